@@ -1,0 +1,23 @@
+# Finds the TensorFlow of the Python in use and makes the target `tensorflow`.
+execute_process(
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/tools/find_tensorflow.py"
+  OUTPUT_VARIABLE found RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(failed)
+  message(FATAL_ERROR "hpu-tensorflow needs TensorFlow 2.15.1 to build against (see above)")
+endif()
+string(REPLACE "\n" ";" found "${found}")
+list(GET found 0 TENSORFLOW_VERSION)
+list(GET found 1 TENSORFLOW_DIR)
+message(STATUS "TensorFlow ${TENSORFLOW_VERSION}: ${TENSORFLOW_DIR}")
+
+set(tf_include "${TENSORFLOW_DIR}/include")
+add_library(tensorflow INTERFACE)
+target_include_directories(tensorflow SYSTEM INTERFACE
+  "${tf_include}" "${tf_include}/external/local_xla" "${tf_include}/external/local_tsl")
+target_compile_definitions(tensorflow INTERFACE
+  _GLIBCXX_USE_CXX11_ABI=1 EIGEN_MAX_ALIGN_BYTES=64 EIGEN_USE_THREADS
+  HPU_TENSORFLOW_VERSION="${TENSORFLOW_VERSION}")
+# -fno-gnu-unique: the plugin's templates must not be merged with TensorFlow's for the whole process.
+target_compile_options(tensorflow INTERFACE -fno-gnu-unique)
+target_link_directories(tensorflow INTERFACE "${TENSORFLOW_DIR}")
+target_link_libraries(tensorflow INTERFACE -l:libtensorflow_cc.so.2 -l:libtensorflow_framework.so.2)

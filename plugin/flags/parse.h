@@ -1,0 +1,21 @@
+// Reads one setting from the environment. Used by the generated accessors only.
+#ifndef HPU_PLUGIN_FLAGS_PARSE_H_
+#define HPU_PLUGIN_FLAGS_PARSE_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace hpu::flags {
+
+// Each returns `fallback` where the variable is unset, empty or unreadable; the last is reported once per variable.
+bool ParseBool(const char* name, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case
+int64_t ParseInt(const char* name, int64_t fallback);
+std::string ParseString(const char* name, const char* fallback);
+std::string ParseEnum(const char* name, const char* fallback, std::initializer_list<const char*> values);
+std::vector<std::string> ParseList(const char* name, const char* fallback);  // commas; blanks around entries dropped
+
+}  // namespace hpu::flags
+
+#endif  // HPU_PLUGIN_FLAGS_PARSE_H_

@@ -1,0 +1,68 @@
+#include "plugin/hal/backend.h"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace hpu::hal {
+namespace {
+
+struct Entry {
+  int priority;
+  BackendFactory factory;
+  std::unique_ptr<Backend> backend;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Entry> entries;
+};
+
+// Never destroyed: backends hold modules until the process ends.
+Registry& GetRegistry() {
+  static auto* registry = new Registry;
+  return *registry;
+}
+
+}  // namespace
+
+bool RegisterBackend(const char* name, int priority, BackendFactory factory) {
+  Registry& registry = GetRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  return registry.entries.emplace(name, Entry{priority, factory, nullptr}).second;
+}
+
+absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
+  Registry& registry = GetRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  auto found = registry.entries.end();
+  if (spec == "auto") {
+    for (auto it = registry.entries.begin(); it != registry.entries.end(); ++it) {
+      if (found == registry.entries.end() || it->second.priority > found->second.priority) found = it;
+    }
+  } else {
+    found = registry.entries.find(std::string(spec));
+  }
+  if (found == registry.entries.end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : registry.entries) names.push_back(name);
+    return absl::InvalidArgumentError(
+        absl::StrCat("HPU_BACKEND=", spec, " names no backend of this build; known are: auto, ", absl::StrJoin(names, ", ")));
+  }
+  if (found->second.backend == nullptr) found->second.backend = found->second.factory();
+  return found->second.backend.get();
+}
+
+std::vector<std::string> BackendNames() {
+  Registry& registry = GetRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : registry.entries) names.push_back(name);
+  return names;
+}
+
+}  // namespace hpu::hal

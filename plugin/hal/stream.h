@@ -1,0 +1,70 @@
+// Stream: a queue of device work that runs in order.
+#ifndef HPU_PLUGIN_HAL_STREAM_H_
+#define HPU_PLUGIN_HAL_STREAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "plugin/hal/event.h"
+#include "plugin/hal/recipe.h"
+#include "plugin/hal/types.h"
+
+namespace hpu::hal {
+
+enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost };
+
+// Addresses of one launch. The arrays are copied before Launch returns.
+struct LaunchArguments {
+  absl::Span<const DeviceAddress> arguments;  // one per Recipe::arguments(); 0 only where its size is 0 bytes
+  absl::Span<const DeviceAddress> results;    // one per Recipe::results(); equal to the argument's where aliased
+  DeviceAddress workspace = 0;                // Recipe::workspace_bytes() bytes, or 0 where that is 0
+};
+
+// All calls queue work and return; arguments are checked at once (InvalidArgument, with the value and the bound).
+// Work runs in the order of the calls. Several threads may queue.
+//
+// Errors of work that already runs: the first one makes the stream skip all later work, with that error, until
+// Synchronize() reports it and clears the stream. Events recorded meanwhile carry it to whoever waits for them, other
+// streams included. Callbacks always run. Launch errors name the recipe.
+//
+// Destruction waits for queued work.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  virtual StreamKind kind() const = 0;
+
+  // Copies `bytes` bytes. The host side must lie wholly in one HostBuffer of the device, the device side in one Memory.
+  // 0 bytes are legal. Host memory must stay valid and, for copies to the device, unchanged until the copy has ended.
+  virtual absl::Status CopyToDevice(const void* source, DeviceAddress destination, uint64_t bytes) = 0;
+  virtual absl::Status CopyToHost(DeviceAddress source, void* destination, uint64_t bytes) = 0;
+  virtual absl::Status CopyOnDevice(DeviceAddress source, DeviceAddress destination, uint64_t bytes) = 0;
+  // Sets every byte of the range to `value`.
+  virtual absl::Status Fill(DeviceAddress destination, uint8_t value, uint64_t bytes) = 0;
+
+  virtual absl::Status Launch(std::shared_ptr<const Recipe> recipe, const LaunchArguments& arguments) = 0;
+
+  // Marks the end of the work queued so far.
+  virtual absl::Status Record(Event& event) = 0;
+  // Holds later work back until the point that `event` marks now is reached.
+  virtual absl::Status Wait(const Event& event) = 0;
+  // Runs `callback` on a thread of the backend once all earlier work has ended, with the stream's error, if any.
+  // The callback must not block and must not call the HAL.
+  virtual absl::Status AddCallback(std::function<void(absl::Status)> callback) = 0;
+
+  // Blocks until all work queued so far has ended; returns the stream's error and clears it.
+  virtual absl::Status Synchronize() = 0;
+
+ protected:
+  Stream() = default;
+};
+
+}  // namespace hpu::hal
+
+#endif  // HPU_PLUGIN_HAL_STREAM_H_

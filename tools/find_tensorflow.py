@@ -1,0 +1,39 @@
+"""Prints the version and the directory of the installed TensorFlow, one a line, without importing it.
+
+Looks in this interpreter's site-packages as well as on sys.path: pip's isolated builds hide the former.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import pathlib
+import sys
+import sysconfig
+
+SUPPORTED = ("2.15.1",)
+
+
+def main() -> int:
+    paths = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), *sys.path]
+    for distribution in importlib.metadata.distributions(path=paths):
+        if distribution.metadata["Name"].lower().replace("_", "-") not in ("tensorflow", "tensorflow-cpu"):
+            continue
+        directory = pathlib.Path(str(distribution.locate_file("tensorflow")))
+        if not (directory / "include").is_dir():
+            continue
+        if distribution.version not in SUPPORTED:
+            print(
+                f"found TensorFlow {distribution.version} in {directory.parent}; this package supports "
+                f"{', '.join(SUPPORTED)}: pip install 'tensorflow-cpu=={SUPPORTED[-1]}'",
+                file=sys.stderr,
+            )
+            return 1
+        print(distribution.version)
+        print(directory)
+        return 0
+    print(f"TensorFlow is not installed for {sys.executable}: pip install 'tensorflow-cpu=={SUPPORTED[-1]}'", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
