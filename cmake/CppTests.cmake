@@ -6,7 +6,7 @@ file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc")
 if(cts_sources)
   add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_flags>)
-  foreach(layer backend_null backend_emulator)
+  foreach(layer backend_common backend_null backend_emulator)
     if(TARGET hpu_${layer})
       target_sources(hpu_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
     endif()
