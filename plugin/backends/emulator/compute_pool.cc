@@ -1,0 +1,28 @@
+#include "plugin/backends/emulator/compute_pool.h"
+
+#include <algorithm>
+
+#include "plugin/flags/flags.h"
+#include "tsl/platform/cpu_info.h"
+#include "tsl/platform/env.h"
+#include "tsl/platform/threadpool.h"
+#include "unsupported/Eigen/CXX11/Tensor"
+
+namespace hpu::emulator {
+
+ComputePool::ComputePool(int threads)
+    : threads_(std::max(1, threads)),
+      pool_(std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), "hpu_compute", threads_)),
+      device_(std::make_unique<Eigen::ThreadPoolDevice>(pool_->AsEigenThreadPool(), threads_)) {}
+
+ComputePool::~ComputePool() = default;
+
+int ComputePool::DefaultThreads() {
+  // Enough for any machine; keeps a mistyped setting from starting millions of threads.
+  constexpr int64_t kMostThreads = 1024;
+  int64_t threads = flags::HPU_EMULATOR_THREADS();
+  if (threads <= 0) threads = tsl::port::NumSchedulableCPUs();
+  return static_cast<int>(std::clamp<int64_t>(threads, 1, kMostThreads));
+}
+
+}  // namespace hpu::emulator
