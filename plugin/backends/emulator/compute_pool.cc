@@ -20,7 +20,7 @@ ComputePool::~ComputePool() = default;
 int ComputePool::DefaultThreads() {
   // Enough for any machine; keeps a mistyped setting from starting millions of threads.
   constexpr int64_t kMostThreads = 1024;
-  int64_t threads = flags::HPU_EMULATOR_THREADS();
+  int64_t threads = flags::EmulatorThreads();
   if (threads <= 0) threads = tsl::port::NumSchedulableCPUs();
   return static_cast<int>(std::clamp<int64_t>(threads, 1, kMostThreads));
 }
