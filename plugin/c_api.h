@@ -20,6 +20,32 @@ typedef struct hpu_buffer {
 
 HPU_EXPORT void hpu_buffer_free(hpu_buffer* buffer);
 
+// --- device ---
+
+// The device as a JSON object: "backend" (the value of HPU_BACKEND, or the acquired device's), "acquired" (bool),
+// "modules" (number on this machine, or null), and, once acquired, "type", "description", "module_id", "memory_bytes",
+// "compiler_target", "host_pool_bytes". "error" is there if the backend is unknown. Acquires nothing.
+HPU_EXPORT hpu_buffer hpu_device_info(void);
+
+// Device memory, in bytes. All 0 while the device is not acquired, but limit.
+typedef struct hpu_memory {
+  int64_t in_use;
+  int64_t peak;
+  int64_t limit;
+  int64_t largest_free;
+  int64_t allocations;  // since the process started, not bytes
+} hpu_memory;
+
+HPU_EXPORT hpu_memory hpu_memory_info(void);
+// Makes `peak` begin again at what is in use.
+HPU_EXPORT void hpu_memory_reset_peak(void);
+
+// Acquires the device if need be. Returns an absl status code: 0 if all is well; `message`, if not null, then gets the
+// reason (empty otherwise).
+HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);
+// Waits for all queued work and reports its first error in the same way. Does not acquire the device.
+HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif
