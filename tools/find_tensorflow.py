@@ -31,7 +31,10 @@ def main() -> int:
         print(distribution.version)
         print(directory)
         return 0
-    print(f"TensorFlow is not installed for {sys.executable}: pip install 'tensorflow-cpu=={SUPPORTED[-1]}'", file=sys.stderr)
+    print(
+        f"TensorFlow is not installed for {sys.executable}: pip install 'tensorflow-cpu=={SUPPORTED[-1]}'",
+        file=sys.stderr,
+    )
     return 1
 
 

@@ -1,0 +1,20 @@
+"""An HPU for stock TensorFlow, with the interface of Gaudi's `habana_frameworks.tensorflow`.
+
+Importing this package imports no TensorFlow, prints nothing, touches no device and starts no thread.
+`load_habana_module()` gives TensorFlow the device `/device:HPU:0`.
+"""
+
+from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
+from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow.library_loader import habana_ops, load_habana_module, load_op_library
+
+__all__ = [
+    "__version__",
+    "habana_ops",
+    "lib_utils",
+    "library_loader",
+    "load_habana_module",
+    "load_op_library",
+    "multinode_helpers",
+    "sysconfig",
+]

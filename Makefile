@@ -1,0 +1,116 @@
+# make demo: set up everything and train a model on the emulated HPU.  make test: set up everything and run the tests.
+#
+# Set-up goes into .venv and build/ and happens once. To use an environment of your own instead, in which nothing is
+# installed: make test PYTHON=/path/to/python
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV ?= .venv
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PYTEST_ARGS ?=
+
+ifeq ($(origin PYTHON),command line)
+  PACKAGES :=
+  SYSTEM :=
+  SYSTEM_TESTS :=
+else
+  override PYTHON := $(VENV)/bin/python
+  PACKAGES := $(VENV)/.packages
+  SYSTEM := $(VENV)/.system
+  SYSTEM_TESTS := $(VENV)/.system-tests
+endif
+# Tools that pip installed beside the interpreter come first, then the system's.
+export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
+export PYTHONPATH := $(CURDIR)
+CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
+CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
+
+.PHONY: help setup build build-tests demo test pytest cts lint format generate wheel bench soak asan tsan ubsan tidy clean
+
+help:
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+demo: build ## set up, build, train the digits model on the emulated HPU
+	$(PYTHON) examples/digits_keras.py
+
+test: cts pytest ## set up, build, run all tests
+
+setup: $(PACKAGES)
+
+$(SYSTEM): tools/setup.sh
+	@mkdir -p $(VENV) && tools/setup.sh system && touch $@
+
+$(SYSTEM_TESTS): tools/setup.sh
+	@mkdir -p $(VENV) && tools/setup.sh tests && touch $@
+
+$(VENV)/bin/python:
+	@tools/setup.sh venv $(VENV)
+
+# The .pth file makes the tree itself the installed package: what Python sees is what was built here.
+$(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt | $(SYSTEM) $(VENV)/bin/python
+	$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/dev.txt
+	@$(PYTHON) tools/link_tree.py
+	@touch $@
+
+$(BUILD)/build.ninja: | $(PACKAGES) $(SYSTEM)
+	@$(CMAKE) -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; rm -f $(BUILD).log
+
+build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
+	ninja -C $(BUILD) -j $(JOBS) habana_device
+	@cmake --install $(BUILD) --prefix . --component plugin > /dev/null
+
+build-tests: build $(SYSTEM_TESTS)
+	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
+	ninja -C $(BUILD) -j $(JOBS) hpu_cts
+
+cts: build-tests ## conformance suite of the device interface, over every backend
+	$(BUILD)/hpu_cts --gtest_brief=1
+
+pytest: build ## Python tests; PYTEST_ARGS='-k word' picks some
+	$(PYTHON) -m pytest $(PYTEST_ARGS)
+
+lint: $(PACKAGES) ## every check that runs no code
+	ruff check .
+	ruff format --check .
+	mypy
+	clang-format --dry-run -Werror $(CXX_FILES)
+	$(PYTHON) tools/generate_flags.py --check
+	$(PYTHON) tools/check_tree.py
+
+format: $(PACKAGES) ## reformat Python and C++
+	ruff check --fix-only -q .
+	ruff format -q .
+	clang-format -i $(CXX_FILES)
+
+generate: $(PACKAGES) ## write the files that are made from plugin/flags.yaml
+	$(PYTHON) tools/generate_flags.py --tree
+
+wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl
+	$(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w dist .
+	@ls dist/*.whl
+
+bench: build ## ratios against TensorFlow on the CPU
+	$(PYTHON) benchmarks/launch.py
+	$(PYTHON) benchmarks/train_step.py
+
+soak: build ## two thousand train steps, memory watched
+	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)
+
+# Each sanitizer has a build tree of its own and runs the conformance suite, whose code is all ours.
+asan: SANITIZE := address
+tsan: SANITIZE := thread
+ubsan: SANITIZE := undefined
+asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite under a sanitizer (also: tsan, ubsan)
+	$(CMAKE) -B build-$@ -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=$(SANITIZE) -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
+	ninja -C build-$@ -j $(JOBS) hpu_cts
+	build-$@/hpu_cts --gtest_brief=1
+
+tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where it is installed)
+	@cmake -S . -B $(BUILD) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > /dev/null
+	clang-tidy -quiet -p $(BUILD) $$(git ls-files 'plugin/hal/*.cc' 'plugin/backends/*.cc')
+
+clean: ## remove what was built; `rm -r .venv` removes what was installed
+	rm -rf $(BUILD) build-asan build-tsan build-ubsan dist habana_frameworks/tensorflow/lib

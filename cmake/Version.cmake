@@ -1,0 +1,22 @@
+# HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source archive).
+file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_version.py" line REGEX "^__version__")
+string(REGEX REPLACE "^__version__ = \"(.*)\"$" "\\1" HPU_PACKAGE_VERSION "${line}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_version.py")
+
+find_program(GIT_PROGRAM git)
+set(HPU_SOURCE_REVISION "release")
+if(GIT_PROGRAM AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
+  execute_process(COMMAND "${GIT_PROGRAM}" rev-parse --short=8 HEAD WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
+    OUTPUT_VARIABLE revision RESULT_VARIABLE failed OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND "${GIT_PROGRAM}" rev-parse --git-path logs/HEAD WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
+    OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT failed)
+    set(HPU_SOURCE_REVISION "${revision}")
+  endif()
+  # Every commit adds a line to this log: the next build configures again and sees the new revision.
+  get_filename_component(log "${log}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+  if(EXISTS "${log}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
+  endif()
+endif()

@@ -1,0 +1,117 @@
+"""How a setting is read from the environment; flags.py, which is generated, declares the settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import logging
+import os
+from collections.abc import Iterable, Mapping
+
+_logger = logging.getLogger(__name__)
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+_reported: set[str] = set()
+
+
+@dataclasses.dataclass(frozen=True)
+class Flag:
+    """One setting, as plugin/flags.yaml declares it. `default` is text, as the environment would hold it."""
+
+    name: str
+    type: str
+    default: str
+    values: tuple[str, ...] = ()
+    inert: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Unknown:
+    """An HPU_ variable that no setting is named after, and the setting that may have been meant."""
+
+    name: str
+    nearest: str | None
+
+    def __str__(self) -> str:
+        hint = f"; did you mean {self.nearest}?" if self.nearest else ""
+        return f"{self.name} is no setting of hpu-tensorflow{hint}"
+
+
+def _text(flag: Flag) -> str:
+    return os.environ.get(flag.name) or flag.default
+
+
+def _fall_back(flag: Flag, expected: str) -> str:
+    """The default's text, after one warning per variable, as the plugin does it."""
+    if flag.name not in _reported:
+        _reported.add(flag.name)
+        _logger.warning("%s; the default %r is used", describe_error(flag, expected), flag.default)
+    return flag.default
+
+
+def describe_error(flag: Flag, expected: str) -> str:
+    """Says what the variable's value should have been."""
+    return f"{flag.name}={os.environ.get(flag.name)} is not {expected}"
+
+
+def expectation(flag: Flag) -> str:
+    """What a value of the setting looks like, for messages."""
+    if flag.type == "enum":
+        return "one of " + ", ".join(flag.values)
+    return {"bool": "a truth value (1, true, yes, on, 0, false, no, off)", "int": "a whole number"}.get(
+        flag.type, "text"
+    )
+
+
+def is_valid(flag: Flag) -> bool:
+    """Whether the environment holds no value of the setting, or one that can be read."""
+    text = _text(flag)
+    if flag.type == "bool":
+        return text.lower() in _TRUE | _FALSE
+    if flag.type == "int":
+        return _as_int(text) is not None
+    if flag.type == "enum":
+        return text.lower() in {value.lower() for value in flag.values}
+    return True
+
+
+def _as_int(text: str) -> int | None:
+    """Decimal digits with a sign, blanks before them: what the plugin's strtoll takes."""
+    stripped = text.lstrip()
+    digits = stripped[1:] if stripped[:1] in ("+", "-") else stripped
+    return int(stripped) if digits.isascii() and digits.isdigit() else None
+
+
+def parse_bool(flag: Flag) -> bool:
+    text = _text(flag) if is_valid(flag) else _fall_back(flag, expectation(flag))
+    return text.lower() in _TRUE
+
+
+def parse_int(flag: Flag) -> int:
+    text = _text(flag) if is_valid(flag) else _fall_back(flag, expectation(flag))
+    number = _as_int(text)
+    assert number is not None, flag
+    return number
+
+
+def parse_string(flag: Flag) -> str:
+    if flag.type != "enum":
+        return _text(flag)
+    text = _text(flag) if is_valid(flag) else _fall_back(flag, expectation(flag))
+    return next(value for value in flag.values if value.lower() == text.lower())
+
+
+def parse_list(flag: Flag) -> list[str]:
+    """Entries between commas; blanks around them and empty ones are dropped."""
+    return [entry.strip() for entry in _text(flag).split(",") if entry.strip()]
+
+
+def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unknown]:
+    """The variables of `environment` that begin with HPU_ and are no setting, sorted by name."""
+    names = [flag.name for flag in flags]
+    found = []
+    for name in sorted(environment):
+        if name.startswith("HPU_") and name not in names:
+            nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+            found.append(Unknown(name, nearest[0] if nearest else None))
+    return found

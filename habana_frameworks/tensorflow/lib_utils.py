@@ -1,0 +1,69 @@
+"""Where the plugin's files are. Nothing here imports TensorFlow or loads anything."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+from habana_frameworks.tensorflow.errors import PluginNotFoundError, TensorFlowError
+
+PLUGIN = "habana_device"
+_PACKAGE = pathlib.Path(__file__).resolve().parent
+
+
+def search_paths() -> list[pathlib.Path]:
+    """Directories that may hold the plugin, best first.
+
+    habana_frameworks is a namespace package. A program that is run in a source tree sees that tree's Python files, and
+    another portion of the namespace may be the one that holds a built plugin.
+    """
+    portions = list(getattr(sys.modules.get("habana_frameworks"), "__path__", []))
+    packages = [_PACKAGE, *(pathlib.Path(portion).resolve() / "tensorflow" for portion in portions)]
+    packages += [pathlib.Path(entry).resolve() / "habana_frameworks" / "tensorflow" for entry in sys.path]
+    return [package / "lib" for package in dict.fromkeys(packages) if package == _PACKAGE or package.is_dir()]
+
+
+def built_for() -> dict[str, pathlib.Path]:
+    """Plugin files found, by the TensorFlow version that each was built for."""
+    found: dict[str, pathlib.Path] = {}
+    for directory in search_paths():
+        for path in sorted(directory.glob(f"{PLUGIN}.so.*")):
+            found.setdefault(path.name[len(f"{PLUGIN}.so.") :], path)
+    return found
+
+
+def mandatory_libraries(tensorflow_version: str) -> list[pathlib.Path]:
+    """Files that must be loaded for this version of TensorFlow; raises if one is not there."""
+    found = built_for()
+    if not found:
+        searched = ", ".join(map(str, search_paths()))
+        raise PluginNotFoundError(
+            f"Cannot find Habana modules: no {PLUGIN}.so.{tensorflow_version} in {searched}. In a source tree run "
+            "`make build`; elsewhere install the package again (pip install hpu-tensorflow). "
+            "`hpu doctor` checks the set-up."
+        )
+    if tensorflow_version not in found:
+        versions = ", ".join(sorted(found))
+        raise TensorFlowError(
+            f"TensorFlow {tensorflow_version} is installed, and this build of hpu-tensorflow is for {versions}. "
+            f"Install that one (pip install tensorflow-cpu=={sorted(found)[-1]}), or build the package "
+            "again against the one that is installed."
+        )
+    return [found[tensorflow_version]]
+
+
+def _libraries_location() -> str:
+    directories = [path.parent for path in built_for().values()]
+    return str(directories[0] if directories else search_paths()[0])
+
+
+def get_includes_location() -> str:
+    """Directory of the C++ headers for custom ops."""
+    return str(_PACKAGE / "include")
+
+
+def __getattr__(name: str) -> str:
+    """`libraries_location` is looked up when it is asked for: a build may come after the import."""
+    if name == "libraries_location":
+        return _libraries_location()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

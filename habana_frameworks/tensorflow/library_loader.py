@@ -1,0 +1,152 @@
+"""Gives TensorFlow the HPU: load_habana_module(), load_op_library() and the op wrappers `habana_ops`."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import pathlib
+import threading
+import types
+from typing import Any
+
+from habana_frameworks.tensorflow import _c_api, _flag_values, errors, flags, lib_utils, multinode_helpers
+
+_logger = logging.getLogger(__name__)
+_lock = threading.RLock()
+_plugin: pathlib.Path | None = None
+
+
+class _LazyOps:
+    """`habana_ops`: the Python wrappers of the plugin's ops, there once the module is loaded."""
+
+    def __init__(self) -> None:
+        self._module: types.ModuleType | None = None
+
+    @property
+    def ops(self) -> types.ModuleType:
+        """The module of wrappers itself."""
+        assert self._module is not None, "looking for ops, but habana module seems not to be loaded yet"
+        return self._module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        assert self._module is not None, f"looking for {name}, but habana module seems not to be loaded yet"
+        return getattr(self._module, name)
+
+    def __dir__(self) -> list[str]:
+        return ["ops", *(dir(self._module) if self._module else ())]
+
+
+habana_ops = _LazyOps()
+
+
+def load_habana_module(allow_op_override: bool = True) -> list[Any]:
+    """Gives TensorFlow the device /device:HPU:0 and returns the list of HPUs that it then has.
+
+    May be called more than once, from several threads, and before or after `hvd.init()`, but not after TensorFlow has
+    fixed its devices, which the first eager op does. The device itself is acquired at its first use.
+
+    allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU. This release replaces none.
+
+    Raises a subclass of errors.HabanaModuleError; TensorFlow stays usable without an HPU.
+    """
+    with _lock:
+        if _plugin is None:
+            multinode_helpers._setup_env_for_multinode()
+            _load()
+        import tensorflow as tf
+
+        return list(tf.config.list_physical_devices("HPU"))
+
+
+def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
+    """Loads a library of custom ops and returns the module of their wrappers. The HPU's own ops are loaded first."""
+    load_habana_module()
+    import tensorflow as tf
+
+    name = os.fspath(path)
+    if not pathlib.Path(name).is_file():
+        raise FileNotFoundError(f"no library of custom ops at {name}")
+    return tf.load_op_library(name)  # type: ignore[no-any-return]
+
+
+def is_loaded() -> bool:
+    """Whether load_habana_module() has succeeded in this process."""
+    return _plugin is not None
+
+
+def plugin() -> ctypes.CDLL:
+    """The loaded plugin's C interface; loads the module if that was not done."""
+    if _plugin is None:
+        load_habana_module()
+    assert _plugin is not None
+    return _c_api.open_plugin(_plugin)
+
+
+def import_tensorflow() -> Any:
+    """TensorFlow, or an error that says how to install it."""
+    try:
+        import tensorflow as tf
+    except ImportError as error:
+        raise errors.TensorFlowError(
+            f"TensorFlow cannot be imported ({error}); install it: pip install 'hpu-tensorflow[cpu]'"
+        ) from error
+    return tf
+
+
+def _load() -> None:
+    """Loads the plugin into TensorFlow and makes its device known. Holds _lock."""
+    global _plugin
+    report_unknown_settings()
+    tf = import_tensorflow()
+    (path,) = lib_utils.mandatory_libraries(tf.__version__)
+    context = _uninitialized_context()
+    try:
+        module = tf.load_op_library(str(path))
+    except (tf.errors.OpError, OSError, RuntimeError) as error:
+        raise errors.PluginLoadError(
+            f"Cannot find Habana modules: {path} cannot be loaded: {error}. Build it again (`make build`) with the "
+            "TensorFlow that is installed; `hpu doctor` checks the set-up."
+        ) from error
+    _check_backend(_c_api.open_plugin(path))
+    # Whatever listed devices before did so without the HPU.
+    context.reinitialize_physical_devices()
+    habana_ops._module = module
+    _plugin = path
+    _logger.debug("loaded %s", path)
+
+
+def _uninitialized_context() -> Any:
+    """TensorFlow's eager context, or an error if it has its devices already."""
+    from tensorflow.python.eager import context
+
+    if context.context()._initialized:
+        raise errors.AlreadyInitializedError(
+            "TensorFlow was initialised before the Habana module was loaded, and its list of devices is fixed from "
+            "then on: call load_habana_module() before the first operation (right after the imports), or restart the "
+            "notebook's kernel."
+        )
+    return context.context()
+
+
+def _check_backend(handle: ctypes.CDLL) -> None:
+    """Refuses a HPU_BACKEND that this build has no backend for."""
+    error = _c_api.read_json(handle, "hpu_device_info").get("error")
+    if error:
+        raise errors.BackendError(
+            f"{error}. Set HPU_BACKEND to one of them, or unset it; docs/settings.md explains each."
+        )
+
+
+def report_unknown_settings() -> None:
+    """Warns of HPU_ variables that are no settings; HPU_STRICT_FLAGS makes them an error."""
+    found = _flag_values.unknown(flags.ALL, os.environ)
+    if found and flags.strict_flags():
+        listed = "; ".join(map(str, found))
+        raise errors.SettingError(
+            f"{listed} (an error because HPU_STRICT_FLAGS is set; the settings are in docs/settings.md)"
+        )
+    for variable in found:
+        _logger.warning("%s", variable)

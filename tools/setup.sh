@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# What `make` does before anything else on a machine that has nothing yet.
+#   setup.sh system         a C++ compiler
+#   setup.sh tests          GoogleTest
+#   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
+# Missing system packages are installed when the user may (root, or sudo without a password), else named in one line.
+set -euo pipefail
+
+fail() { echo "setup: $*" >&2; exit 1; }
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+may_install() {
+  command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && sudo -n true 2>/dev/null; }; }
+}
+
+install_packages() {
+  may_install || fail "missing system packages; run: sudo apt-get install $*"
+  echo "setup: installing $*"
+  as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null ||
+    fail "apt-get could not install: $*"
+}
+
+compiles() { echo "$1" | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null; }
+
+# Prints every interpreter on PATH that may serve, best first. A name may be a shim in front of a real one, so all of
+# PATH is looked at.
+candidates() {
+  local name
+  if [ -n "${BASE_PYTHON:-}" ]; then echo "$BASE_PYTHON"; return; fi
+  for name in python3.11 python3.10 python3.9 python3; do type -aP "$name" || true; done
+}
+
+supported() {
+  "$1" -c 'import sys; sys.exit(not (3, 9) <= sys.version_info[:2] < (3, 12))' >/dev/null 2>&1
+}
+
+# ensurepip is in a package of its own on Debian and Ubuntu (python3-venv).
+usable() { supported "$1" && "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+first_that() {
+  local python
+  while read -r python; do
+    if "$1" "$python"; then echo "$python"; return 0; fi
+  done < <(candidates)
+  return 1
+}
+
+find_or_install_python() {
+  local python version
+  if first_that usable; then return; fi
+  if python=$(first_that supported); then
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    install_packages "python$version-venv" >&2
+  elif command -v apt-get >/dev/null && [ -z "${BASE_PYTHON:-}" ]; then
+    for version in 3.11 3.10 3.9; do
+      if apt-cache show "python$version-venv" >/dev/null 2>&1; then
+        install_packages "python$version" "python$version-venv" >&2
+        break
+      fi
+    done
+  fi
+  first_that usable
+}
+
+# A machine whose only Python is too new (Ubuntu 24.04): uv, from PyPI, fetches one that is not.
+uv_venv() {
+  local uv new
+  if ! uv=$(command -v uv); then
+    new=$(type -P python3) && "$new" -c 'import ensurepip, venv' 2>/dev/null || return 1
+    "$new" -m venv "$1.uv" && "$1.uv/bin/pip" -q install uv || return 1
+    uv=$1.uv/bin/uv
+  fi
+  "$uv" -q venv --seed --clear --python-preference managed --python 3.11 "$1" 2>/dev/null
+}
+
+make_venv() {
+  local python
+  if python=$(find_or_install_python); then
+    echo "setup: virtual environment $1 of $("$python" --version) ($python)"
+    "$python" -m venv "$1"
+  elif [ -z "${BASE_PYTHON:-}" ] && uv_venv "$1"; then
+    echo "setup: virtual environment $1 of $("$1/bin/python" --version), fetched by uv"
+  else
+    fail "needs Python 3.9, 3.10 or 3.11 with its venv module: Debian 12: sudo apt-get install python3-venv;" \
+      "Ubuntu 24.04: sudo add-apt-repository ppa:deadsnakes/ppa && sudo apt-get install python3.11-venv;" \
+      "elsewhere: install one, then BASE_PYTHON=/path/to/python3.11 make"
+  fi
+}
+
+case "${1:-}" in
+  system) compiles 'int main() {}' || install_packages g++ libc6-dev binutils ;;
+  tests) compiles '#include <gtest/gtest.h>' || install_packages libgtest-dev ;;
+  venv) make_venv "${2:?directory}" ;;
+  *) fail "usage: setup.sh system | tests | venv DIR" ;;
+esac
