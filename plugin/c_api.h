@@ -20,6 +20,9 @@ typedef struct hpu_buffer {
 
 HPU_EXPORT void hpu_buffer_free(hpu_buffer* buffer);
 
+// Release, source revision and TensorFlow version: "0.1.0_1a2b3c4d_tf2.15.1". Never freed.
+HPU_EXPORT const char* hpu_version(void);
+
 // --- device ---
 
 // The device as a JSON object: "backend" (the value of HPU_BACKEND, or the acquired device's), "acquired" (bool),

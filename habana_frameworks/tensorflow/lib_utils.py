@@ -11,6 +11,11 @@ PLUGIN = "habana_device"
 _PACKAGE = pathlib.Path(__file__).resolve().parent
 
 
+def package_directory() -> str:
+    """The directory of these Python files."""
+    return str(_PACKAGE)
+
+
 def search_paths() -> list[pathlib.Path]:
     """Directories that may hold the plugin, best first.
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 
-# The older name of the module's variable is understood too.
-_MODULE_VARIABLES = ("HLS_MODULE_ID", "HLS1_MODULE_ID")
-
 
 def _number(name: str, default: int) -> int:
     text = os.environ.get(name, "")
@@ -77,8 +74,9 @@ def _setup_env_for_multinode(required: bool = False) -> None:
             )
         return
     rank = comm_rank()
-    if not any(os.environ.get(name) for name in _MODULE_VARIABLES):
-        os.environ["HLS_MODULE_ID"] = str(get_hw_module_id(comm_local_rank()))
+    if not os.environ.get("HLS_MODULE_ID"):
+        # Launch scripts of old releases set the older name.
+        os.environ["HLS_MODULE_ID"] = os.environ.get("HLS1_MODULE_ID") or str(get_hw_module_id(comm_local_rank()))
     os.environ.setdefault("ID", str(comm_local_rank()))
     for name in ("TF_RANK_PREFIX", "HBN_TF_GRAPH_PREFIX"):
         os.environ[name] = _with_rank(os.environ.get(name, ""), rank)

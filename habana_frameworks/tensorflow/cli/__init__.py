@@ -1,0 +1,28 @@
+"""The command `hpu`. Each subcommand is a module of this package with `add_parser` and `run`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow.cli import doctor
+
+COMMANDS = (doctor,)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one subcommand; its exit code is the process's (0: all is well, 1: problems found, 2: wrong usage)."""
+    parser = argparse.ArgumentParser(prog="hpu", description="Tools for the HPU of hpu-tensorflow.")
+    parser.add_argument("--version", action="version", version=f"hpu-tensorflow {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        command.add_parser(subparsers)
+    parsed = parser.parse_args(arguments)
+    try:
+        return int(parsed.run(parsed))
+    except BrokenPipeError:
+        # The reader (`| head`) has gone; nothing is left to say.
+        sys.stderr.close()
+        return 0

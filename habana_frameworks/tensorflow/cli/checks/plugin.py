@@ -1,0 +1,86 @@
+"""The plugin's file, whether TensorFlow can load it, and the device behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from habana_frameworks.tensorflow import flags, lib_utils
+from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
+
+_TIMEOUT_SECONDS = 120
+_BUILD = "run `make build` in the source tree, or install the package again"
+# Runs in a process of its own: a plugin that crashes must not take the doctor with it.
+_PROBE = """
+import json, sys
+from habana_frameworks.tensorflow import errors, habana_device, library_loader, version_getter
+report = {"devices": [], "error": "", "kind": ""}
+try:
+    report["devices"] = [device.name for device in library_loader.load_habana_module()]
+    report["version"] = version_getter.get_library_version()
+    report["device"] = habana_device.info()
+except errors.HabanaModuleError as error:
+    report["error"], report["kind"] = str(error), type(error).__name__
+sys.stdout.write("\\n" + json.dumps(report))
+"""
+
+
+def check() -> Iterator[Finding]:
+    """Files first; loading only where there is something to load."""
+    files = lib_utils.built_for()
+    if not files:
+        searched = ", ".join(map(str, lib_utils.search_paths()))
+        yield Finding("plugin", Level.ERROR, f"is not built; searched {searched}", _BUILD, {"searched": searched})
+        return
+    for version, path in sorted(files.items()):
+        yield Finding(
+            "plugin", Level.OK, f"{path} for TensorFlow {version}", data={"path": str(path), "tensorflow": version}
+        )
+    report, problem = probe()
+    if problem:
+        yield Finding("plugin loads", Level.ERROR, problem, _BUILD)
+        return
+    yield from _check_report(report)
+
+
+def probe() -> tuple[dict[str, Any], str]:
+    """Loads the plugin in a new process: what that process reports, or what became of it."""
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": os.environ.get("TF_CPP_MIN_LOG_LEVEL", "2")}
+    root = str(pathlib.Path(lib_utils.package_directory()).parent.parent)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH", "")]))
+    environment.pop("HPU_STRICT_FLAGS", None)  # unknown settings are a check of their own
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _PROBE], env=environment, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return {}, f"loading took longer than {_TIMEOUT_SECONDS} s"
+    last_error = done.stderr.strip().splitlines()[-1:] or [""]
+    if done.returncode < 0:
+        return {}, f"loading it crashed with {signal.Signals(-done.returncode).name}: {last_error[0]}"
+    if done.returncode != 0:
+        return {}, f"loading it failed: {last_error[0]}"
+    return json.loads(done.stdout.strip().splitlines()[-1]), ""
+
+
+def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
+    if report["kind"] == "BackendError":
+        yield Finding("backend", Level.ERROR, report["error"], "unset HPU_BACKEND")
+        return
+    if report["error"]:
+        yield Finding("plugin loads", Level.ERROR, report["error"], _BUILD)
+        return
+    yield Finding("plugin loads", Level.OK, report["version"], data={"version": report["version"]})
+    device = report["device"]
+    asked = flags.backend()
+    yield Finding("backend", Level.OK, f"{device['backend']} (HPU_BACKEND={asked})", data=device)
+    if report["devices"]:
+        yield Finding("device", Level.OK, ", ".join(report["devices"]), data={"devices": report["devices"]})
+    else:
+        yield Finding("device", Level.ERROR, "the plugin loads, but TensorFlow lists no HPU", _BUILD)

@@ -1,0 +1,59 @@
+"""Python and TensorFlow, without importing the latter."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+from collections.abc import Iterator
+
+from habana_frameworks.tensorflow import lib_utils
+from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
+
+_FLAVOURS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly")
+
+
+def installed_tensorflow() -> dict[str, str]:
+    """Installed distributions that provide TensorFlow, with their versions."""
+    found = {}
+    for name in _FLAVOURS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def check() -> Iterator[Finding]:
+    """Interpreter, package and TensorFlow."""
+    version = platform.python_version()
+    data = {"executable": sys.executable, "version": version}
+    if (3, 9) <= sys.version_info[:2] < (3, 12):
+        yield Finding("Python", Level.OK, f"{version} ({sys.executable})", data=data)
+    else:
+        yield Finding("Python", Level.ERROR, f"{version} is not supported", "use Python 3.9, 3.10 or 3.11", data)
+    yield Finding(
+        "hpu-tensorflow", Level.OK, f"{__version__} ({lib_utils.package_directory()})", data={"version": __version__}
+    )
+    yield _check_tensorflow()
+
+
+def _check_tensorflow() -> Finding:
+    found = installed_tensorflow()
+    listed = ", ".join(f"{name} {version}" for name, version in found.items())
+    supported = sorted(lib_utils.built_for())
+    wanted = supported[-1] if supported else "2.15.1"
+    data = {"installed": found, "built_for": supported}
+    if not found:
+        return Finding("TensorFlow", Level.ERROR, "is not installed", f"pip install tensorflow-cpu=={wanted}", data)
+    if len(found) > 1:
+        remedy = f"pip uninstall {' '.join(found)}, then install one of them"
+        return Finding("TensorFlow", Level.ERROR, f"{listed}: these overwrite each other's files", remedy, data)
+    (version,) = found.values()
+    if supported and version not in supported:
+        remedy = f"pip install {next(iter(found))}=={wanted}, or build hpu-tensorflow again"
+        return Finding(
+            "TensorFlow", Level.ERROR, f"{listed}; the plugin is built for {', '.join(supported)}", remedy, data
+        )
+    return Finding("TensorFlow", Level.OK, listed, data=data)

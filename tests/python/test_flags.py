@@ -1,0 +1,97 @@
+"""Settings: parsing, defaults, and names that are no settings."""
+
+from __future__ import annotations
+
+import logging
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from habana_frameworks.tensorflow import _flag_values, flags, library_loader
+from habana_frameworks.tensorflow.errors import SettingError
+from tests.support.processes import ROOT
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for flag in flags.ALL:
+        monkeypatch.delenv(flag.name, raising=False)
+    monkeypatch.setattr(_flag_values, "_reported", set())
+
+
+def test_every_default_can_be_read() -> None:
+    for flag in flags.ALL:
+        accessor = flag.name[4:] if flag.name.startswith("HPU_") else flag.name
+        getattr(flags, accessor.lower())()
+        assert _flag_values.is_valid(flag), flag
+
+
+def test_settings_are_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert flags.memory_mb() == 32768
+    monkeypatch.setenv("HPU_MEMORY_MB", "128")
+    assert flags.memory_mb() == 128
+    monkeypatch.setenv("HPU_MEMORY_MB", "")
+    assert flags.memory_mb() == 32768
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("TRUE", True), ("on", True), ("0", False), ("No", False)])
+def test_bool(monkeypatch: pytest.MonkeyPatch, text: str, value: bool) -> None:
+    monkeypatch.setenv("HPU_STRICT_FLAGS", text)
+    assert flags.strict_flags() is value
+
+
+@pytest.mark.parametrize("text", ["12x", "1.5", "0x10", "1_000", "- 3", "nonsense"])
+def test_wrong_number_warns_once_and_counts_as_unset(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    monkeypatch.setenv("HPU_MEMORY_MB", text)
+    with caplog.at_level(logging.WARNING):
+        assert flags.memory_mb() == 32768
+        assert flags.memory_mb() == 32768
+    assert [record.message for record in caplog.records] == [
+        f"HPU_MEMORY_MB={text} is not a whole number; the default '32768' is used"
+    ]
+
+
+def test_enum_ignores_case_and_refuses_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("TF_CPU_RUNTIME_FALLBACK", "FORBID")
+    assert flags.tf_cpu_runtime_fallback() == "forbid"
+    monkeypatch.setenv("TF_CPU_RUNTIME_FALLBACK", "never")
+    assert flags.tf_cpu_runtime_fallback() == "allow"
+    assert "is not one of allow, forbid" in caplog.text
+
+
+def test_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HABANA_VISIBLE_MODULES", " 0, 3,,7 ")
+    assert flags.habana_visible_modules() == ["0", "3", "7"]
+
+
+def test_unknown_variable_is_named_with_the_nearest(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HPU_BACKENT", "null")
+    library_loader.report_unknown_settings()
+    assert caplog.messages == ["HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND?"]
+
+
+def test_unknown_variable_far_from_all_has_no_suggestion() -> None:
+    (found,) = _flag_values.unknown(flags.ALL, {"HPU_ZZZZZZ": "1", "PATH": "", "HPU_BACKEND": ""})
+    assert found.nearest is None
+    assert str(found) == "HPU_ZZZZZZ is no setting of hpu-tensorflow"
+
+
+def test_strict_makes_it_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_BACKENT", "null")
+    monkeypatch.setenv("HPU_STRICT_FLAGS", "1")
+    with pytest.raises(SettingError, match="HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND"):
+        library_loader.report_unknown_settings()
+
+
+def test_generated_files_are_up_to_date() -> None:
+    generator = pathlib.Path(ROOT, "tools", "generate_flags.py")
+    done = subprocess.run([sys.executable, str(generator), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,62 @@
+"""Importing the package has no side effects."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.processes import run_python
+
+MODULES = (
+    "habana_frameworks.tensorflow",
+    "habana_frameworks.tensorflow.multinode_helpers",
+    "habana_frameworks.tensorflow.habana_device",
+    "habana_frameworks.tensorflow.statistics",
+    "habana_frameworks.tensorflow.sysconfig",
+    "habana_frameworks.tensorflow.cli",
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_import_is_silent_and_light(module: str) -> None:
+    code = f"""
+        import sys, threading, os
+        threads = len(os.listdir("/proc/self/task"))
+        import {module}
+        assert "tensorflow" not in sys.modules, "TensorFlow was imported"
+        assert len(os.listdir("/proc/self/task")) == threads, "a thread was started"
+        maps = open("/proc/self/maps").read()
+        assert "habana_device" not in maps, "the plugin was loaded"
+    """
+    done = run_python(code)
+    assert done.stdout == ""
+    assert done.stderr == ""
+
+
+def test_public_names() -> None:
+    import habana_frameworks.tensorflow as htf
+
+    assert callable(htf.load_habana_module) and callable(htf.load_op_library)
+    assert htf.__version__ == htf.sysconfig.__version__ == "0.1.0"
+    assert all(hasattr(htf, name) for name in htf.__all__)
+
+
+def test_habana_frameworks_is_a_namespace_package() -> None:
+    import habana_frameworks
+
+    assert getattr(habana_frameworks, "__file__", None) is None
+
+
+def test_ops_before_loading() -> None:
+    code = """
+        from habana_frameworks.tensorflow import habana_ops
+        for access in (lambda: habana_ops.habana_launch, lambda: habana_ops.ops):
+            try:
+                access()
+            except AssertionError as error:
+                print(error)
+        assert "ops" in dir(habana_ops)
+    """
+    assert run_python(code).stdout.splitlines() == [
+        "looking for habana_launch, but habana module seems not to be loaded yet",
+        "looking for ops, but habana module seems not to be loaded yet",
+    ]

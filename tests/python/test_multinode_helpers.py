@@ -1,0 +1,114 @@
+"""Ranks from the launcher's variables, and what a process sets up from them."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from habana_frameworks.tensorflow import multinode_helpers
+from tests.support.processes import run_python
+
+VARIABLES = (
+    "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_LOCAL_SIZE",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "HLS_MODULE_ID",
+    "HLS1_MODULE_ID",
+    "HABANA_VISIBLE_MODULES",
+    "TF_RANK_PREFIX",
+    "HBN_TF_GRAPH_PREFIX",
+    "TF_DUMP_GRAPH_PREFIX",
+    "HOROVOD_HIERARCHICAL_ALLREDUCE",
+    "HOROVOD_HCL_HIERARCHICAL_ALLREDUCE",
+    "ID",
+)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of the environment without these variables; what a test sets is undone."""
+    monkeypatch.setattr(os, "environ", {name: value for name, value in os.environ.items() if name not in VARIABLES})
+
+
+def launch(size: int, rank: int, local_size: int, local_rank: int) -> None:
+    os.environ.update(
+        OMPI_COMM_WORLD_SIZE=str(size),
+        OMPI_COMM_WORLD_RANK=str(rank),
+        OMPI_COMM_WORLD_LOCAL_SIZE=str(local_size),
+        OMPI_COMM_WORLD_LOCAL_RANK=str(local_rank),
+    )
+
+
+def test_single_process() -> None:
+    helpers = multinode_helpers
+    ranks = (helpers.comm_size(), helpers.comm_rank(), helpers.comm_local_size(), helpers.comm_local_rank())
+    assert ranks == (1, 0, 1, 0)
+    before = dict(os.environ)
+    helpers._setup_env_for_multinode()
+    assert dict(os.environ) == before
+    with pytest.raises(RuntimeError, match="mpirun"):
+        helpers._setup_env_for_multinode(required=True)
+
+
+def test_job_over_two_machines() -> None:
+    launch(16, 11, 8, 3)
+    os.environ["TF_DUMP_GRAPH_PREFIX"] = "dumps"
+    multinode_helpers._setup_env_for_multinode()
+    assert os.environ["HLS_MODULE_ID"] == "3"
+    assert os.environ["TF_RANK_PREFIX"] == os.environ["HBN_TF_GRAPH_PREFIX"] == "rank_11_"
+    assert os.environ["TF_DUMP_GRAPH_PREFIX"] == "dumps/rank_11_"
+    before = dict(os.environ)
+    multinode_helpers._setup_env_for_multinode()
+    assert dict(os.environ) == before, "doing it again changes nothing"
+
+
+def test_prefixes_are_extended_and_the_dump_directory_is_not_invented() -> None:
+    launch(2, 1, 2, 1)
+    os.environ["HBN_TF_GRAPH_PREFIX"] = "bert_"
+    multinode_helpers._setup_env_for_multinode()
+    assert os.environ["HBN_TF_GRAPH_PREFIX"] == "bert_rank_1_"
+    assert "TF_DUMP_GRAPH_PREFIX" not in os.environ
+
+
+@pytest.mark.parametrize(("visible", "rank", "module"), [("", 2, 2), ("4,5,6,7", 2, 6), (" 1 , 0 ", 0, 1)])
+def test_module_of_a_rank(visible: str, rank: int, module: int) -> None:
+    os.environ["HABANA_VISIBLE_MODULES"] = visible
+    assert multinode_helpers.get_hw_module_id(rank) == module
+
+
+def test_too_few_visible_modules() -> None:
+    launch(4, 2, 4, 2)
+    os.environ["HABANA_VISIBLE_MODULES"] = "0,1"
+    with pytest.raises(AssertionError, match=r"names 2 modules.*local rank 2.*one module for each process"):
+        multinode_helpers._setup_env_for_multinode()
+
+
+@pytest.mark.parametrize("name", ["HLS_MODULE_ID", "HLS1_MODULE_ID"])
+def test_chosen_module_is_kept(name: str) -> None:
+    launch(2, 1, 2, 1)
+    os.environ[name] = "5"
+    multinode_helpers._setup_env_for_multinode()
+    assert os.environ["HLS_MODULE_ID"] == "5"
+
+
+def test_rank_that_is_no_number() -> None:
+    os.environ["OMPI_COMM_WORLD_RANK"] = "first"
+    with pytest.raises(ValueError, match="OMPI_COMM_WORLD_RANK=first is not a whole number"):
+        multinode_helpers.comm_rank()
+
+
+def test_hierarchical_needs_several_machines() -> None:
+    os.environ["HOROVOD_HIERARCHICAL_ALLREDUCE"] = "1"
+    launch(8, 0, 8, 0)
+    assert not multinode_helpers.is_hierarchical()
+    launch(16, 0, 8, 0)
+    assert multinode_helpers.is_hierarchical()
+    os.environ["HOROVOD_HIERARCHICAL_ALLREDUCE"] = "0"
+    assert not multinode_helpers.is_hierarchical()
+
+
+def test_import_needs_no_tensorflow() -> None:
+    code = "from habana_frameworks.tensorflow.multinode_helpers import comm_rank; print(comm_rank())"
+    assert run_python(code, {"OMPI_COMM_WORLD_RANK": "3"}).stdout == "3\n"

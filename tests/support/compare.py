@@ -1,0 +1,62 @@
+"""The HPU against the CPU in one process, and the tolerances, stated once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+CPU = "/device:CPU:0"
+HPU = "/device:HPU:0"
+
+
+class Tolerance(NamedTuple):
+    """For numpy.testing.assert_allclose."""
+
+    rtol: float
+    atol: float
+
+
+# What two orders of the same sum may differ by. Types that are not listed must be equal.
+TOLERANCES = {
+    "float64": Tolerance(1e-12, 1e-12),
+    "float32": Tolerance(1e-5, 1e-5),
+    "bfloat16": Tolerance(2e-2, 2e-2),
+    "float16": Tolerance(2e-3, 2e-3),
+    "complex64": Tolerance(1e-5, 1e-5),
+}
+
+
+def as_numpy(value: Any) -> np.ndarray[Any, Any]:
+    """A tensor, variable or number as an array that numpy can compare (bfloat16 as float32)."""
+    array = np.asarray(tf.convert_to_tensor(value).numpy())
+    return array.astype(np.float32) if array.dtype == tf.bfloat16.as_numpy_dtype else array
+
+
+def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, context: str = "") -> None:
+    """Compares nested structures of tensors, each within the tolerance of its dtype."""
+    tf.nest.assert_same_structure(actual, expected, expand_composites=True)
+    pairs = zip(tf.nest.flatten(actual, expand_composites=True), tf.nest.flatten(expected, expand_composites=True))
+    for index, (one, other) in enumerate(pairs):
+        one, other = tf.convert_to_tensor(one), tf.convert_to_tensor(other)
+        assert one.dtype == other.dtype, f"{context} result {index}: {one.dtype} instead of {other.dtype}"
+        limits = tolerance or TOLERANCES.get(one.dtype.name, Tolerance(0, 0))
+        np.testing.assert_allclose(
+            as_numpy(one), as_numpy(other), rtol=limits.rtol, atol=limits.atol, err_msg=f"{context} result {index}"
+        )
+
+
+def assert_same_on_hpu(function: Callable[..., Any], *arguments: Any, tolerance: Tolerance | None = None) -> Any:
+    """Calls `function` on the CPU and on the HPU, compares the results and returns the HPU's.
+
+    Arrays among the arguments become tensors on the device in question.
+    """
+    results = []
+    for device in (CPU, HPU):
+        with tf.device(device):
+            results.append(function(*[tf.constant(a) if isinstance(a, np.ndarray) else a for a in arguments]))
+    expected, actual = results
+    assert_close(actual, expected, tolerance, context=getattr(function, "__name__", ""))
+    return actual

@@ -1,0 +1,32 @@
+"""Programs in a process of their own, for tests whose subject is a fresh process."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run_python(
+    code: str, environment: Mapping[str, str | None] | None = None, timeout: float = 120, check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Runs `code`; variables of `environment` are set, or removed where None. Fails the test if the program fails."""
+    return run([sys.executable, "-c", textwrap.dedent(code)], environment, timeout, check)
+
+
+def run(
+    command: list[str], environment: Mapping[str, str | None] | None = None, timeout: float = 120, check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command in the repository's root with the package on its path."""
+    variables: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"}
+    variables.update(environment or {})
+    kept = {name: value for name, value in variables.items() if value is not None}
+    done = subprocess.run(command, env=kept, cwd=ROOT, capture_output=True, text=True, timeout=timeout)
+    if check and done.returncode != 0:
+        raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
