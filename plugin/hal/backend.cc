@@ -50,8 +50,8 @@ absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
   if (found == registry.entries.end()) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : registry.entries) names.push_back(name);
-    return absl::InvalidArgumentError(
-        absl::StrCat("HPU_BACKEND=", spec, " names no backend of this build; known are: auto, ", absl::StrJoin(names, ", ")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "HPU_BACKEND=", spec, " names no backend of this build; known are: auto, ", absl::StrJoin(names, ", ")));
   }
   if (found->second.backend == nullptr) found->second.backend = found->second.factory();
   return found->second.backend.get();

@@ -33,8 +33,8 @@ struct MemoryInfo {
 
 // Exclusively held by this process until destroyed; all objects made from it must be gone by then. Thread safe.
 //
-// Errors: ResourceExhausted (memory; says what was asked and what is free), InvalidArgument, Aborted (device lost: sticky
-// until the device is acquired again; a child after fork() sees it too), Unimplemented (says what).
+// Errors: ResourceExhausted (memory; says what was asked and what is free), InvalidArgument, Aborted (device lost:
+// sticky until the device is acquired again; a child after fork() sees it too), Unimplemented (says what).
 class Device {
  public:
   virtual ~Device() = default;

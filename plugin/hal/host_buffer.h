@@ -6,9 +6,9 @@
 
 namespace hpu::hal {
 
-// The card copies only from and to memory that was allocated or mapped for it. Device::AllocateHost makes an owning one,
-// Device::MapHost one over memory of the caller, which must outlive it. Destruction unmaps (and frees); work that is
-// queued on the range must have finished. Thread safe. Must not outlive the Device that made it.
+// The card copies only from and to memory that was allocated or mapped for it. Device::AllocateHost makes an owning
+// one, Device::MapHost one over memory of the caller, which must outlive it. Destruction unmaps (and frees); work that
+// is queued on the range must have finished. Thread safe. Must not outlive the Device that made it.
 class HostBuffer {
  public:
   virtual ~HostBuffer() = default;

@@ -27,8 +27,8 @@ struct ResultSpec {
   int32_t aliased_argument = -1;
 };
 
-// A compiled program, ready to be launched on the device that made or loaded it. Immutable and thread safe; streams keep
-// it alive while launches of it are queued.
+// A compiled program, ready to be launched on the device that made or loaded it. Immutable and thread safe; streams
+// keep it alive while launches of it are queued.
 class Recipe {
  public:
   virtual ~Recipe() = default;

@@ -1,0 +1,139 @@
+#include "plugin/backends/common/device_memory.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::common {
+namespace {
+
+// Freed ranges from this size on go back to the operating system; smaller ones are likely to be wanted again at once.
+constexpr uint64_t kDecommitBytes = uint64_t{4} << 20;
+
+std::string Hex(uint64_t value) { return absl::StrCat("0x", absl::Hex(value)); }
+
+}  // namespace
+
+class DeviceMemory::Allocation final : public hal::Memory {
+ public:
+  Allocation(DeviceMemory* owner, hal::DeviceAddress address, uint64_t bytes)
+      : owner_(owner), address_(address), bytes_(bytes) {}
+  ~Allocation() override {
+    if (!owner_->liveness_.forked()) owner_->Free(address_, bytes_);
+  }
+
+  hal::DeviceAddress address() const override { return address_; }
+  uint64_t size() const override { return bytes_; }
+
+ private:
+  DeviceMemory* const owner_;
+  const hal::DeviceAddress address_;
+  const uint64_t bytes_;
+};
+
+DeviceMemory::DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness,
+                           std::function<void()> before_free)
+    : reservation_(std::move(reservation)),
+      liveness_(liveness),
+      before_free_(std::move(before_free)),
+      allocator_(reservation_->size(), hal::kDeviceAlignment) {}
+
+absl::StatusOr<std::unique_ptr<hal::Memory>> DeviceMemory::Allocate(uint64_t bytes) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  if (bytes == 0) return absl::InvalidArgumentError("allocation of 0 bytes of device memory");
+  std::optional<uint64_t> offset;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    offset = allocator_.Allocate(bytes);
+    if (!offset.has_value()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("out of device memory: ", bytes, " bytes were asked for, ", allocator_.free_bytes(), " of ",
+                       allocator_.size(), " are free, ", allocator_.largest_free(),
+                       " of them in one piece; use a smaller batch or model, or raise HPU_MEMORY_MB (now ",
+                       allocator_.size() >> 20, ")"));
+    }
+  }
+  const hal::DeviceAddress address = reservation_->base() + *offset;
+  allocated_.Insert(address, bytes);
+  return std::make_unique<Allocation>(this, address, bytes);
+}
+
+void DeviceMemory::Free(hal::DeviceAddress address, uint64_t bytes) {
+  before_free_();
+  allocated_.Erase(address, bytes);
+  if (bytes >= kDecommitBytes) reservation_->Decommit(address, bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  allocator_.Free(address - reservation_->base(), bytes);
+}
+
+hal::MemoryInfo DeviceMemory::info() const {
+  if (!liveness_.Check().ok()) return hal::MemoryInfo{reservation_->size(), 0};
+  std::lock_guard<std::mutex> lock(mutex_);
+  return hal::MemoryInfo{allocator_.size(), allocator_.free_bytes()};
+}
+
+absl::Status DeviceMemory::Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const {
+  RangeSet::Reader reader(allocated_);
+  return CheckIn(reader, address, bytes, what);
+}
+
+absl::Status DeviceMemory::CheckIn(RangeSet::Reader& reader, hal::DeviceAddress address, uint64_t bytes,
+                                   absl::string_view what) const {
+  if (bytes == 0 || reader.Contains(address, bytes)) return absl::OkStatus();
+  return RangeError(reader, address, bytes, what);
+}
+
+absl::Status DeviceMemory::RangeError(const RangeSet::Reader& reader, hal::DeviceAddress address, uint64_t bytes,
+                                      absl::string_view what) const {
+  const RangeSet::Range around = reader.Around(address);
+  if (around.end != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes at device address ", Hex(address),
+                                                   " cross the end of the memory [", Hex(around.begin), ", ",
+                                                   Hex(around.end), ")"));
+  }
+  const char* hint = address == 0                      ? " (no address was given)"
+                     : reservation_->Contains(address) ? " (never allocated, or freed)"
+                                                       : " (a host pointer?)";
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, ": ", bytes, " bytes at ", Hex(address), " lie in no memory of the device", hint));
+}
+
+absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe_or_null,
+                                       const hal::LaunchArguments& launch) const {
+  if (recipe_or_null == nullptr) return absl::InvalidArgumentError("launch without a recipe");
+  const hal::Recipe& recipe = *recipe_or_null;
+  if (kind != hal::StreamKind::kCompute) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", recipe.name(), " on a copy stream: it needs a compute stream"));
+  }
+  const auto& arguments = recipe.arguments();
+  const auto& results = recipe.results();
+  if (launch.arguments.size() != arguments.size() || launch.results.size() != results.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", recipe.name(), ": ", launch.arguments.size(), " arguments and ",
+                     launch.results.size(), " results were given, it has ", arguments.size(), " and ", results.size()));
+  }
+  // Texts are made only for errors: this runs once per argument and launch.
+  RangeSet::Reader reader(allocated_);
+  const auto check = [&](hal::DeviceAddress address, uint64_t bytes, absl::string_view which, size_t index) {
+    if (bytes == 0 || reader.Contains(address, bytes)) return absl::OkStatus();
+    return RangeError(reader, address, bytes, absl::StrCat("launch of ", recipe.name(), ": ", which, " ", index));
+  };
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    HPU_RETURN_IF_ERROR(check(launch.arguments[i], arguments[i].bytes, "argument", i));
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    HPU_RETURN_IF_ERROR(check(launch.results[i], results[i].spec.bytes, "result", i));
+    const int32_t alias = results[i].aliased_argument;
+    if (alias >= 0 && launch.results[i] != launch.arguments[alias]) {
+      return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": result ", i, " at ",
+                                                     Hex(launch.results[i]), " must take the address of argument ",
+                                                     alias, ", ", Hex(launch.arguments[alias]), ", which it replaces"));
+    }
+  }
+  return check(launch.workspace, recipe.workspace_bytes(), "workspace", 0);
+}
+
+}  // namespace hpu::common

@@ -1,0 +1,62 @@
+// DeviceMemory: the memory of one device, handed out as hal::Memory, and the checks of device addresses.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/backends/common/range_allocator.h"
+#include "plugin/backends/common/range_set.h"
+#include "plugin/backends/common/reservation.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/memory.h"
+#include "plugin/hal/recipe.h"
+#include "plugin/hal/stream.h"
+
+namespace hpu::common {
+
+// Thread safe. Must outlive the Memory objects that it makes, which hold a pointer to it.
+class DeviceMemory {
+ public:
+  // `before_free` runs before a range is given back; it waits until no queued work uses it.
+  DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness, std::function<void()> before_free);
+
+  // ResourceExhausted says what was asked, what is free and which setting to raise.
+  absl::StatusOr<std::unique_ptr<hal::Memory>> Allocate(uint64_t bytes);
+  hal::MemoryInfo info() const;
+
+  // InvalidArgument unless one Memory holds the whole range; `what` names it ("destination of CopyToDevice").
+  // A range of 0 bytes lies anywhere.
+  absl::Status Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const;
+  // The same for every address of a launch, under one lock, and that counts, aliases and workspace fit the recipe,
+  // which is there, and that the stream takes launches.
+  absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch) const;
+
+  const Reservation& reservation() const { return *reservation_; }
+
+ private:
+  class Allocation;
+
+  void Free(hal::DeviceAddress address, uint64_t bytes);
+  absl::Status CheckIn(RangeSet::Reader& reader, hal::DeviceAddress address, uint64_t bytes,
+                       absl::string_view what) const;
+  absl::Status RangeError(const RangeSet::Reader& reader, hal::DeviceAddress address, uint64_t bytes,
+                          absl::string_view what) const;
+
+  const std::unique_ptr<Reservation> reservation_;
+  const Liveness& liveness_;
+  const std::function<void()> before_free_;
+  mutable std::mutex mutex_;
+  RangeAllocator allocator_;  // guarded by mutex_
+  RangeSet allocated_;
+};
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_

@@ -1,0 +1,51 @@
+// Faults: errors that a test asks for.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace hpu::common {
+
+// What HPU_EMULATOR_FAULTS says: a list of `kind@n` (the n-th command of that kind on the device fails, from 1) and
+// `kind@n+` (that one and all later ones). Kinds are the enumerators below. launch, copy and fill fail while the work
+// runs, compile and allocate at the call; lost counts commands of all streams, and that command loses the device.
+class Faults {
+ public:
+  enum Kind { kLaunch, kCopy, kFill, kCompile, kAllocate, kLost, kKinds };
+
+  // InvalidArgument names the entry that cannot be read, and the kinds.
+  static absl::StatusOr<Faults> Parse(const std::vector<std::string>& entries);
+
+  Faults() = default;
+  Faults(Faults&& other) noexcept : rules_(std::move(other.rules_)) {}  // only before first use
+
+  bool empty() const { return rules_.empty(); }
+  // Counts one command; Internal (Aborted for kLost) if it is to fail. Thread safe; nothing but a test where empty().
+  absl::Status Count(Kind kind) {
+    if (rules_.empty()) return absl::OkStatus();
+    return CountSlow(kind);
+  }
+
+ private:
+  struct Rule {
+    Kind kind;
+    uint64_t first;
+    bool onwards;
+  };
+
+  absl::Status CountSlow(Kind kind);
+
+  std::vector<Rule> rules_;
+  std::array<std::atomic<uint64_t>, kKinds> counts_{};
+};
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_

@@ -1,0 +1,38 @@
+// HostMemory: the host memory that one device may reach, handed out as hal::HostBuffer, and its checks.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/backends/common/range_set.h"
+#include "plugin/hal/host_buffer.h"
+
+namespace hpu::common {
+
+// Thread safe. Must outlive the buffers that it makes, which hold a pointer to it.
+class HostMemory {
+ public:
+  explicit HostMemory(const Liveness& liveness) : liveness_(liveness) {}
+
+  // Page aligned, zero, committed page by page as it is touched: a pool of many GiB costs address space only.
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Allocate(uint64_t bytes);
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Map(void* data, uint64_t bytes);
+
+  // InvalidArgument unless one buffer holds the whole range. A range of 0 bytes lies anywhere.
+  absl::Status Check(const void* data, uint64_t bytes, absl::string_view what) const;
+
+ private:
+  class Buffer;
+
+  const Liveness& liveness_;
+  RangeSet mapped_;
+};
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_

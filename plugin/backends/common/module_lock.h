@@ -1,0 +1,52 @@
+// ModuleLock: the claim of this process to one module.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/hal/backend.h"
+
+namespace hpu::common {
+
+// Number of emulated modules, from HPU_EMULATOR_MODULES; InvalidArgument unless 1 to 64.
+absl::StatusOr<int> ModuleCountSetting();
+
+// A module that some process holds.
+struct ModuleHolder {
+  int module_id = 0;
+  int pid = 0;          // 0: it has not said yet
+  std::string command;  // arguments joined by blanks
+};
+
+// A file `module-<n>` in the directory of HPU_EMULATOR_LOCK_DIR, locked with flock(2) for as long as the module is
+// held. The lock is the claim: the kernel drops it when the process ends, however it ends. What the file says (pid,
+// command line) only serves messages and counts only while it is locked. A child gets no share of the lock: the file is
+// closed after fork() and by exec(). Movable, thread compatible.
+class ModuleLock {
+ public:
+  // The first free module that the options admit. Unavailable if all of those are held: names the holders and says what
+  // to do. InvalidArgument for modules that do not exist; FailedPrecondition if the directory is not private to this
+  // user.
+  static absl::StatusOr<ModuleLock> Claim(const hal::AcquireOptions& options);
+  // Everyone who holds a module. Claims none.
+  static absl::StatusOr<std::vector<ModuleHolder>> Holders();
+
+  ModuleLock(ModuleLock&& other) noexcept;
+  ModuleLock& operator=(ModuleLock&&) = delete;
+  ~ModuleLock();
+
+  int module_id() const { return module_id_; }
+
+ private:
+  ModuleLock(int module_id, int slot) : module_id_(module_id), slot_(slot) {}
+
+  const int module_id_;
+  int slot_;  // index into the table of open lock files; -1: moved from
+};
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_

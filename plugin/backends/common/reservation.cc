@@ -1,0 +1,63 @@
+#include "plugin/backends/common/reservation.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace hpu::common {
+namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+// Between window and data, so that no small overrun of a device address lands in data.
+constexpr uint64_t kGap = uint64_t{1} << 30;
+
+uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+absl::Status MapError(const char* call, uint64_t bytes) {
+  return absl::ResourceExhaustedError(absl::StrCat(call, " of ", bytes >> 20,
+                                                   " MiB of address space for device memory: ", std::strerror(errno),
+                                                   "; lower HPU_MEMORY_MB or raise ulimit -v"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Create(uint64_t bytes, Data data) {
+  constexpr uint64_t kLargest = uint64_t{1} << 45;  // user address space has 47 bits
+  if (bytes == 0 || bytes > kLargest) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("device memory of ", bytes, " bytes: HPU_MEMORY_MB must lie between 1 and ", kLargest >> 20));
+  }
+  const uint64_t size = RoundUp(bytes, kHugePage);
+  const uint64_t total = (data == Data::kReadWrite ? 2 * size + kGap : size) + kHugePage;
+  void* mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return MapError("mmap", total);
+  const uint64_t base = RoundUp(reinterpret_cast<uint64_t>(mapping), kHugePage);
+  const uint64_t distance = data == Data::kReadWrite ? size + kGap : 0;
+  // The owner first: it unmaps on the error paths below.
+  std::unique_ptr<Reservation> reservation(new Reservation(mapping, total, base, bytes, distance));
+  madvise(mapping, total, MADV_DONTDUMP);
+  if (data == Data::kReadWrite) {
+    void* memory = reservation->ToData(base);
+    if (mprotect(memory, size, PROT_READ | PROT_WRITE) != 0) return MapError("mprotect", size);
+    madvise(memory, size, MADV_DONTFORK);
+    madvise(memory, size, MADV_HUGEPAGE);
+  }
+  return reservation;
+}
+
+Reservation::~Reservation() { munmap(mapping_, mapping_bytes_); }
+
+void Reservation::Decommit(uint64_t address, uint64_t bytes) {
+  if (distance_ == 0) return;
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = RoundUp(address, page);
+  const uint64_t end = (address + bytes) / page * page;
+  if (begin < end) madvise(ToData(begin), end - begin, MADV_DONTNEED);
+}
+
+}  // namespace hpu::common

@@ -1,0 +1,49 @@
+// Reservation: the address window of a device and, for backends that hold data in this process, the data behind it.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+
+namespace hpu::common {
+
+// Address space only: no page is committed until the backend writes to it. The window has no access rights, so whoever
+// dereferences a device address faults, and system calls given one answer EFAULT. The data lies at a constant distance,
+// in memory that is private to this process and not inherited by its children. Thread safe.
+class Reservation {
+ public:
+  enum class Data { kNone, kReadWrite };
+
+  // ResourceExhausted, with the setting to lower, where the address space cannot be had.
+  static absl::StatusOr<std::unique_ptr<Reservation>> Create(uint64_t bytes, Data data);
+  ~Reservation();
+
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+  uint64_t base() const { return base_; }  // first address of the window
+  uint64_t size() const { return size_; }  // bytes of the window
+  bool Contains(uint64_t address) const { return address - base_ < size_; }
+
+  // Where the data of a device address lies. Only with Data::kReadWrite.
+  char* ToData(uint64_t address) const { return reinterpret_cast<char*>(address + distance_); }
+  // Gives the whole pages of a range back to the operating system; their contents are lost.
+  void Decommit(uint64_t address, uint64_t bytes);
+
+ private:
+  Reservation(void* mapping, size_t mapping_bytes, uint64_t base, uint64_t size, uint64_t distance)
+      : mapping_(mapping), mapping_bytes_(mapping_bytes), base_(base), size_(size), distance_(distance) {}
+
+  void* const mapping_;
+  const size_t mapping_bytes_;
+  const uint64_t base_;
+  const uint64_t size_;
+  const uint64_t distance_;  // 0: no data
+};
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_RESERVATION_H_

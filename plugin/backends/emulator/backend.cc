@@ -1,0 +1,43 @@
+#include "plugin/hal/backend.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/emulator/device.h"
+#include "plugin/backends/emulator/recipe.h"
+#include "plugin/flags/flags.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+class EmulatorBackend final : public hal::Backend {
+ public:
+  absl::string_view name() const override { return "emulator"; }
+
+  absl::StatusOr<int> ModuleCount() override { return common::ModuleCountSetting(); }
+
+  absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
+    HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(flags::EmulatorFaults()));
+    HPU_ASSIGN_OR_RETURN(common::ModuleLock lock, common::ModuleLock::Claim(options));
+    hal::DeviceInfo info;
+    info.backend = "emulator";
+    info.type = flags::EmulatorType();
+    info.module_id = lock.module_id();
+    info.description = absl::StrCat("emulated ", info.type, ", module ", info.module_id);
+    info.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : uint64_t(flags::MemoryMb()) << 20;
+    info.compiler_target = CompilerTarget();
+    HPU_ASSIGN_OR_RETURN(auto reservation,
+                         common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kReadWrite));
+    return std::make_unique<EmulatorDevice>(std::move(info), std::move(lock), std::move(reservation),
+                                            std::move(faults));
+  }
+};
+
+// Below a real card's, for HPU_BACKEND=auto.
+const bool registered = hal::RegisterBackend(
+    "emulator", 10, []() -> std::unique_ptr<hal::Backend> { return std::make_unique<EmulatorBackend>(); });
+
+}  // namespace
+}  // namespace hpu::emulator

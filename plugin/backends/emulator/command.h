@@ -1,0 +1,45 @@
+// Command: one entry of a stream's queue.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_COMMAND_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_COMMAND_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/recipe.h"
+#include "plugin/backends/emulator/timeline.h"
+
+namespace hpu::emulator {
+
+// The fields that a kind does not name are unused. Pointers are into the data of the device or into mapped host memory.
+struct Command {
+  enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kStop };
+
+  Kind kind = Kind::kStop;
+  const void* source = nullptr;  // kCopy
+  void* destination = nullptr;   // kCopy, kFill
+  uint64_t bytes = 0;            // kCopy, kFill
+  uint8_t value = 0;             // kFill
+
+  std::shared_ptr<const hal::Recipe> recipe;  // kLaunch: keeps `emulator_recipe` alive
+  const EmulatorRecipe* emulator_recipe = nullptr;
+  std::vector<void*> arguments;  // kLaunch; the storage stays with the queue's slot from one launch to the next
+  std::vector<void*> results;
+  void* workspace = nullptr;
+
+  Point point;                                 // kWait
+  std::function<void(absl::Status)> callback;  // kCallback
+
+  // Lets go of what the command kept alive, but keeps the storage of its arrays.
+  void Clear() {
+    recipe.reset();
+    point = Point();
+    callback = nullptr;
+  }
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_COMMAND_H_

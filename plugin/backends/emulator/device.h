@@ -1,0 +1,77 @@
+// The emulated device.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "plugin/backends/common/device_memory.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/host_memory.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/emulator/command.h"
+#include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/timeline.h"
+#include "plugin/hal/device.h"
+
+namespace hpu::emulator {
+
+class EmulatorStream;
+
+class EmulatorDevice final : public hal::Device {
+ public:
+  EmulatorDevice(hal::DeviceInfo info, common::ModuleLock lock, std::unique_ptr<common::Reservation> reservation,
+                 common::Faults faults);
+  ~EmulatorDevice() override;
+
+  const hal::DeviceInfo& info() const override { return info_; }
+  hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
+  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::Stream>> CreateStream(hal::StreamKind kind) override;
+  absl::StatusOr<std::unique_ptr<hal::Event>> CreateEvent() override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
+                                                                absl::string_view bytes) override;
+  absl::Status Synchronize() override;
+
+  // For the streams.
+  const common::Liveness& liveness() const { return liveness_; }
+  const common::DeviceMemory& memory() const { return state_->memory; }
+  const common::HostMemory& host() const { return state_->host; }
+  ComputePool& pool() { return state_->pool; }
+  // Where the data of an address lies; null for address 0.
+  char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
+  // Counts a command that is about to run; the error that a test asked for.
+  absl::Status CountCommand(Command::Kind kind);
+  void AddStream(EmulatorStream* stream);
+  void RemoveStream(EmulatorStream* stream);
+
+ private:
+  // Left alone, not destroyed, in a forked child.
+  struct State {
+    State(EmulatorDevice* device, std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+
+    common::DeviceMemory memory;
+    common::HostMemory host;
+    ComputePool pool;
+    common::Faults faults;
+    std::mutex streams_mutex;
+    std::vector<EmulatorStream*> streams;  // guarded by streams_mutex
+  };
+
+  void WaitForStreams();
+
+  const hal::DeviceInfo info_;
+  const common::ModuleLock lock_;
+  common::Liveness liveness_;
+  const common::Reservation* const reservation_;  // owned by state_->memory
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_

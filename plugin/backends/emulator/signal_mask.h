@@ -1,0 +1,29 @@
+// ScopedSignalMask: threads started meanwhile receive no signals of the process.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_SIGNAL_MASK_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_SIGNAL_MASK_H_
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace hpu::emulator {
+
+// Signals of the host program (Ctrl-C, timers, profilers) belong to its threads: a new thread inherits this mask.
+class ScopedSignalMask {
+ public:
+  ScopedSignalMask() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous_);
+  }
+  ~ScopedSignalMask() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+
+  ScopedSignalMask(const ScopedSignalMask&) = delete;
+  ScopedSignalMask& operator=(const ScopedSignalMask&) = delete;
+
+ private:
+  sigset_t previous_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_SIGNAL_MASK_H_

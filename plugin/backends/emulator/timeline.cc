@@ -1,0 +1,27 @@
+#include "plugin/backends/emulator/timeline.h"
+
+#include <algorithm>
+
+namespace hpu::emulator {
+
+void Timeline::WaitFor(uint64_t sequence) {
+  if (spin_.Await([&] { return Reached(sequence); })) return;
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    // Announced before the condition is looked at, while Complete looks for announcements after it has made the
+    // condition true (both sequentially consistent): one of the two sees the other.
+    wake_at_.store(std::min(wake_at_.load(std::memory_order_relaxed), sequence), std::memory_order_seq_cst);
+    if (Reached(sequence)) return;
+    reached_.wait(lock);
+  }
+}
+
+void Timeline::Complete(uint64_t sequence) {
+  completed_.store(sequence, std::memory_order_seq_cst);
+  if (sequence < wake_at_.load(std::memory_order_seq_cst)) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  wake_at_.store(~uint64_t{0}, std::memory_order_relaxed);  // those that must sleep on announce themselves again
+  reached_.notify_all();
+}
+
+}  // namespace hpu::emulator

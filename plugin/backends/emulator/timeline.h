@@ -1,0 +1,70 @@
+// Timeline: how far a stream has come, and which of its work failed. What events point into.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_TIMELINE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_TIMELINE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/spin.h"
+
+namespace hpu::emulator {
+
+// A stream numbers its commands from 1; the timeline is the number of those that have ended. Shared by the stream and
+// the events recorded on it, so that either may go first. Thread safe; one thread completes.
+class Timeline {
+ public:
+  bool Reached(uint64_t sequence) const { return completed_.load(std::memory_order_seq_cst) >= sequence; }
+  void WaitFor(uint64_t sequence);
+  // All commands up to `sequence` have ended. Makes a system call only if somebody sleeps until then.
+  void Complete(uint64_t sequence);
+
+ private:
+  std::atomic<uint64_t> completed_{0};
+  std::atomic<uint64_t> wake_at_{~uint64_t{0}};  // the least sequence that a sleeper waits for
+  AdaptiveSpin spin_;
+  std::mutex mutex_;
+  std::condition_variable reached_;
+};
+
+// The first error of a stream since it was last cleared. The stream replaces the object when Synchronize() clears the
+// error; events keep the one that was current when they were recorded.
+class Failure {
+ public:
+  // Called at most once, before the command `sequence` completes.
+  void Set(uint64_t sequence, absl::Status status) {
+    status_ = std::move(status);
+    sequence_.store(sequence, std::memory_order_release);
+  }
+  // The error, if a command up to `sequence` failed; that command must have ended.
+  absl::Status UpTo(uint64_t sequence) const {
+    return sequence_.load(std::memory_order_acquire) <= sequence ? status_ : absl::OkStatus();
+  }
+
+ private:
+  std::atomic<uint64_t> sequence_{~uint64_t{0}};
+  absl::Status status_;
+};
+
+// A moment of a stream's work: what an event holds. Without a timeline it is one that is long reached.
+struct Point {
+  std::shared_ptr<Timeline> timeline;
+  std::shared_ptr<const Failure> failure;
+  uint64_t sequence = 0;
+
+  bool Reached() const { return timeline == nullptr || timeline->Reached(sequence); }
+  // Error of the work before the point; call it once reached.
+  absl::Status Error() const { return failure == nullptr ? absl::OkStatus() : failure->UpTo(sequence); }
+  absl::Status Wait() const {
+    if (timeline != nullptr) timeline->WaitFor(sequence);
+    return Error();
+  }
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_TIMELINE_H_
