@@ -13,9 +13,12 @@
 #include "tensorflow/core/framework/allocator.h"
 #include "tensorflow/core/framework/tensor.h"
 
+namespace tsl::thread {
+class ThreadPool;
+}  // namespace tsl::thread
+
 namespace hpu {
 
-class CompletionThreads;
 class HostPool;
 
 // The address at which `tensor`'s data lie on the device; 0 for a tensor without bytes. The tensor must lie on the HPU.
@@ -53,6 +56,9 @@ class ProcessDevice {
   tensorflow::Allocator* allocator();
   // Host memory that the device may reach; the CPU's own memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is used up.
   tensorflow::Allocator* host_allocator();
+  // What the two stand on. Allocators that outlive the acquisition and know of forks are better: use those above.
+  tensorflow::Allocator& arena() { return *arena_; }
+  HostPool& host_pool() { return *host_pool_; }
 
   // Queues a copy to the device. `source` may be reused when the call returns.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
@@ -76,25 +82,39 @@ class ProcessDevice {
   absl::Status Synchronize();
 
  private:
-  ProcessDevice() = default;
-  ~ProcessDevice() = delete;
+  ProcessDevice();
+  ~ProcessDevice();  // only if the acquisition fails half way
   static absl::StatusOr<ProcessDevice*> Acquire();
   absl::Status Initialize(std::unique_ptr<hal::Device> device);
 
+  // Reachable memory that a copy to the host goes to.
+  struct HostTarget {
+    void* data = nullptr;
+    std::shared_ptr<void> staging;             // where `data` is a piece of the pool, to be copied on
+    std::shared_ptr<hal::HostBuffer> mapping;  // where the caller's memory is mapped for the copy
+  };
+
   // A stream that runs after the compute work queued so far: the compute stream itself for few bytes.
   absl::StatusOr<hal::Stream*> StreamAfterCompute(hal::Stream& preferred, uint64_t bytes);
-  // Holds compute work that is queued later back until `stream` has done what is queued on it.
-  absl::Status OrderComputeAfter(hal::Stream& stream);
+  // Queues the copy of reachable host memory, ordered between earlier and later compute work. Gives its stream.
+  absl::StatusOr<hal::Stream*> QueueCopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
+  absl::Status CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination, uint64_t bytes);
+  absl::StatusOr<HostTarget> MakeHostTarget(void* destination, uint64_t bytes);
+  absl::StatusOr<hal::Stream*> QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target, uint64_t bytes);
   // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`, after clearing an error.
   void Complete(hal::Stream& stream, std::function<void(absl::Status)> done);
+  // Passes `status` on; an error is first cleared from all streams.
+  absl::Status Cleared(absl::Status status);
 
   std::unique_ptr<hal::Device> device_;
+  std::unique_ptr<hal::Memory> memory_;
+  std::unique_ptr<tensorflow::Allocator> arena_;
+  std::unique_ptr<HostPool> host_pool_;
   std::unique_ptr<hal::Stream> compute_;
   std::unique_ptr<hal::Stream> host_to_device_;
   std::unique_ptr<hal::Stream> device_to_host_;
   std::unique_ptr<EventPool> events_;
-  std::unique_ptr<HostPool> host_pool_;
-  std::unique_ptr<CompletionThreads> completions_;
+  std::unique_ptr<tsl::thread::ThreadPool> completions_;
 };
 
 }  // namespace hpu

@@ -1,0 +1,112 @@
+#include "plugin/c_api.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "plugin/c_buffer.h"
+#include "plugin/device/host_pool.h"
+#include "plugin/device/hpu_allocator.h"
+#include "plugin/device/process_device.h"
+#include "plugin/flags/flags.h"
+#include "plugin/hal/backend.h"
+#include "tsl/platform/status.h"
+
+namespace hpu {
+namespace {
+
+void AppendEscaped(absl::string_view text, std::string* json) {
+  constexpr char kHex[] = "0123456789abcdef";
+  json->push_back('"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json->push_back('\\');
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      json->push_back(c);
+    } else {
+      json->append("\\u00").append(1, kHex[c >> 4]).append(1, kHex[c & 15]);
+    }
+  }
+  json->push_back('"');
+}
+
+// Writes one flat JSON object.
+class JsonObject {
+ public:
+  void Add(absl::string_view name, absl::string_view text) { AppendEscaped(text, Member(name)); }
+  void AddLiteral(absl::string_view name, const std::string& literal) { Member(name)->append(literal); }
+  std::string Finish() && { return json_ + "}"; }
+
+ private:
+  std::string* Member(absl::string_view name) {
+    json_.append(json_.size() > 1 ? ", " : "");
+    AppendEscaped(name, &json_);
+    json_.append(": ");
+    return &json_;
+  }
+
+  std::string json_ = "{";
+};
+
+std::string DescribeDevice() {
+  JsonObject json;
+  ProcessDevice* device = ProcessDevice::GetIfAcquired();
+  json.AddLiteral("acquired", device != nullptr ? "true" : "false");
+  absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
+  absl::StatusOr<int> modules = backend.ok() ? (*backend)->ModuleCount() : backend.status();
+  json.AddLiteral("modules", modules.ok() ? std::to_string(*modules) : "null");
+  if (!modules.ok()) json.Add("error", modules.status().message());
+  if (device == nullptr) {
+    json.Add("backend", backend.ok() ? (*backend)->name() : flags::Backend());
+    return std::move(json).Finish();
+  }
+  const hal::DeviceInfo& info = device->hal().info();
+  json.Add("backend", info.backend);
+  json.Add("type", info.type);
+  json.Add("description", info.description);
+  json.AddLiteral("module_id", std::to_string(info.module_id));
+  json.AddLiteral("memory_bytes", std::to_string(info.memory_bytes));
+  json.Add("compiler_target", info.compiler_target);
+  json.AddLiteral("host_pool_bytes", std::to_string(device->host_pool().size()));
+  return std::move(json).Finish();
+}
+
+int32_t Report(const absl::Status& status, hpu_buffer* message) {
+  if (message != nullptr) *message = MakeBuffer(status.message());
+  return static_cast<int32_t>(status.code());
+}
+
+}  // namespace
+}  // namespace hpu
+
+extern "C" {
+
+void hpu_buffer_free(hpu_buffer* buffer) {
+  std::free(buffer->data);
+  *buffer = hpu_buffer{nullptr, 0};
+}
+
+hpu_buffer hpu_device_info(void) { return hpu::MakeBuffer(hpu::DescribeDevice()); }
+
+hpu_memory hpu_memory_info(void) {
+  const auto stats = hpu::DeviceAllocator()->GetStats().value_or(tensorflow::AllocatorStats());
+  hpu_memory memory = {};
+  memory.in_use = stats.bytes_in_use;
+  memory.peak = stats.peak_bytes_in_use;
+  memory.limit = stats.bytes_limit.value_or(0);
+  memory.largest_free = stats.largest_free_block_bytes;
+  memory.allocations = stats.num_allocs;
+  return memory;
+}
+
+void hpu_memory_reset_peak(void) {
+  const bool cleared = hpu::DeviceAllocator()->ClearStats();
+  static_cast<void>(cleared);  // nothing to clear before the device is acquired
+}
+
+int32_t hpu_acquire(hpu_buffer* message) { return hpu::Report(hpu::ProcessDevice::Get().status(), message); }
+
+int32_t hpu_synchronize(hpu_buffer* message) {
+  hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
+  return hpu::Report(device == nullptr ? absl::OkStatus() : device->Synchronize(), message);
+}
+
+}  // extern "C"

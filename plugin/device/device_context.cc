@@ -1,0 +1,100 @@
+#include "plugin/device/device_context.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/device/hpu_allocator.h"
+#include "plugin/device/process_device.h"
+#include "tensorflow/core/common_runtime/copy_tensor.h"
+#include "tensorflow/core/framework/device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/logging.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::Device;
+using tensorflow::StatusCallback;
+using tensorflow::Tensor;
+
+// The process's device, if `tensor` may be copied to or from it.
+absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* device) {
+  absl::StatusOr<ProcessDevice*> acquired = ProcessDevice::Get();
+  if (!acquired.ok()) return acquired;
+  if (!tensorflow::DataTypeCanUseMemcpy(tensor.dtype())) {
+    return absl::InvalidArgumentError(absl::StrCat("Tensors of type ", tensorflow::DataTypeString(tensor.dtype()),
+                                                   " cannot be copied to or from ", device->name(),
+                                                   "; keep them on the CPU."));
+  }
+  // Eager copies do not look whether the allocation succeeded.
+  if (!tensor.IsInitialized()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "OOM when allocating tensor with shape", tensor.shape().DebugString(), " and type ",
+        tensorflow::DataTypeString(tensor.dtype()), " on ", device->name(), " (",
+        MemoryExhaustedHint(tensor.shape().num_elements() * tensorflow::DataTypeSize(tensor.dtype())), ")"));
+  }
+  return acquired;
+}
+
+void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::DeviceContext* receive_context,
+                         Device* source, Device* destination, const tensorflow::AllocatorAttributes source_attributes,
+                         const tensorflow::AllocatorAttributes destination_attributes, const Tensor* input,
+                         Tensor* output, int stream_index, StatusCallback done) {
+  receive_context->CopyTensorInSameDevice(input, destination, output, std::move(done));
+}
+
+// A process has one HPU, so a copy from HPU to HPU stays on it.
+tensorflow::CopyTensor::Registration registration(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
+                                                  CopyBetweenContexts);
+
+}  // namespace
+
+void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* device, Tensor* device_tensor,
+                                             StatusCallback done, bool sync_dst_compute) const {
+  const uint64_t bytes = cpu_tensor->TotalBytes();
+  if (bytes == 0) return done(absl::OkStatus());
+  absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
+  if (!acquired.ok()) return done(acquired.status());
+  (*acquired)->CopyToDeviceAsync(cpu_tensor->tensor_data().data(), AddressOf(*device_tensor), bytes,
+                                 [source = *cpu_tensor, destination = *device_tensor,
+                                  done = std::move(done)](const absl::Status& status) { done(status); });
+}
+
+void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensorflow::StringPiece tensor_name,
+                                             Device* device, Tensor* cpu_tensor, StatusCallback done) {
+  const uint64_t bytes = device_tensor->TotalBytes();
+  if (bytes == 0) return done(absl::OkStatus());
+  absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
+  if (!acquired.ok()) return done(acquired.status());
+  (*acquired)->CopyToHost(AddressOf(*device_tensor), const_cast<char*>(cpu_tensor->tensor_data().data()), bytes,
+                          [source = *device_tensor, destination = *cpu_tensor,
+                           done = std::move(done)](const absl::Status& status) { done(status); });
+}
+
+void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* device, Tensor* output,
+                                              StatusCallback done) const {
+  const uint64_t bytes = input->TotalBytes();
+  if (bytes == 0 || input->SharesBufferWith(*output)) return done(absl::OkStatus());
+  absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*output, device);
+  if (!acquired.ok()) return done(acquired.status());
+  // Later work on the device is ordered after the copy, so nobody need wait for it.
+  done((*acquired)->CopyOnDevice(AddressOf(*input), AddressOf(*output), bytes));
+}
+
+tensorflow::Status HpuDeviceContext::ThenExecute(Device* device, stream_executor::Stream* stream,
+                                                 std::function<void()> function) {
+  ProcessDevice* acquired = ProcessDevice::GetIfAcquired();
+  if (acquired == nullptr) {  // nothing can be queued
+    function();
+    return absl::OkStatus();
+  }
+  acquired->AfterCompute([function = std::move(function)](const absl::Status& status) {
+    if (!status.ok()) LOG(ERROR) << "Work on the HPU failed: " << status;
+    function();
+  });
+  return absl::OkStatus();
+}
+
+tensorflow::Allocator* HpuDeviceContext::host_memory_allocator() const { return HostAllocator(); }
+
+}  // namespace hpu

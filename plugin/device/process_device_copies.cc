@@ -1,0 +1,153 @@
+// Copies and waits of ProcessDevice.
+#include <cstring>
+#include <utility>
+
+#include "plugin/device/host_pool.h"
+#include "plugin/device/process_device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+#include "tsl/platform/threadpool.h"
+
+namespace hpu {
+namespace {
+
+using Done = std::function<void(absl::Status)>;
+
+// Up to here a copy runs on the compute stream: events between streams cost more than it does.
+constexpr uint64_t kInlineBytes = 64 << 10;
+// Up to here memory that the device cannot reach is copied through the pool: mapping it costs more than that.
+constexpr uint64_t kStagedBytes = 1 << 20;
+
+}  // namespace
+
+absl::StatusOr<hal::Stream*> ProcessDevice::StreamAfterCompute(hal::Stream& preferred, uint64_t bytes) {
+  if (bytes <= kInlineBytes) return compute_.get();
+  TF_RETURN_IF_ERROR(events_->Order(*compute_, preferred));
+  return &preferred;
+}
+
+absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source, hal::DeviceAddress destination,
+                                                              uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*host_to_device_, bytes));
+  TF_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
+  if (stream != compute_.get()) TF_RETURN_IF_ERROR(events_->Order(*stream, *compute_));
+  return stream;
+}
+
+absl::Status ProcessDevice::CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination,
+                                               uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(staging.get(), destination, bytes));
+  // An error stays with the stream, and so reaches whoever uses the destination.
+  return stream->AddCallback([staging = std::move(staging)](absl::Status) {});
+}
+
+absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  if (bytes <= kStagedBytes) {
+    if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
+      std::memcpy(staging.get(), source, bytes);
+      return CopyToDeviceStaged(std::move(staging), destination, bytes);
+    }
+  }
+  std::unique_ptr<hal::HostBuffer> mapping;
+  if (!host_pool_->Contains(source, bytes)) {
+    TF_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
+  }
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
+  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
+  return Cleared(end->Synchronize());
+}
+
+void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes, Done done) {
+  const bool reachable = host_pool_->Contains(source, bytes);
+  if (bytes <= kStagedBytes && !reachable) return done(CopyToDevice(source, destination, bytes));
+  std::shared_ptr<hal::HostBuffer> mapping;
+  if (!reachable) {
+    absl::StatusOr<std::unique_ptr<hal::HostBuffer>> mapped = device_->MapHost(const_cast<void*>(source), bytes);
+    if (!mapped.ok()) return done(mapped.status());
+    mapping = *std::move(mapped);
+  }
+  absl::StatusOr<hal::Stream*> stream = QueueCopyToDevice(source, destination, bytes);
+  if (!stream.ok()) return done(stream.status());
+  Complete(**stream, [mapping = std::move(mapping), done = std::move(done)](absl::Status status) mutable {
+    mapping.reset();
+    done(std::move(status));
+  });
+}
+
+void ProcessDevice::CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, Done done) {
+  if (bytes == 0) return done(absl::OkStatus());
+  absl::StatusOr<HostTarget> target = MakeHostTarget(destination, bytes);
+  if (!target.ok()) return done(target.status());
+  absl::StatusOr<hal::Stream*> stream = QueueCopyToHost(source, *target, bytes);
+  if (!stream.ok()) return done(stream.status());
+  Complete(**stream,
+           [target = *std::move(target), destination, bytes, done = std::move(done)](absl::Status status) mutable {
+             if (status.ok() && target.staging != nullptr) std::memcpy(destination, target.staging.get(), bytes);
+             target = HostTarget();
+             done(std::move(status));
+           });
+}
+
+absl::Status ProcessDevice::CopyToHostSync(hal::DeviceAddress source, void* destination, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const HostTarget target, MakeHostTarget(destination, bytes));
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToHost(source, target, bytes));
+  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
+  TF_RETURN_IF_ERROR(Cleared(end->Synchronize()));
+  if (target.staging != nullptr) std::memcpy(destination, target.staging.get(), bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProcessDevice::HostTarget> ProcessDevice::MakeHostTarget(void* destination, uint64_t bytes) {
+  HostTarget target;
+  target.data = destination;
+  if (host_pool_->Contains(destination, bytes)) return target;
+  if (bytes <= kStagedBytes) {
+    if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
+      target.staging = std::move(staging);
+      target.data = target.staging.get();
+      return target;
+    }
+  }
+  TF_ASSIGN_OR_RETURN(target.mapping, device_->MapHost(destination, bytes));
+  return target;
+}
+
+absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target,
+                                                            uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*device_to_host_, bytes));
+  TF_RETURN_IF_ERROR(stream->CopyToHost(source, target.data, bytes));
+  return stream;
+}
+
+absl::Status ProcessDevice::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  return compute_->CopyOnDevice(source, destination, bytes);
+}
+
+void ProcessDevice::AfterCompute(Done done) { Complete(*compute_, std::move(done)); }
+
+void ProcessDevice::Complete(hal::Stream& stream, Done done) {
+  auto shared = std::make_shared<Done>(std::move(done));
+  absl::Status queued = stream.AddCallback([this, shared](absl::Status status) {
+    // The stream's thread may neither take locks of TensorFlow nor call the HAL.
+    completions_->Schedule([this, shared, status = std::move(status)] { (*shared)(Cleared(status)); });
+  });
+  if (!queued.ok()) (*shared)(queued);
+}
+
+absl::Status ProcessDevice::Cleared(absl::Status status) {
+  if (!status.ok()) Synchronize().IgnoreError();  // what it finds is this error, passed on from stream to stream
+  return status;
+}
+
+absl::Status ProcessDevice::Synchronize() {
+  // The compute stream first: the others get its errors from it, and theirs are waited for by it.
+  absl::Status status = compute_->Synchronize();
+  status.Update(host_to_device_->Synchronize());
+  status.Update(device_to_host_->Synchronize());
+  return status;
+}
+
+}  // namespace hpu
