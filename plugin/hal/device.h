@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/hal/communicator.h"
 #include "plugin/hal/event.h"
 #include "plugin/hal/host_buffer.h"
 #include "plugin/hal/memory.h"
@@ -60,6 +61,11 @@ class Device {
   // Takes what Recipe::Serialize gave. InvalidArgument if the bytes are damaged or of another format,
   // FailedPrecondition if they belong to another target.
   virtual absl::StatusOr<std::shared_ptr<const Recipe>> LoadRecipe(absl::string_view name, absl::string_view bytes) = 0;
+
+  // Identifies a new group of processes; called by one of them. Unimplemented where the backend has no collectives.
+  virtual absl::StatusOr<std::string> CreateCommunicatorId() = 0;
+  // Blocks until all ranks have called it.
+  virtual absl::StatusOr<std::unique_ptr<Communicator>> CreateCommunicator(const CommunicatorOptions& options) = 0;
 
   // Waits for all streams. Stream errors stay with their streams.
   virtual absl::Status Synchronize() = 0;

@@ -14,6 +14,8 @@
 
 namespace hpu::hal {
 
+// What a stream is mainly for. Launches need a compute stream; the rest is a hint for the card's engines, and every
+// kind of stream takes every kind of copy.
 enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost };
 
 // Addresses of one launch. The arrays are copied before Launch returns.
@@ -23,8 +25,8 @@ struct LaunchArguments {
   DeviceAddress workspace = 0;                // Recipe::workspace_bytes() bytes, or 0 where that is 0
 };
 
-// All calls queue work and return; arguments are checked at once (InvalidArgument, with the value and the bound).
-// Work runs in the order of the calls. Several threads may queue.
+// All calls queue work and return; arguments are checked at once (InvalidArgument, with the value and the bound). The
+// queue is bounded: a call waits while it is full. Work runs in the order of the calls. Several threads may queue.
 //
 // Errors of work that already runs: the first one makes the stream skip all later work, with that error, until
 // Synchronize() reports it and clears the stream. Events recorded meanwhile carry it to whoever waits for them, other
@@ -54,7 +56,8 @@ class Stream {
   virtual absl::Status Record(Event& event) = 0;
   // Holds later work back until the point that `event` marks now is reached.
   virtual absl::Status Wait(const Event& event) = 0;
-  // Runs `callback` on a thread of the backend once all earlier work has ended, with the stream's error, if any.
+  // Runs `callback` once all earlier work has ended, with the stream's error, if any: on a thread of the backend or, if
+  // that work has ended already, perhaps on this one before the call returns. So hold no lock that the callback takes.
   // The callback must not block and must not call the HAL.
   virtual absl::Status AddCallback(std::function<void(absl::Status)> callback) = 0;
 

@@ -35,6 +35,14 @@ absl::StatusOr<Faults> Faults::Parse(const std::vector<std::string>& entries) {
   return faults;
 }
 
+absl::Status Faults::CountCommandSlow(Kind kind, Liveness& liveness) {
+  if (absl::Status lost = CountSlow(kLost); !lost.ok()) {
+    liveness.MarkLost();
+    return lost;
+  }
+  return CountSlow(kind);
+}
+
 absl::Status Faults::CountSlow(Kind kind) {
   const uint64_t number = counts_[kind].fetch_add(1, std::memory_order_relaxed) + 1;
   for (const Rule& rule : rules_) {

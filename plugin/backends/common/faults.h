@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plugin/backends/common/liveness.h"
 
 namespace hpu::common {
 
@@ -26,8 +28,14 @@ class Faults {
   Faults() = default;
   Faults(Faults&& other) noexcept : rules_(std::move(other.rules_)) {}  // only before first use
 
-  bool empty() const { return rules_.empty(); }
-  // Counts one command; Internal (Aborted for kLost) if it is to fail. Thread safe; nothing but a test where empty().
+  // Counts a command that is about to run on a stream, of this kind and for kLost, which ends the device's life.
+  absl::Status CountCommand(Kind kind, Liveness& liveness) {
+    if (absl::Status status = liveness.Check(); !status.ok()) return status;
+    if (rules_.empty()) return absl::OkStatus();
+    return CountCommandSlow(kind, liveness);
+  }
+  // Counts one command; Internal (Aborted for kLost) if it is to fail. Thread safe; next to nothing where no fault was
+  // asked for.
   absl::Status Count(Kind kind) {
     if (rules_.empty()) return absl::OkStatus();
     return CountSlow(kind);
@@ -41,6 +49,7 @@ class Faults {
   };
 
   absl::Status CountSlow(Kind kind);
+  absl::Status CountCommandSlow(Kind kind, Liveness& liveness);
 
   std::vector<Rule> rules_;
   std::array<std::atomic<uint64_t>, kKinds> counts_{};

@@ -24,14 +24,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "plugin/backends/common/liveness.h"
+#include "plugin/backends/common/acquire_options.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
 
 namespace hpu::common {
 namespace {
 
-constexpr int kMostModules = 64;
 constexpr size_t kMostCommandBytes = 200;
 
 // Closes its file at the end of a scope.
@@ -152,30 +151,6 @@ std::string Describe(const ModuleHolder& holder) {
   return absl::StrCat("module ", holder.module_id, ": pid ", holder.pid, " (", holder.command, ")");
 }
 
-// The modules that the options admit, in the order in which to try them.
-absl::StatusOr<std::vector<int>> Candidates(const hal::AcquireOptions& options, int count) {
-  std::vector<int> candidates = options.visible;
-  if (candidates.empty()) {
-    for (int i = 0; i < count; ++i) candidates.push_back(i);
-  }
-  if (options.module_id.has_value()) {
-    const bool visible = std::find(candidates.begin(), candidates.end(), *options.module_id) != candidates.end();
-    if (!visible && *options.module_id >= 0 && *options.module_id < count) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("HLS_MODULE_ID=", *options.module_id,
-                       " is not among HABANA_VISIBLE_MODULES=", absl::StrJoin(candidates, ",")));
-    }
-    candidates = {*options.module_id};
-  }
-  for (const int id : candidates) {
-    if (id < 0 || id >= count) {
-      return absl::InvalidArgumentError(absl::StrCat("module ", id, " does not exist: there are modules 0 to ",
-                                                     count - 1, " (HPU_EMULATOR_MODULES=", count, ")"));
-    }
-  }
-  return candidates;
-}
-
 absl::Status AllHeld(const std::vector<ModuleHolder>& holders) {
   return absl::UnavailableError(absl::StrCat(
       "no emulated HPU module is free. Held by ",
@@ -200,18 +175,8 @@ int Keep(FileDescriptor& file) {
 
 }  // namespace
 
-absl::StatusOr<int> ModuleCountSetting() {
-  const int64_t count = flags::EmulatorModules();
-  if (count < 1 || count > kMostModules) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("HPU_EMULATOR_MODULES=", count, " is not between 1 and ", kMostModules));
-  }
-  return static_cast<int>(count);
-}
-
 absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options) {
-  HPU_ASSIGN_OR_RETURN(const int count, ModuleCountSetting());
-  HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, Candidates(options, count));
+  HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, CandidateModules(options));
   const std::string path = LockDirectory();
   HPU_ASSIGN_OR_RETURN(const FileDescriptor directory, OpenDirectory(path));
   std::vector<ModuleHolder> holders;

@@ -11,9 +11,6 @@
 
 namespace hpu::common {
 
-// Number of emulated modules, from HPU_EMULATOR_MODULES; InvalidArgument unless 1 to 64.
-absl::StatusOr<int> ModuleCountSetting();
-
 // A module that some process holds.
 struct ModuleHolder {
   int module_id = 0;

@@ -27,11 +27,6 @@ absl::Status MapError(const char* call, uint64_t bytes) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Create(uint64_t bytes, Data data) {
-  constexpr uint64_t kLargest = uint64_t{1} << 45;  // user address space has 47 bits
-  if (bytes == 0 || bytes > kLargest) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("device memory of ", bytes, " bytes: HPU_MEMORY_MB must lie between 1 and ", kLargest >> 20));
-  }
   const uint64_t size = RoundUp(bytes, kHugePage);
   const uint64_t total = (data == Data::kReadWrite ? 2 * size + kGap : size) + kHugePage;
   void* mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

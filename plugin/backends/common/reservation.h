@@ -17,7 +17,7 @@ class Reservation {
  public:
   enum class Data { kNone, kReadWrite };
 
-  // ResourceExhausted, with the setting to lower, where the address space cannot be had.
+  // `bytes` > 0. ResourceExhausted, with the setting to lower, where the address space cannot be had.
   static absl::StatusOr<std::unique_ptr<Reservation>> Create(uint64_t bytes, Data data);
   ~Reservation();
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/common/module_lock.h"
 #include "plugin/backends/emulator/device.h"
 #include "plugin/backends/emulator/recipe.h"
@@ -26,7 +27,7 @@ class EmulatorBackend final : public hal::Backend {
     info.type = flags::EmulatorType();
     info.module_id = lock.module_id();
     info.description = absl::StrCat("emulated ", info.type, ", module ", info.module_id);
-    info.memory_bytes = options.memory_bytes != 0 ? options.memory_bytes : uint64_t(flags::MemoryMb()) << 20;
+    HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));
     info.compiler_target = CompilerTarget();
     HPU_ASSIGN_OR_RETURN(auto reservation,
                          common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kReadWrite));

@@ -64,30 +64,18 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> EmulatorDevice::LoadRecipe(ab
   return emulator::LoadRecipe(name, bytes);
 }
 
+absl::StatusOr<std::string> EmulatorDevice::CreateCommunicatorId() {
+  return absl::UnimplementedError("the emulator has no collective operations of its own");
+}
+
+absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
+  return absl::UnimplementedError("the emulator has no collective operations of its own");
+}
+
 absl::Status EmulatorDevice::Synchronize() {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   WaitForStreams();
   return liveness_.Check();
-}
-
-absl::Status EmulatorDevice::CountCommand(Command::Kind kind) {
-  HPU_RETURN_IF_ERROR(liveness_.Check());
-  common::Faults& faults = state_->faults;
-  if (faults.empty()) return absl::OkStatus();
-  if (absl::Status lost = faults.Count(common::Faults::kLost); !lost.ok()) {
-    liveness_.MarkLost();
-    return lost;
-  }
-  switch (kind) {
-    case Command::Kind::kCopy:
-      return faults.Count(common::Faults::kCopy);
-    case Command::Kind::kFill:
-      return faults.Count(common::Faults::kFill);
-    case Command::Kind::kLaunch:
-      return faults.Count(common::Faults::kLaunch);
-    default:
-      return absl::OkStatus();
-  }
 }
 
 void EmulatorDevice::AddStream(EmulatorStream* stream) {

@@ -11,7 +11,6 @@
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
 #include "plugin/backends/common/module_lock.h"
-#include "plugin/backends/emulator/command.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/timeline.h"
 #include "plugin/hal/device.h"
@@ -36,6 +35,9 @@ class EmulatorDevice final : public hal::Device {
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
                                                                 absl::string_view bytes) override;
+  absl::StatusOr<std::string> CreateCommunicatorId() override;
+  absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
+      const hal::CommunicatorOptions& options) override;
   absl::Status Synchronize() override;
 
   // For the streams.
@@ -46,7 +48,7 @@ class EmulatorDevice final : public hal::Device {
   // Where the data of an address lies; null for address 0.
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
   // Counts a command that is about to run; the error that a test asked for.
-  absl::Status CountCommand(Command::Kind kind);
+  absl::Status CountCommand(common::Faults::Kind kind) { return state_->faults.CountCommand(kind, liveness_); }
   void AddStream(EmulatorStream* stream);
   void RemoveStream(EmulatorStream* stream);
 

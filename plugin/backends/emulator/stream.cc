@@ -181,17 +181,27 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
 }
 
 absl::Status EmulatorStream::RunWork(Command& command) {
-  HPU_RETURN_IF_ERROR(device_->CountCommand(command.kind));
   switch (command.kind) {
     case Command::Kind::kCopy:
+      HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kCopy));
       std::memmove(command.destination, command.source, command.bytes);
       return absl::OkStatus();
     case Command::Kind::kFill:
+      HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kFill));
       std::memset(command.destination, command.value, command.bytes);
       return absl::OkStatus();
     default:
-      return command.emulator_recipe->Run(command.arguments, command.results, command.workspace, device_->pool());
+      return RunLaunch(command);
   }
+}
+
+absl::Status EmulatorStream::RunLaunch(Command& command) {
+  absl::Status status = device_->CountCommand(common::Faults::kLaunch);
+  if (status.ok()) {
+    status = command.emulator_recipe->Run(command.arguments, command.results, command.workspace, device_->pool());
+  }
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("launch of ", command.recipe->name(), ": ", status.message()));
 }
 
 void EmulatorStream::Fail(uint64_t sequence, absl::Status status) {

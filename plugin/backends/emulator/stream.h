@@ -57,6 +57,7 @@ class EmulatorStream final : public hal::Stream {
   void RunCommands();
   void Run(Command& command, uint64_t sequence);
   absl::Status RunWork(Command& command);
+  absl::Status RunLaunch(Command& command);
   void Fail(uint64_t sequence, absl::Status status);
   absl::Status CurrentError();
 

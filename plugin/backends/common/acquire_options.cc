@@ -1,0 +1,55 @@
+#include "plugin/backends/common/acquire_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/flags/flags.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::common {
+
+absl::StatusOr<int> ModuleCountSetting() {
+  const int64_t count = flags::EmulatorModules();
+  if (count < 1 || count > kMostModules) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("HPU_EMULATOR_MODULES=", count, " is not between 1 and ", kMostModules));
+  }
+  return static_cast<int>(count);
+}
+
+absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options) {
+  HPU_ASSIGN_OR_RETURN(const int count, ModuleCountSetting());
+  std::vector<int> candidates = options.visible;
+  if (candidates.empty()) {
+    for (int i = 0; i < count; ++i) candidates.push_back(i);
+  }
+  if (options.module_id.has_value()) {
+    const bool visible = std::find(candidates.begin(), candidates.end(), *options.module_id) != candidates.end();
+    if (!visible && *options.module_id >= 0 && *options.module_id < count) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("HLS_MODULE_ID=", *options.module_id,
+                       " is not among HABANA_VISIBLE_MODULES=", absl::StrJoin(candidates, ",")));
+    }
+    candidates = {*options.module_id};
+  }
+  for (const int id : candidates) {
+    if (id < 0 || id >= count) {
+      return absl::InvalidArgumentError(absl::StrCat("module ", id, " does not exist: there are modules 0 to ",
+                                                     count - 1, " (HPU_EMULATOR_MODULES=", count, ")"));
+    }
+  }
+  return candidates;
+}
+
+absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
+  constexpr int64_t kMostMb = int64_t{1} << 25;  // 32 TiB; user address space has 128
+  if (options.memory_bytes != 0 && options.memory_bytes >> 20 <= kMostMb) return options.memory_bytes;
+  const int64_t megabytes = options.memory_bytes != 0 ? options.memory_bytes >> 20 : flags::MemoryMb();
+  if (megabytes < 1 || megabytes > kMostMb) {
+    return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", megabytes, " is not between 1 and ", kMostMb));
+  }
+  return static_cast<uint64_t>(megabytes) << 20;
+}
+
+}  // namespace hpu::common

@@ -1,0 +1,25 @@
+// What hal::AcquireOptions and the settings ask for, checked.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_ACQUIRE_OPTIONS_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_ACQUIRE_OPTIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/hal/backend.h"
+
+namespace hpu::common {
+
+inline constexpr int kMostModules = 64;
+
+// Number of emulated modules, from HPU_EMULATOR_MODULES; InvalidArgument unless 1 to kMostModules.
+absl::StatusOr<int> ModuleCountSetting();
+// The modules that the options admit, in the order in which to try them; at least one. InvalidArgument for modules that
+// do not exist, and for a module_id that is not visible.
+absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options);
+// Device memory that the options ask for, or HPU_MEMORY_MB.
+absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_ACQUIRE_OPTIONS_H_

@@ -1,0 +1,53 @@
+// The null device: every rule and check of a device, and no work.
+#ifndef HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
+#define HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
+
+#include <memory>
+#include <string>
+
+#include "plugin/backends/common/device_memory.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/host_memory.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/hal/device.h"
+
+namespace hpu::null {
+
+// What is left of a program's time on it is the host's own: it is the yardstick for host overhead, and the place to
+// start from when a backend is added.
+class NullDevice final : public hal::Device {
+ public:
+  NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+
+  const hal::DeviceInfo& info() const override { return info_; }
+  hal::MemoryInfo memory_info() const override { return memory_.info(); }
+  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::Stream>> CreateStream(hal::StreamKind kind) override;
+  absl::StatusOr<std::unique_ptr<hal::Event>> CreateEvent() override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
+                                                                absl::string_view bytes) override;
+  absl::StatusOr<std::string> CreateCommunicatorId() override;
+  absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
+      const hal::CommunicatorOptions& options) override;
+  absl::Status Synchronize() override { return liveness_.Check(); }
+
+  // For the streams.
+  const common::Liveness& liveness() const { return liveness_; }
+  const common::DeviceMemory& memory() const { return memory_; }
+  const common::HostMemory& host() const { return host_; }
+  absl::Status CountCommand(common::Faults::Kind kind) { return faults_.CountCommand(kind, liveness_); }
+
+ private:
+  const hal::DeviceInfo info_;
+  common::Liveness liveness_;
+  common::DeviceMemory memory_;
+  common::HostMemory host_;
+  common::Faults faults_;
+};
+
+}  // namespace hpu::null
+
+#endif  // HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_

@@ -1,0 +1,54 @@
+#include "plugin/backends/null/recipe.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "plugin/hal/status_macros.h"
+#include "tsl/lib/hash/crc32c.h"
+
+namespace hpu::null {
+namespace {
+
+// A serialised recipe: magic, a line with the target, CRC-32C of the rest (4 bytes), the program's HLO.
+constexpr absl::string_view kMagic = "HPU null recipe\n";
+
+absl::Status Damaged(absl::string_view name, absl::string_view how) {
+  return absl::InvalidArgumentError(absl::StrCat("recipe ", name, ": ", how, "; compile it again"));
+}
+
+}  // namespace
+
+std::string CompilerTarget() { return "null-1"; }
+
+absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Compile(const hal::Program& program) {
+  HPU_ASSIGN_OR_RETURN(ProgramTable table, ParseProgramTable(program.name, program.hlo));
+  return std::make_shared<const NullRecipe>(program.name, program.hlo, std::move(table));
+}
+
+absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Load(absl::string_view name, absl::string_view bytes) {
+  if (!absl::ConsumePrefix(&bytes, kMagic)) return Damaged(name, "not a serialised recipe of the null backend");
+  const size_t line_end = bytes.find('\n');
+  if (line_end == absl::string_view::npos) return Damaged(name, "cut short");
+  const absl::string_view target = bytes.substr(0, line_end);
+  bytes.remove_prefix(line_end + 1);
+  if (target != CompilerTarget()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("recipe ", name, " was made for ", target, ", this is ", CompilerTarget(), "; compile it again"));
+  }
+  uint32_t expected = 0;
+  if (bytes.size() < sizeof(expected)) return Damaged(name, "cut short");
+  std::memcpy(&expected, bytes.data(), sizeof(expected));
+  bytes.remove_prefix(sizeof(expected));
+  if (tsl::crc32c::Value(bytes.data(), bytes.size()) != expected) return Damaged(name, "its checksum is wrong");
+  return Compile(hal::Program{std::string(name), std::string(bytes)});
+}
+
+absl::StatusOr<std::string> NullRecipe::Serialize() const {
+  const uint32_t checksum = tsl::crc32c::Value(hlo_.data(), hlo_.size());
+  return absl::StrCat(kMagic, CompilerTarget(), "\n",
+                      absl::string_view(reinterpret_cast<const char*>(&checksum), sizeof(checksum)), hlo_);
+}
+
+}  // namespace hpu::null

@@ -1,0 +1,49 @@
+// Streams of the null backend: they check what is queued, and it has ended when the call returns.
+#ifndef HPU_PLUGIN_BACKENDS_NULL_STREAM_H_
+#define HPU_PLUGIN_BACKENDS_NULL_STREAM_H_
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "plugin/backends/common/faults.h"
+#include "plugin/hal/stream.h"
+
+namespace hpu::null {
+
+class NullDevice;
+
+// Copies move nothing, launches compute nothing. CopyToHost gives zeros, so that what programs read is the same in
+// every run. No thread, no queue, and no lock unless something failed.
+class NullStream final : public hal::Stream {
+ public:
+  NullStream(NullDevice* device, hal::StreamKind kind) : device_(device), kind_(kind) {}
+
+  hal::StreamKind kind() const override { return kind_; }
+  absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) override;
+  absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes) override;
+  absl::Status Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) override;
+  absl::Status Record(hal::Event& event) override;
+  absl::Status Wait(const hal::Event& event) override;
+  absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
+  absl::Status Synchronize() override;
+
+ private:
+  // Whether a command of this kind does its work: false after an error, or if a test asked for one. `name` names a
+  // launch.
+  bool Begin(common::Faults::Kind kind, const std::string* name = nullptr);
+  void Fail(absl::Status status);
+  absl::Status CurrentError() const;
+
+  NullDevice* const device_;
+  const hal::StreamKind kind_;
+  std::atomic<bool> failed_{false};  // whether error_ is one
+  mutable std::mutex mutex_;
+  absl::Status error_;  // guarded by mutex_
+};
+
+}  // namespace hpu::null
+
+#endif  // HPU_PLUGIN_BACKENDS_NULL_STREAM_H_

@@ -1,0 +1,67 @@
+// Communicator: collective operations among the devices of several processes.
+#ifndef HPU_PLUGIN_HAL_COMMUNICATOR_H_
+#define HPU_PLUGIN_HAL_COMMUNICATOR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "plugin/hal/stream.h"
+#include "plugin/hal/types.h"
+
+namespace hpu::hal {
+
+enum class ReduceOp { kSum, kProduct, kMin, kMax, kAverage };
+
+struct CommunicatorOptions {
+  // What Device::CreateCommunicatorId gave to rank 0, handed to the others by the caller's own means.
+  std::string id;
+  int rank = 0;  // 0 … size - 1
+  int size = 1;  // processes that take part
+};
+
+// Made by Device::CreateCommunicator in every process that takes part. All ranks call the same operations in the same
+// order. Calls queue work on the stream and return, as those of Stream do: addresses, counts and ranks are checked at
+// once (InvalidArgument), errors of peers and of the network are errors of the stream. `count` is in elements of
+// `dtype`; source and destination may be the same address where their sizes agree.
+//
+// One thread at a time. Must not outlive the Device; destruction waits for queued work.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  virtual absl::Status AllReduce(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
+                                 DataType dtype, ReduceOp op) = 0;
+  // Only the source of rank `root` is read.
+  virtual absl::Status Broadcast(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
+                                 DataType dtype, int root) = 0;
+  // The destination holds size() * count elements, by rank.
+  virtual absl::Status AllGather(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
+                                 DataType dtype) = 0;
+  // The source holds size() * count elements; rank r receives the r-th part of the reduction.
+  virtual absl::Status ReduceScatter(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
+                                     DataType dtype, ReduceOp op) = 0;
+  virtual absl::Status Send(Stream& stream, DeviceAddress source, uint64_t count, DataType dtype, int peer) = 0;
+  virtual absl::Status Receive(Stream& stream, DeviceAddress destination, uint64_t count, DataType dtype, int peer) = 0;
+
+  // Operations between the two start together: Send and Receive of one rank need it not to wait for each other.
+  virtual absl::Status BeginGroup() = 0;
+  virtual absl::Status EndGroup() = 0;
+
+  // Makes work that waits for peers end with Aborted, on this rank. The communicator is of no use afterwards.
+  // May be called by any thread.
+  virtual void Abort() = 0;
+
+ protected:
+  Communicator() = default;
+};
+
+}  // namespace hpu::hal
+
+#endif  // HPU_PLUGIN_HAL_COMMUNICATOR_H_
