@@ -1,17 +1,197 @@
 #include "plugin/backends/emulator/recipe.h"
 
+#include <algorithm>
+#include <cfenv>
+#include <cstring>
+#include <limits>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/compiler.h"
+#include "plugin/backends/emulator/recipe_format.h"
+#include "plugin/backends/emulator/runtime_symbols.h"
+#include "tsl/platform/denormal.h"
+#include "tsl/platform/setround.h"
+#include "xla/executable_run_options.h"
+#include "xla/service/computation_placer.h"
+#include "xla/service/custom_call_status_internal.h"
 
 namespace hpu::emulator {
+namespace {
+
+// XLA assumes it of every buffer.
+constexpr uintptr_t kBufferAlignment = 16;
+
+// The signature of code that XLA's CPU compiler generates.
+using EntryFunction = void (*)(void* result, const xla::ExecutableRunOptions* options, const void** arguments,
+                               void** buffers, XlaCustomCallStatus* status, int64_t* profile_counters);
+
+// One device: what replica-id and collectives of one participant look up.
+const xla::DeviceAssignment* OneDevice() {
+  static auto* assignment = [] {
+    auto* one = new xla::DeviceAssignment(1, 1);
+    (*one)(0, 0) = 0;
+    return one;
+  }();
+  return assignment;
+}
+
+bool AnyUnaligned(absl::Span<void* const> pointers) {
+  uintptr_t bits = 0;
+  for (void* pointer : pointers) bits |= reinterpret_cast<uintptr_t>(pointer);
+  return bits % kBufferAlignment != 0;
+}
+
+// Memory whose start is aligned for XLA.
+class AlignedBlock {
+ public:
+  explicit AlignedBlock(uint64_t bytes)
+      : data_(static_cast<char*>(::operator new(std::max<uint64_t>(bytes, 1), std::align_val_t(kWorkspaceAlignment)))) {
+  }
+  ~AlignedBlock() {
+    if (data_ != nullptr) ::operator delete(data_, std::align_val_t(kWorkspaceAlignment));
+  }
+  AlignedBlock(AlignedBlock&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+  AlignedBlock& operator=(AlignedBlock&&) = delete;
+
+  char* data() const { return data_; }
+
+ private:
+  char* data_;
+};
+
+// Puts results where the caller wants them that the code left elsewhere: two of one value, a parameter handed through,
+// an alias that was not taken. All are read before any is written, for one's place may be another's source.
+void MoveResults(const std::vector<hal::ResultSpec>& specs, void* const* produced, absl::Span<void* const> wanted) {
+  std::vector<std::pair<size_t, AlignedBlock>> moved;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (produced[i] == wanted[i] || specs[i].spec.bytes == 0) continue;
+    moved.emplace_back(i, AlignedBlock(specs[i].spec.bytes));
+    std::memcpy(moved.back().second.data(), produced[i], specs[i].spec.bytes);
+  }
+  for (const auto& [i, copy] : moved) std::memcpy(wanted[i], copy.data(), specs[i].spec.bytes);
+}
+
+absl::Status Named(const std::string& name, const absl::Status& status) {
+  return absl::Status(status.code(), absl::StrCat("recipe '", name, "': ", status.message()));
+}
+
+}  // namespace
+
+EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, std::unique_ptr<LoadedObject> object)
+    : name_(std::move(name)), parts_(std::move(parts)), object_(std::move(object)) {}
+
+absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std::string name, RecipeParts parts) {
+  absl::StatusOr<std::unique_ptr<LoadedObject>> object =
+      LoadedObject::Load(parts.object, kRecipeEntry, FindRuntimeSymbol);
+  if (!object.ok()) return Named(name, object.status());
+  return std::shared_ptr<const EmulatorRecipe>(
+      new EmulatorRecipe(std::move(name), std::move(parts), *std::move(object)));
+}
+
+absl::StatusOr<std::string> EmulatorRecipe::Serialize() const { return SerializeParts(parts_, CompilerTarget()); }
+
+absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
+                                 ComputePool& pool) const {
+  if (arguments.size() != parts_.table.arguments.size() || results.size() != parts_.table.results.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("recipe '", name_, "' takes ", parts_.table.arguments.size(),
+                                                   " arguments and ", parts_.table.results.size(), " results, not ",
+                                                   arguments.size(), " and ", results.size()));
+  }
+  if (AnyUnaligned(arguments) || AnyUnaligned(results)) return RunUnaligned(arguments, results, workspace, pool);
+  void* const* produced = nullptr;
+  absl::Status status = Call(arguments, results, workspace, pool, &produced);
+  if (status.ok() && !std::equal(results.begin(), results.end(), produced)) {
+    MoveResults(parts_.table.results, produced, results);
+  }
+  return status;
+}
+
+absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
+                                  ComputePool& pool, void* const** produced) const {
+  // The result table comes first, then the buffer table. Kept per thread: a launch allocates nothing.
+  thread_local std::vector<void*> kept;
+  const size_t results_end = (results.size() + 1) & ~size_t{1};
+  kept.resize(results_end + parts_.slots.size());
+  void** const result_table = kept.data();
+  void** const buffers = result_table + results_end;
+  for (size_t i = 0; i < parts_.slots.size(); ++i) {
+    const BufferSlot& slot = parts_.slots[i];
+    switch (slot.source) {
+      case BufferSlot::Source::kNone:
+        buffers[i] = nullptr;
+        break;
+      case BufferSlot::Source::kArgument:
+        buffers[i] = arguments[slot.value];
+        break;
+      case BufferSlot::Source::kResult:
+        buffers[i] = results[slot.value];
+        break;
+      case BufferSlot::Source::kWorkspace:
+        buffers[i] = static_cast<char*>(workspace) + slot.value;
+        break;
+      case BufferSlot::Source::kResultTable:
+        buffers[i] = result_table;
+        break;
+    }
+  }
+  xla::ExecutableRunOptions options;
+  options.set_intra_op_thread_pool(pool.device());
+  options.set_device_ordinal(0);
+  options.set_device_assignment(OneDevice());
+  XlaCustomCallStatus status;
+  {
+    // As on the threads on which XLA runs its own executables.
+    tsl::port::ScopedFlushDenormal flush;
+    tsl::port::ScopedSetRound round(FE_TONEAREST);
+    reinterpret_cast<EntryFunction>(object_->entry())(nullptr, &options, nullptr, buffers, &status, nullptr);
+  }
+  *produced = result_table;
+  std::optional<absl::string_view> message = xla::CustomCallStatusGetMessage(&status);
+  if (message.has_value())
+    return absl::InternalError(absl::StrCat("recipe '", name_, "': custom call failed: ", *message));
+  return absl::OkStatus();
+}
+
+absl::Status EmulatorRecipe::RunUnaligned(absl::Span<void* const> arguments, absl::Span<void* const> results,
+                                          void* workspace, ComputePool& pool) const {
+  std::vector<AlignedBlock> blocks;
+  std::vector<void*> aligned_arguments;
+  std::vector<void*> aligned_results;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const uint64_t bytes = parts_.table.arguments[i].bytes;
+    blocks.emplace_back(bytes);
+    if (bytes > 0) std::memcpy(blocks.back().data(), arguments[i], bytes);
+    aligned_arguments.push_back(blocks.back().data());
+  }
+  for (const hal::ResultSpec& result : parts_.table.results) {
+    if (result.aliased_argument >= 0) {
+      aligned_results.push_back(aligned_arguments[result.aliased_argument]);
+      continue;
+    }
+    blocks.emplace_back(result.spec.bytes);
+    aligned_results.push_back(blocks.back().data());
+  }
+  void* const* produced = nullptr;
+  absl::Status status = Call(aligned_arguments, aligned_results, workspace, pool, &produced);
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const uint64_t bytes = parts_.table.results[i].spec.bytes;
+    if (bytes > 0) std::memcpy(results[i], produced[i], bytes);
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program) {
-  return absl::UnimplementedError(absl::StrCat("the emulator cannot compile ", program.name, " yet"));
+  absl::StatusOr<RecipeParts> parts = CompileParts(program);
+  if (!parts.ok()) return Named(program.name, parts.status());
+  return EmulatorRecipe::Create(program.name, *std::move(parts));
 }
 
-absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view) {
-  return absl::UnimplementedError(absl::StrCat("the emulator cannot load ", name, " yet"));
+absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes) {
+  absl::StatusOr<RecipeParts> parts = ParseParts(bytes, CompilerTarget());
+  if (!parts.ok()) return Named(std::string(name), parts.status());
+  return EmulatorRecipe::Create(std::string(name), *std::move(parts));
 }
-
-std::string CompilerTarget() { return "none"; }
 
 }  // namespace hpu::emulator

@@ -1,31 +1,90 @@
-// EmulatorRecipe: a program compiled for the CPU, and how it is run.
+// EmulatorRecipe: a program compiled ahead of time for the CPU, loaded into this process.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_RECIPE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "plugin/backends/common/program_table.h"
+#include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/object_loader.h"
 #include "plugin/hal/recipe.h"
 
 namespace hpu::emulator {
 
-class EmulatorRecipe : public hal::Recipe {
- public:
-  // Runs on the calling thread with the help of `pool`. Pointers are to the data, one per argument and result; null
-  // only where the size is 0. Thread safe.
-  virtual absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
-                           ComputePool& pool) const = 0;
+// Where one pointer of the compiled function's buffer table comes from.
+struct BufferSlot {
+  enum class Source : uint8_t {
+    kNone = 0,         // constants and buffers on the stack: the code does not read the pointer
+    kArgument = 1,     // `value` is the argument's index
+    kResult = 2,       // `value` is the result's index
+    kWorkspace = 3,    // `value` is the offset in the workspace
+    kResultTable = 4,  // the function writes the results' addresses there
+  };
+  Source source = Source::kNone;
+  uint64_t value = 0;
+  uint64_t bytes = 0;
 };
 
+// All that a recipe consists of: what is serialised.
+struct RecipeParts {
+  ProgramTable table;
+  std::vector<BufferSlot> slots;  // exactly one kResultTable
+  uint64_t workspace_bytes = 0;
+  std::string object;  // ELF relocatable object with the function kRecipeEntry
+};
+
+inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
+// Buffers of the workspace start at multiples of this.
+inline constexpr uint64_t kWorkspaceAlignment = 64;
+
+// Errors of construction are those of LoadedObject::Load.
+class EmulatorRecipe : public hal::Recipe {
+ public:
+  static absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> Create(std::string name, RecipeParts parts);
+
+  const std::string& name() const override { return name_; }
+  const std::vector<hal::TensorSpec>& arguments() const override { return parts_.table.arguments; }
+  const std::vector<hal::ResultSpec>& results() const override { return parts_.table.results; }
+  uint64_t workspace_bytes() const override { return parts_.workspace_bytes; }
+  absl::StatusOr<std::string> Serialize() const override;
+
+  // Runs on the calling thread, which must not belong to the pool, and on the pool. Pointers are host addresses of the
+  // data, one per argument and result; null where it has 0 bytes. A result may lie on the argument that it aliases and
+  // on no other. `workspace` is workspace_bytes() long, aligned to kWorkspaceAlignment. Thread safe; does not allocate
+  // unless a pointer is unaligned (to 16 bytes) or a result is one that XLA puts elsewhere.
+  absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
+                   ComputePool& pool) const;
+
+ private:
+  EmulatorRecipe(std::string name, RecipeParts parts, std::unique_ptr<LoadedObject> object);
+
+  // Calls the function; `produced` gets the results' addresses.
+  absl::Status Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
+                    ComputePool& pool, void* const** produced) const;
+  // For pointers that XLA's code cannot take: runs on aligned copies.
+  absl::Status RunUnaligned(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
+                            ComputePool& pool) const;
+
+  const std::string name_;
+  const RecipeParts parts_;
+  const std::unique_ptr<LoadedObject> object_;
+};
+
+// Compiles on the calling thread. InvalidArgument for a program that is none, Unimplemented for what XLA's CPU compiler
+// lacks, NotFound for unregistered custom calls. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program);
+
+// Takes what Serialize gave. InvalidArgument for damaged bytes or another format, FailedPrecondition for another
+// target. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes);
-// What recipes depend on.
-std::string CompilerTarget();
 
 }  // namespace hpu::emulator
 

@@ -1,0 +1,18 @@
+// HLO to machine code, by the XLA that TensorFlow brings.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_COMPILER_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_COMPILER_H_
+
+#include "absl/status/statusor.h"
+#include "plugin/backends/emulator/recipe.h"
+#include "plugin/hal/recipe.h"
+
+namespace hpu::emulator {
+
+// Compiles for this machine's CPU, work split for ComputePool::DefaultThreads() threads, as XLA's just-in-time compiler
+// would: XLA_FLAGS are obeyed and the numbers are the same. Errors: see CompileRecipe. Thread safe; compilations run
+// side by side.
+absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_COMPILER_H_

@@ -1,0 +1,206 @@
+#include "plugin/backends/emulator/recipe_format.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "tsl/lib/hash/crc32c.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr absl::string_view kMagic = "HPURECP\n";
+constexpr uint32_t kVersion = 1;
+// Magic, version, checksum of all that follows.
+constexpr size_t kHeaderBytes = 8 + 4 + 4;
+
+absl::Status Damaged(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
+}
+
+// Appends fixed-width little-endian values (the one byte order of this backend).
+class Writer {
+ public:
+  template <typename T>
+  void Put(T value) {
+    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  }
+  void PutString(absl::string_view value) {
+    Put<uint64_t>(value.size());
+    bytes_.append(value.data(), value.size());
+  }
+  void PutSpec(const hal::TensorSpec& spec) {
+    Put(spec.dtype);
+    Put<uint32_t>(spec.dims.size());
+    for (int64_t dim : spec.dims) Put(dim);
+  }
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// Every read is checked; after one that failed, all fail.
+class Reader {
+ public:
+  explicit Reader(absl::string_view bytes) : rest_(bytes) {}
+
+  template <typename T>
+  T Get() {
+    T value{};
+    if (!Has(sizeof(T))) return value;
+    std::memcpy(&value, rest_.data(), sizeof(T));
+    rest_.remove_prefix(sizeof(T));
+    return value;
+  }
+  absl::string_view GetString() {
+    uint64_t size = Get<uint64_t>();
+    if (!Has(size)) return {};
+    absl::string_view value = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return value;
+  }
+  // A count of things that take at least `bytes_each`: bounds what a damaged count can make us allocate.
+  uint32_t GetCount(size_t bytes_each) {
+    uint32_t count = Get<uint32_t>();
+    return Has(uint64_t{count} * bytes_each) ? count : 0;
+  }
+  hal::TensorSpec GetSpec() {
+    hal::TensorSpec spec;
+    spec.dtype = Get<hal::DataType>();
+    spec.bytes = hal::SizeOf(spec.dtype);
+    if (spec.bytes == 0) ok_ = false;
+    for (uint32_t n = GetCount(sizeof(int64_t)); n > 0; --n) {
+      spec.dims.push_back(Get<int64_t>());
+      if (spec.dims.back() < 0 ||
+          __builtin_mul_overflow(spec.bytes, static_cast<uint64_t>(spec.dims.back()), &spec.bytes)) {
+        ok_ = false;
+      }
+    }
+    return spec;
+  }
+  bool ok() const { return ok_; }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  bool Has(uint64_t bytes) {
+    if (bytes > rest_.size()) ok_ = false;
+    return ok_;
+  }
+
+  absl::string_view rest_;
+  bool ok_ = true;
+};
+
+bool AliasesAreValid(const ProgramTable& table) {
+  for (const hal::ResultSpec& result : table.results) {
+    if (result.aliased_argument < -1) return false;
+    if (result.aliased_argument < 0) continue;
+    if (static_cast<size_t>(result.aliased_argument) >= table.arguments.size()) return false;
+    if (table.arguments[result.aliased_argument].bytes != result.spec.bytes) return false;
+  }
+  return true;
+}
+
+bool SlotIsValid(const RecipeParts& parts, const BufferSlot& slot) {
+  switch (slot.source) {
+    case BufferSlot::Source::kNone:
+      return true;
+    case BufferSlot::Source::kArgument:
+      return slot.value < parts.table.arguments.size() && slot.bytes == parts.table.arguments[slot.value].bytes;
+    case BufferSlot::Source::kResult:
+      return slot.value < parts.table.results.size() && slot.bytes == parts.table.results[slot.value].spec.bytes;
+    case BufferSlot::Source::kWorkspace:
+      return slot.value % kWorkspaceAlignment == 0 && slot.value <= parts.workspace_bytes &&
+             slot.bytes <= parts.workspace_bytes - slot.value;
+    case BufferSlot::Source::kResultTable:
+      return slot.bytes == parts.table.results.size() * sizeof(void*);
+  }
+  return false;
+}
+
+absl::Status Validate(const RecipeParts& parts) {
+  if (!AliasesAreValid(parts.table)) return Damaged("aliases");
+  int tables = 0;
+  for (const BufferSlot& slot : parts.slots) {
+    if (!SlotIsValid(parts, slot)) return Damaged("buffer table");
+    if (slot.source == BufferSlot::Source::kResultTable) ++tables;
+  }
+  return tables == 1 ? absl::OkStatus() : Damaged("result table");
+}
+
+absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
+  RecipeParts parts;
+  for (uint32_t n = reader.GetCount(5); n > 0; --n) parts.table.arguments.push_back(reader.GetSpec());
+  for (uint32_t n = reader.GetCount(9); n > 0; --n) {
+    hal::TensorSpec spec = reader.GetSpec();
+    parts.table.results.push_back({std::move(spec), reader.Get<int32_t>()});
+  }
+  for (uint32_t n = reader.GetCount(17); n > 0; --n) {
+    BufferSlot slot;
+    slot.source = reader.Get<BufferSlot::Source>();
+    slot.value = reader.Get<uint64_t>();
+    slot.bytes = reader.Get<uint64_t>();
+    parts.slots.push_back(slot);
+  }
+  parts.workspace_bytes = reader.Get<uint64_t>();
+  parts.object = std::string(reader.GetString());
+  if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
+  absl::Status valid = Validate(parts);
+  if (!valid.ok()) return valid;
+  return parts;
+}
+
+}  // namespace
+
+std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
+  Writer body;
+  body.PutString(target);
+  body.Put<uint32_t>(parts.table.arguments.size());
+  for (const hal::TensorSpec& argument : parts.table.arguments) body.PutSpec(argument);
+  body.Put<uint32_t>(parts.table.results.size());
+  for (const hal::ResultSpec& result : parts.table.results) {
+    body.PutSpec(result.spec);
+    body.Put<int32_t>(result.aliased_argument);
+  }
+  body.Put<uint32_t>(parts.slots.size());
+  for (const BufferSlot& slot : parts.slots) {
+    body.Put(slot.source);
+    body.Put(slot.value);
+    body.Put(slot.bytes);
+  }
+  body.Put(parts.workspace_bytes);
+  body.PutString(parts.object);
+  std::string bytes = body.Take();
+  Writer header;
+  header.Put(kVersion);
+  header.Put<uint32_t>(tsl::crc32c::Value(bytes.data(), bytes.size()));
+  return absl::StrCat(kMagic, header.Take(), bytes);
+}
+
+absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target) {
+  if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic) {
+    return absl::InvalidArgumentError("no serialised recipe of the emulator");
+  }
+  Reader header(bytes.substr(kMagic.size()));
+  const uint32_t version = header.Get<uint32_t>();
+  if (version != kVersion) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("serialised recipe has format ", version, "; this build reads format ", kVersion));
+  }
+  const uint32_t checksum = header.Get<uint32_t>();
+  absl::string_view body = bytes.substr(kHeaderBytes);
+  if (tsl::crc32c::Value(body.data(), body.size()) != checksum) return Damaged("its checksum is wrong");
+  Reader reader(body);
+  absl::string_view made_for = reader.GetString();
+  if (reader.ok() && made_for != target) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "serialised recipe was made for another target; compile it again. It: ", made_for, ". Here: ", target));
+  }
+  return ParseBody(reader);
+}
+
+}  // namespace hpu::emulator

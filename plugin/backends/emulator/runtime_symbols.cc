@@ -1,0 +1,16 @@
+#include "plugin/backends/emulator/runtime_symbols.h"
+
+#include <dlfcn.h>
+
+#include "xla/service/custom_call_target_registry.h"
+
+namespace hpu::emulator {
+
+void* FindRuntimeSymbol(const std::string& name) {
+  // The just-in-time compiler resolves by this registry alone: the same functions give the same numbers. It also holds
+  // names that no library exports (__truncsfbf2).
+  void* address = xla::CustomCallTargetRegistry::Global()->Lookup(name, "Host");
+  return address != nullptr ? address : dlsym(RTLD_DEFAULT, name.c_str());
+}
+
+}  // namespace hpu::emulator
