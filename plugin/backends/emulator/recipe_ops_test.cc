@@ -10,7 +10,7 @@
 #include "xla/client/lib/comparators.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/lib/math.h"
-#include "xla/client/lib/prng.h"
+#include "xla/client/lib/sorting.h"
 #include "xla/client/padding.h"
 
 namespace hpu::emulator {
@@ -68,7 +68,7 @@ std::vector<XlaOp> SortPairs(XlaBuilder* builder, const std::vector<XlaOp>& p) {
 }
 
 std::vector<XlaOp> TopThree(XlaBuilder*, const std::vector<XlaOp>& p) {
-  XlaOp top = xla::TopK(p[0], 3, /*largest=*/true);
+  XlaOp top = xla::TopK(p[0], 3, xla::S32);
   return {xla::GetTupleElement(top, 0), xla::GetTupleElement(top, 1)};
 }
 
