@@ -1,0 +1,66 @@
+#include "plugin/compiler/compilation_device.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+
+namespace hpu {
+namespace {
+
+bool Takes(tensorflow::KernelDef* kernel) { return !IsKeptFromCompiler(kernel->op()); }
+
+tensorflow::XlaBackendRegistrar backend_registrar(kCompilationDevice, tensorflow::kCpuAllTypes, Takes);
+
+}  // namespace
+
+bool IsKeptFromCompiler(absl::string_view op) {
+  // Where and its kin return a padded array with its true size appended; the stateful random ops draw from a state that
+  // is baked into the program, the first stateless ones differ from the CPU's numbers (plugin/passes rewrites those
+  // that have a V2 form); Assert and CheckNumerics are dropped by tf2xla, so that their errors would be lost.
+  static const auto* kept = new absl::flat_hash_set<absl::string_view>{"Where",
+                                                                       "Unique",
+                                                                       "UniqueV2",
+                                                                       "UniqueWithCounts",
+                                                                       "UniqueWithCountsV2",
+                                                                       "ListDiff",
+                                                                       "NonMaxSuppressionV3",
+                                                                       "NonMaxSuppressionV4",
+                                                                       "RandomUniform",
+                                                                       "RandomUniformInt",
+                                                                       "RandomStandardNormal",
+                                                                       "TruncatedNormal",
+                                                                       "ParameterizedTruncatedNormal",
+                                                                       "Multinomial",
+                                                                       "RandomShuffle",
+                                                                       "RandomPoissonV2",
+                                                                       "RandomGammaV2",
+                                                                       "StatefulUniform",
+                                                                       "StatefulUniformFullInt",
+                                                                       "StatefulUniformInt",
+                                                                       "StatefulStandardNormalV2",
+                                                                       "StatefulTruncatedNormal",
+                                                                       "StatelessRandomUniform",
+                                                                       "StatelessRandomNormal",
+                                                                       "StatelessTruncatedNormal",
+                                                                       "StatelessRandomUniformInt",
+                                                                       "StatelessRandomUniformFullInt",
+                                                                       "StatelessMultinomial",
+                                                                       "Assert",
+                                                                       "CheckNumerics",
+                                                                       "CheckNumericsV2",
+                                                                       "XlaLaunch",
+                                                                       "XlaHostCompute",
+                                                                       "XlaSendToHost",
+                                                                       "XlaRecvFromHost",
+                                                                       "XlaSend",
+                                                                       "XlaRecv",
+                                                                       "_XlaHostComputeMlir",
+                                                                       "CollectiveReduceV2",
+                                                                       "CollectiveGatherV2",
+                                                                       "CollectiveAssignGroupV2",
+                                                                       "CollectiveReduceScatterV2"};
+  return kept->contains(op);
+}
+
+void RegisterLowerings() { tensorflow::XlaOpRegistry::RegisterCompilationKernels(); }
+
+}  // namespace hpu

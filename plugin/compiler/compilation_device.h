@@ -1,0 +1,22 @@
+// XLA_HPU_JIT: the symbolic device that clusters are lowered for. Which ops and types it takes decides what can be
+// compiled for the HPU.
+#ifndef HPU_PLUGIN_COMPILER_COMPILATION_DEVICE_H_
+#define HPU_PLUGIN_COMPILER_COMPILATION_DEVICE_H_
+
+#include "absl/strings/string_view.h"
+
+namespace hpu {
+
+inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
+
+// True for ops that have a lowering but must not be compiled: their result's size depends on data, they ignore seeds,
+// or their errors would be lost.
+bool IsKeptFromCompiler(absl::string_view op);
+
+// Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows it once in a process, and before the
+// first tf.function runs: the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
+void RegisterLowerings();
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPILER_COMPILATION_DEVICE_H_

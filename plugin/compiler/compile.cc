@@ -1,0 +1,39 @@
+#include "plugin/compiler/compile.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "plugin/compiler/recipe_cache.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+
+absl::StatusOr<std::shared_ptr<const Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
+                                                                 const std::vector<ArgumentDescription>& arguments) {
+  const absl::Time start = absl::Now();
+  TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
+  auto executable = std::make_shared<Executable>(std::move(lowered.executable));
+  // A cluster whose results are all constants or passed through has nothing to run.
+  const bool computes =
+      !executable->updates.empty() || absl::c_any_of(executable->outputs, [](const Executable::Output& output) {
+        return output.kind == Executable::Output::Kind::kResult;
+      });
+  if (computes) {
+    TF_ASSIGN_OR_RETURN(executable->recipe, RecipeCache::Get().FindOrCompile(device, lowered.program));
+    if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
+      return absl::InternalError(absl::StrCat(source.name, ": the recipe has ", executable->recipe->arguments().size(),
+                                              " arguments, the cluster ", executable->argument_inputs.size()));
+    }
+    for (Executable::Update& update : executable->updates) {
+      update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;
+    }
+  }
+  executable->compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
+  return std::shared_ptr<const Executable>(std::move(executable));
+}
+
+}  // namespace hpu

@@ -1,0 +1,21 @@
+// The way from a cluster to an executable.
+#ifndef HPU_PLUGIN_COMPILER_COMPILE_H_
+#define HPU_PLUGIN_COMPILER_COMPILE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/compiler/executable.h"
+#include "plugin/compiler/lowering.h"
+#include "plugin/hal/device.h"
+
+namespace hpu {
+
+// Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread. Thread safe.
+absl::StatusOr<std::shared_ptr<const Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
+                                                                 const std::vector<ArgumentDescription>& arguments);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPILER_COMPILE_H_

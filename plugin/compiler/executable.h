@@ -1,0 +1,45 @@
+// Executable: a recipe, and how a kernel's inputs and outputs map to its arguments and results.
+#ifndef HPU_PLUGIN_COMPILER_EXECUTABLE_H_
+#define HPU_PLUGIN_COMPILER_EXECUTABLE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/hal/recipe.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace hpu {
+
+// Immutable after compilation; shared by all launches of one signature.
+struct Executable {
+  struct Output {
+    enum class Kind { kResult, kConstant, kResource };
+    Kind kind = Kind::kResult;
+    tensorflow::DataType dtype = tensorflow::DT_INVALID;
+    tensorflow::TensorShape shape;
+    int result = -1;              // kResult: index of the recipe's result
+    tensorflow::Tensor constant;  // kConstant: its value, in host memory
+    int input = -1;               // kResource: the input that is passed through
+  };
+  struct Update {
+    int input = -1;   // the variable's input
+    int result = -1;  // index of the recipe's result
+    tensorflow::DataType dtype = tensorflow::DT_INVALID;
+    tensorflow::TensorShape shape;
+    int aliased_argument = -1;  // the recipe's argument whose memory the result takes, or -1
+  };
+
+  std::string name;                           // the cluster's
+  std::shared_ptr<const hal::Recipe> recipe;  // null where nothing is left to compute
+  std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
+  std::vector<Output> outputs;                // one per kernel output
+  std::vector<Update> updates;                // variables that the cluster writes
+  double compile_seconds = 0;                 // lowering and code generation
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPILER_EXECUTABLE_H_

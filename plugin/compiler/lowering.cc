@@ -1,0 +1,145 @@
+#include "plugin/compiler/lowering.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/compiler/compilation_device.h"
+#include "tensorflow/compiler/tf2xla/xla_compiler.h"
+#include "xla/client/client_library.h"
+#include "xla/client/local_client.h"
+#include "xla/service/platform_util.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::XlaArgument;
+using tensorflow::XlaCompiler;
+
+// tf2xla wants a client to evaluate constants with. The host platform must be looked up before it is known by name.
+absl::StatusOr<xla::LocalClient*> EvaluationClient() {
+  static const auto* client = new absl::StatusOr<xla::LocalClient*>([]() -> absl::StatusOr<xla::LocalClient*> {
+    TF_ASSIGN_OR_RETURN(auto* platform, xla::PlatformUtil::GetPlatform("Host"));
+    xla::LocalClientOptions options;
+    options.set_platform(platform);
+    return xla::ClientLibrary::GetOrCreateLocalClient(options);
+  }());
+  return *client;
+}
+
+XlaArgument ToXla(const ArgumentDescription& argument, size_t index) {
+  XlaArgument result;
+  result.name = absl::StrCat("arg", index);
+  result.type = argument.dtype;
+  result.shape = argument.shape;
+  switch (argument.kind) {
+    case ArgumentDescription::Kind::kParameter:
+      result.kind = XlaArgument::kParameter;
+      break;
+    case ArgumentDescription::Kind::kConstant:
+      result.kind = XlaArgument::kConstant;
+      result.constant_value = argument.constant;
+      break;
+    case ArgumentDescription::Kind::kVariable:
+      result.kind = XlaArgument::kResource;
+      result.resource_kind = tensorflow::XlaResource::kVariable;
+      result.initialized = argument.initialized;
+      if (!argument.initialized) {
+        result.type = tensorflow::DT_INVALID;
+        result.shape = tensorflow::TensorShape();
+      }
+      break;
+  }
+  return result;
+}
+
+absl::Status Compile(const ClusterSource& source, const std::vector<XlaArgument>& arguments, xla::Client* client,
+                     XlaCompiler::CompilationResult* result) {
+  XlaCompiler::Options options;
+  options.device_type = tensorflow::DeviceType(kCompilationDevice);
+  options.client = client;
+  options.flib_def = source.library;
+  options.graph_def_version = source.graph_def_version;
+  options.allow_cpu_custom_calls = true;
+  options.detailed_logging = false;
+  XlaCompiler compiler(options);
+  XlaCompiler::CompileOptions compile_options;
+  compile_options.alias_resource_update = true;
+  if (source.node == nullptr) return compiler.CompileFunction(compile_options, source.function, arguments, result);
+  XlaCompiler::SingleOpCompileArgument op;
+  op.node_def = *source.node;
+  op.output_dtypes = source.node_outputs;
+  return compiler.CompileSingleOp(compile_options, op, arguments, result);
+}
+
+absl::Status CheckResultShapes(const xla::Shape& shape, int expected, const std::string& name) {
+  if (shape.tuple_shapes_size() != expected) {
+    return absl::InternalError(absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(), " results, ",
+                                            expected, " are accounted for"));
+  }
+  for (const xla::Shape& element : shape.tuple_shapes()) {
+    if (!element.IsArray() || element.is_dynamic()) {
+      return absl::UnimplementedError(
+          absl::StrCat(name, ": a result has the shape ", element.ToString(), ", which is known only when it runs"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FillOutputs(const XlaCompiler::CompilationResult& result, const std::string& name,
+                         Executable* executable) {
+  int next_result = 0;
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const auto& from = result.outputs[i];
+    Executable::Output to;
+    to.dtype = from.type;
+    to.shape = from.shape;
+    if (from.is_tensor_list || from.type == tensorflow::DT_VARIANT) {
+      return absl::UnimplementedError(
+          absl::StrCat(name, ": output ", i, " is a tensor list, which cannot leave a recipe"));
+    }
+    if (from.is_constant) {
+      to.kind = Executable::Output::Kind::kConstant;
+      to.constant = from.constant_value;
+      to.shape = from.constant_value.shape();
+    } else if (from.type == tensorflow::DT_RESOURCE) {
+      to.kind = Executable::Output::Kind::kResource;
+      to.input = from.input_index;
+    } else {
+      to.result = next_result++;
+    }
+    executable->outputs.push_back(std::move(to));
+  }
+  for (const auto& from : result.resource_updates) {
+    Executable::Update to;
+    to.input = from.input_index;
+    to.result = next_result++;
+    to.dtype = from.type;
+    to.shape = from.shape;
+    executable->updates.push_back(std::move(to));
+  }
+  return CheckResultShapes(result.xla_output_shape, next_result, name);
+}
+
+}  // namespace
+
+absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
+  TF_ASSIGN_OR_RETURN(xla::LocalClient * client, EvaluationClient());
+  std::vector<XlaArgument> xla_arguments;
+  xla_arguments.reserve(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) xla_arguments.push_back(ToXla(arguments[i], i));
+  XlaCompiler::CompilationResult result;
+  TF_RETURN_IF_ERROR(Compile(source, xla_arguments, client, &result));
+
+  Lowered lowered;
+  lowered.executable.name = source.name;
+  lowered.executable.argument_inputs = result.input_mapping;
+  TF_RETURN_IF_ERROR(FillOutputs(result, source.name, &lowered.executable));
+  lowered.program.name = source.name;
+  if (!result.computation->proto().SerializeToString(&lowered.program.hlo)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(source.name, ": the program is over 2 GB; keep large constants out of it"));
+  }
+  return lowered;
+}
+
+}  // namespace hpu

@@ -1,0 +1,49 @@
+// Lowering: a cluster and its arguments to a program that a backend can compile.
+#ifndef HPU_PLUGIN_COMPILER_LOWERING_H_
+#define HPU_PLUGIN_COMPILER_LOWERING_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/compiler/executable.h"
+#include "plugin/hal/recipe.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/node_def.pb.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+
+namespace hpu {
+
+// One argument of a cluster as the compiler sees it.
+struct ArgumentDescription {
+  enum class Kind { kParameter, kConstant, kVariable };
+  Kind kind = Kind::kParameter;
+  tensorflow::DataType dtype = tensorflow::DT_INVALID;  // of a variable: its value's
+  tensorflow::TensorShape shape;                        // of a variable: its value's
+  tensorflow::Tensor constant;                          // kConstant: in host memory
+  bool initialized = true;                              // kVariable
+};
+
+// What is to be lowered: a function of the library, or a single op where `node` is set. Borrowed pointers.
+struct ClusterSource {
+  std::string name;  // for messages
+  tensorflow::NameAttrList function;
+  const tensorflow::NodeDef* node = nullptr;
+  std::vector<tensorflow::DataType> node_outputs;  // dtypes of the single op's outputs
+  const tensorflow::FunctionLibraryDefinition* library = nullptr;
+  int graph_def_version = 0;
+};
+
+struct Lowered {
+  hal::Program program;
+  Executable executable;  // all but the recipe
+};
+
+// Thread safe. Errors are tf2xla's, which name the node at fault; Unimplemented for results of a size that depends on
+// data and for results that cannot leave a program (tensor lists).
+absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPILER_LOWERING_H_
