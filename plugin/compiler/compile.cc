@@ -12,8 +12,8 @@
 
 namespace hpu {
 
-absl::StatusOr<std::shared_ptr<const Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
-                                                                 const std::vector<ArgumentDescription>& arguments) {
+absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
+                                                           const std::vector<ArgumentDescription>& arguments) {
   const absl::Time start = absl::Now();
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
@@ -33,7 +33,7 @@ absl::StatusOr<std::shared_ptr<const Executable>> CompileCluster(hal::Device& de
     }
   }
   executable->compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
-  return std::shared_ptr<const Executable>(std::move(executable));
+  return executable;
 }
 
 }  // namespace hpu

@@ -13,8 +13,8 @@
 namespace hpu {
 
 // Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread. Thread safe.
-absl::StatusOr<std::shared_ptr<const Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
-                                                                 const std::vector<ArgumentDescription>& arguments);
+absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
+                                                           const std::vector<ArgumentDescription>& arguments);
 
 }  // namespace hpu
 

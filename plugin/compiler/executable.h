@@ -20,9 +20,10 @@ struct Executable {
     Kind kind = Kind::kResult;
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
-    int result = -1;              // kResult: index of the recipe's result
-    tensorflow::Tensor constant;  // kConstant: its value, in host memory
-    int input = -1;               // kResource: the input that is passed through
+    int result = -1;                     // kResult: index of the recipe's result
+    tensorflow::Tensor constant;         // kConstant: its value, in host memory
+    tensorflow::Tensor device_constant;  // kConstant: the same in device memory, shared by all launches
+    int input = -1;                      // kResource: the input that is passed through
   };
   struct Update {
     int input = -1;   // the variable's input

@@ -1,0 +1,42 @@
+// HostDevice: a CPU device of our own, on which ops and clusters run that do not run on the HPU.
+#ifndef HPU_PLUGIN_KERNELS_HOST_DEVICE_H_
+#define HPU_PLUGIN_KERNELS_HOST_DEVICE_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "tensorflow/core/common_runtime/device_mgr.h"
+#include "tensorflow/core/framework/device.h"
+#include "tensorflow/core/framework/resource_handle.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+
+// Apart from TensorFlow's own CPU devices, so that temporary variables cannot meet the program's. It shares the process's
+// compute threads. Never destroyed. Thread safe.
+class HostDevice {
+ public:
+  static absl::StatusOr<HostDevice*> Get();
+
+  tensorflow::Device* device() { return device_; }
+  const tensorflow::DeviceMgr* devices() const { return devices_.get(); }
+  // Runs a closure on a thread that may block.
+  std::function<void(std::function<void()>)>* runner() { return &runner_; }
+
+  // A handle that owns a new variable of this device with this value; uninitialised where `value` is null.
+  static tensorflow::Tensor MakeVariable(tensorflow::Device* device, const tensorflow::Tensor* value,
+                                         const tensorflow::ResourceHandle& like);
+
+ private:
+  explicit HostDevice(std::unique_ptr<tensorflow::Device> device);
+
+  tensorflow::Device* const device_;
+  const std::unique_ptr<tensorflow::DeviceMgr> devices_;
+  std::function<void(std::function<void()>)> runner_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_KERNELS_HOST_DEVICE_H_

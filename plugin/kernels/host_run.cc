@@ -1,0 +1,145 @@
+#include "plugin/kernels/host_run.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/kernels/host_device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::Tensor;
+using tensorflow::Var;
+
+class HostRun {
+ public:
+  HostRun(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments)
+      : context_(context), device_(device), arguments_(arguments) {}
+
+  absl::StatusOr<uint64_t> Run(HostProgram& program) {
+    TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+    std::vector<Tensor> inputs;
+    for (int i = 0; i < context_->num_inputs(); ++i) {
+      if (arguments_.variable(i) != nullptr) {
+        TF_ASSIGN_OR_RETURN(Tensor handle, Borrow(i, host->device()));
+        inputs.push_back(std::move(handle));
+      } else {
+        TF_ASSIGN_OR_RETURN(Tensor copy, ToHost(context_->input(i)));
+        inputs.push_back(std::move(copy));
+      }
+    }
+    std::vector<Tensor> outputs;
+    TF_RETURN_IF_ERROR(program.Run(context_, std::move(inputs), &outputs));
+    TF_RETURN_IF_ERROR(PrepareUpdates());
+    TF_RETURN_IF_ERROR(SetOutputs(outputs));
+    CommitUpdates();
+    return bytes_;
+  }
+
+ private:
+  struct Borrowed {
+    Var* variable;   // the program's
+    Tensor handle;   // owns the temporary one
+    Tensor before;   // its value, held so that CPU kernels write to a new buffer
+    bool changed = false;
+    Tensor after;    // in the memory where the program's variable lives
+  };
+
+  absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
+    if (tensor.TotalBytes() == 0 || !device_.Owns(tensor.tensor_data().data())) return tensor;
+    Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
+    TF_RETURN_IF_ERROR(device_.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()),
+                                              tensor.TotalBytes()));
+    bytes_ += tensor.TotalBytes();
+    return copy;
+  }
+
+  absl::StatusOr<Tensor> ToDevice(const Tensor& tensor) {
+    Tensor copy;
+    TF_RETURN_IF_ERROR(context_->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
+    TF_RETURN_IF_ERROR(device_.CopyToDevice(tensor.tensor_data().data(), AddressOf(copy), tensor.TotalBytes()));
+    bytes_ += tensor.TotalBytes();
+    return copy;
+  }
+
+  // A temporary variable with the value of input `i`'s; the same one for the same variable.
+  absl::StatusOr<Tensor> Borrow(int i, tensorflow::Device* host) {
+    Var* variable = arguments_.variable(i);
+    for (const Borrowed& other : borrowed_) {
+      if (other.variable == variable) return other.handle;
+    }
+    Borrowed entry;
+    entry.variable = variable;
+    if (variable->is_initialized) {
+      TF_ASSIGN_OR_RETURN(entry.before, ToHost(*variable->tensor()));
+    }
+    entry.handle = HostDevice::MakeVariable(host, variable->is_initialized ? &entry.before : nullptr,
+                                            tensorflow::HandleFromInput(context_, i));
+    borrowed_.push_back(std::move(entry));
+    return borrowed_.back().handle;
+  }
+
+  static Var* TemporaryOf(const Borrowed& entry) {
+    return static_cast<Var*>(entry.handle.scalar<tensorflow::ResourceHandle>()().resource().get());
+  }
+
+  absl::Status PrepareUpdates() {
+    for (Borrowed& entry : borrowed_) {
+      Var* temporary = TemporaryOf(entry);
+      if (!temporary->is_initialized) continue;
+      const Tensor& value = *temporary->tensor();
+      entry.changed = !entry.variable->is_initialized || !value.SharesBufferWith(entry.before) ||
+                      value.shape() != entry.before.shape();
+      if (!entry.changed) continue;
+      if (value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
+        entry.after = value;
+      } else {
+        TF_ASSIGN_OR_RETURN(entry.after, ToDevice(value));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetOutputs(const std::vector<Tensor>& outputs) {
+    if (static_cast<int>(outputs.size()) != context_->num_outputs()) {
+      return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": the CPU gave ", outputs.size(),
+                                              " results, ", context_->num_outputs(), " were expected"));
+    }
+    for (int i = 0; i < context_->num_outputs(); ++i) {
+      if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {
+        context_->set_output(i, outputs[i]);
+        continue;
+      }
+      TF_ASSIGN_OR_RETURN(Tensor copy, ToDevice(outputs[i]));
+      context_->set_output(i, copy);
+    }
+    return absl::OkStatus();
+  }
+
+  void CommitUpdates() {
+    for (Borrowed& entry : borrowed_) {
+      if (!entry.changed) continue;
+      *entry.variable->tensor() = entry.after;
+      entry.variable->is_initialized = true;
+    }
+  }
+
+  tensorflow::OpKernelContext* const context_;
+  ProcessDevice& device_;
+  const KernelArguments& arguments_;
+  std::vector<Borrowed> borrowed_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
+                                   const KernelArguments& arguments) {
+  return HostRun(context, device, arguments).Run(program);
+}
+
+}  // namespace hpu

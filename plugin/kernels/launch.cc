@@ -1,0 +1,270 @@
+#include "plugin/kernels/launch.h"
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "tensorflow/core/framework/types.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+namespace {
+
+using hal::DeviceAddress;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+
+uint64_t Align(uint64_t bytes) { return (bytes + hal::kDeviceAlignment - 1) & ~(hal::kDeviceAlignment - 1); }
+
+// Device memory for the time of one launch. It may be freed as soon as the launch is queued: whoever gets the memory next
+// uses it on the same stream, later.
+class ScratchMemory {
+ public:
+  explicit ScratchMemory(ProcessDevice& device) : allocator_(device.allocator()) {}
+  ~ScratchMemory() {
+    for (void* block : blocks_) allocator_->DeallocateRaw(block);
+  }
+  ScratchMemory(const ScratchMemory&) = delete;
+  ScratchMemory& operator=(const ScratchMemory&) = delete;
+
+  // 0 if there is no memory left.
+  DeviceAddress Allocate(uint64_t bytes) {
+    void* block = allocator_->AllocateRaw(hal::kDeviceAlignment, bytes);
+    if (block != nullptr) blocks_.push_back(block);
+    return reinterpret_cast<DeviceAddress>(block);
+  }
+
+ private:
+  tensorflow::Allocator* const allocator_;
+  absl::InlinedVector<void*, 4> blocks_;
+};
+
+// One launch. The vectors are the thread's and keep their storage.
+class LaunchFrame {
+ public:
+  LaunchFrame(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
+              const KernelArguments& arguments)
+      : context_(context), device_(device), executable_(executable), arguments_(arguments), scratch_(device) {
+    static thread_local Storage storage;
+    storage_ = &storage;
+    storage_->arguments.assign(executable.argument_inputs.size(), 0);
+    storage_->results.assign(executable.recipe != nullptr ? executable.recipe->results().size() : 0, 0);
+  }
+
+  absl::Status Run() {
+    TF_RETURN_IF_ERROR(PlaceArguments());
+    TF_RETURN_IF_ERROR(AllocateOutputs());
+    TF_RETURN_IF_ERROR(AllocateUpdates());
+    if (executable_.recipe != nullptr) {
+      TF_RETURN_IF_ERROR(Queue());
+    }
+    TF_RETURN_IF_ERROR(FetchHostResults());
+    SwapVariables();
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Storage {
+    std::vector<DeviceAddress> arguments;
+    std::vector<DeviceAddress> results;
+    std::vector<char> packed;
+  };
+  struct NewValue {
+    int input;
+    Tensor tensor;
+  };
+  struct HostResult {
+    DeviceAddress source;
+    Tensor tensor;
+  };
+
+  // Device arguments by their address; those in host memory together in one copy.
+  absl::Status PlaceArguments() {
+    uint64_t packed_bytes = 0;
+    for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
+      const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
+      if (value.TotalBytes() == 0) continue;
+      if (device_.Owns(value.tensor_data().data())) {
+        storage_->arguments[i] = AddressOf(value);
+      } else {
+        packed_bytes += Align(value.TotalBytes());
+      }
+    }
+    return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
+  }
+
+  absl::Status PackHostArguments(uint64_t packed_bytes) {
+    const DeviceAddress base = scratch_.Allocate(packed_bytes);
+    if (base == 0) return OutOfMemory("arguments from host memory", packed_bytes);
+    storage_->packed.resize(packed_bytes);
+    uint64_t offset = 0;
+    for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
+      const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
+      if (storage_->arguments[i] != 0 || value.TotalBytes() == 0) continue;
+      std::memcpy(storage_->packed.data() + offset, value.tensor_data().data(), value.TotalBytes());
+      storage_->arguments[i] = base + offset;
+      offset += Align(value.TotalBytes());
+    }
+    return device_.CopyToDevice(storage_->packed.data(), base, packed_bytes);
+  }
+
+  absl::Status AllocateOutputs() {
+    for (int i = 0; i < static_cast<int>(executable_.outputs.size()); ++i) {
+      const Executable::Output& output = executable_.outputs[i];
+      const bool on_host = context_->output_memory_type(i) == tensorflow::HOST_MEMORY;
+      switch (output.kind) {
+        case Executable::Output::Kind::kResource:
+          context_->set_output(i, context_->input(output.input));
+          break;
+        case Executable::Output::Kind::kConstant:
+          context_->set_output(i, on_host ? output.constant : output.device_constant);
+          break;
+        case Executable::Output::Kind::kResult: {
+          Tensor* tensor = nullptr;
+          TF_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
+          if (on_host) {
+            TF_RETURN_IF_ERROR(ToHostLater(output.result, *tensor));
+          } else {
+            storage_->results[output.result] = AddressOf(*tensor);
+          }
+          break;
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The result goes to scratch memory and from there to `tensor` after the launch.
+  absl::Status ToHostLater(int result, const Tensor& tensor) {
+    if (tensor.TotalBytes() == 0) return absl::OkStatus();
+    const DeviceAddress address = scratch_.Allocate(tensor.TotalBytes());
+    if (address == 0) return OutOfMemory("a result for host memory", tensor.TotalBytes());
+    storage_->results[result] = address;
+    host_results_.push_back({address, tensor});
+    return absl::OkStatus();
+  }
+
+  absl::Status AllocateUpdates() {
+    for (const Executable::Update& update : executable_.updates) {
+      Tensor* current = arguments_.variable(update.input)->tensor();
+      const bool aliased = update.aliased_argument >= 0;
+      if (IsHostVariable(update.dtype)) {
+        Tensor value(tensorflow::cpu_allocator(), update.dtype, update.shape);
+        if (aliased) {  // the packed copy of the argument is this launch's own
+          storage_->results[update.result] = storage_->arguments[update.aliased_argument];
+          if (value.TotalBytes() > 0) host_results_.push_back({storage_->results[update.result], value});
+        } else {
+          TF_RETURN_IF_ERROR(ToHostLater(update.result, value));
+        }
+        new_values_.push_back({update.input, std::move(value)});
+        continue;
+      }
+      if (aliased && current->RefCountIsOne()) {
+        storage_->results[update.result] = storage_->arguments[update.aliased_argument];
+        continue;
+      }
+      Tensor value;
+      TF_RETURN_IF_ERROR(context_->allocate_temp(update.dtype, update.shape, &value));
+      storage_->results[update.result] = AddressOf(value);
+      if (aliased && value.TotalBytes() > 0) {
+        DeviceAddress& argument = storage_->arguments[update.aliased_argument];
+        copies_.push_back({argument, AddressOf(value), value.TotalBytes()});
+        argument = AddressOf(value);
+      }
+      new_values_.push_back({update.input, std::move(value)});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Queue() {
+    hal::LaunchArguments launch;
+    if (const uint64_t bytes = executable_.recipe->workspace_bytes(); bytes > 0) {
+      launch.workspace = scratch_.Allocate(bytes);
+      if (launch.workspace == 0) return OutOfMemory("temporaries", bytes);
+    }
+    for (const Copy& copy : copies_) {
+      TF_RETURN_IF_ERROR(device_.CopyOnDevice(copy.source, copy.destination, copy.bytes));
+    }
+    launch.arguments = storage_->arguments;
+    launch.results = storage_->results;
+    return device_.compute().Launch(executable_.recipe, launch);
+  }
+
+  absl::Status FetchHostResults() {
+    for (HostResult& result : host_results_) {
+      TF_RETURN_IF_ERROR(device_.CopyToHostSync(
+          result.source, const_cast<char*>(result.tensor.tensor_data().data()), result.tensor.TotalBytes()));
+    }
+    return absl::OkStatus();
+  }
+
+  void SwapVariables() {
+    for (NewValue& value : new_values_) {
+      tensorflow::Var* variable = arguments_.variable(value.input);
+      *variable->tensor() = std::move(value.tensor);
+    }
+    for (const Executable::Update& update : executable_.updates) {
+      arguments_.variable(update.input)->is_initialized = true;
+    }
+  }
+
+  // Variables of this type live in host memory, as everything that is int32 at an op's border.
+  static bool IsHostVariable(tensorflow::DataType dtype) { return dtype == tensorflow::DT_INT32; }
+
+  absl::Status OutOfMemory(absl::string_view what, uint64_t bytes) const {
+    uint64_t argument_bytes = 0, result_bytes = 0;
+    if (executable_.recipe != nullptr) {
+      for (const auto& spec : executable_.recipe->arguments()) argument_bytes += spec.bytes;
+      for (const auto& result : executable_.recipe->results()) result_bytes += result.spec.bytes;
+    }
+    const auto stats = device_.allocator()->GetStats();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        executable_.name, " asked the HPU for ", bytes, " bytes of memory for ", what, "; ",
+        stats ? stats->bytes_in_use : 0, " of ", stats && stats->bytes_limit ? *stats->bytes_limit : 0,
+        " bytes are in use. The cluster has ", argument_bytes, " bytes of arguments, ", result_bytes,
+        " of results and ", executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0,
+        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), or on the emulator more memory "
+        "(HPU_MEMORY_MB)"));
+  }
+
+  struct Copy {
+    DeviceAddress source, destination;
+    uint64_t bytes;
+  };
+
+  OpKernelContext* const context_;
+  ProcessDevice& device_;
+  const Executable& executable_;
+  const KernelArguments& arguments_;
+  ScratchMemory scratch_;
+  Storage* storage_;
+  absl::InlinedVector<NewValue, 4> new_values_;
+  absl::InlinedVector<HostResult, 4> host_results_;
+  absl::InlinedVector<Copy, 4> copies_;
+};
+
+}  // namespace
+
+absl::Status Launch(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
+                    const KernelArguments& arguments) {
+  return LaunchFrame(context, device, executable, arguments).Run();
+}
+
+absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {
+  for (Executable::Output& output : executable->outputs) {
+    if (output.kind != Executable::Output::Kind::kConstant) continue;
+    Tensor copy(device.allocator(), output.dtype, output.shape);
+    if (!copy.IsInitialized() && output.shape.num_elements() > 0) {
+      return absl::ResourceExhaustedError(absl::StrCat(executable->name, ": no device memory for a constant result of ",
+                                                       output.constant.TotalBytes(), " bytes (HPU_MEMORY_MB)"));
+    }
+    TF_RETURN_IF_ERROR(device.CopyToDevice(output.constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));
+    output.device_constant = std::move(copy);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu
