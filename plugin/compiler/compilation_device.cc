@@ -8,8 +8,6 @@ namespace {
 
 bool Takes(tensorflow::KernelDef* kernel) { return !IsKeptFromCompiler(kernel->op()); }
 
-tensorflow::XlaBackendRegistrar backend_registrar(kCompilationDevice, tensorflow::kCpuAllTypes, Takes);
-
 }  // namespace
 
 bool IsKeptFromCompiler(absl::string_view op) {
@@ -61,6 +59,13 @@ bool IsKeptFromCompiler(absl::string_view op) {
   return kept->contains(op);
 }
 
-void RegisterLowerings() { tensorflow::XlaOpRegistry::RegisterCompilationKernels(); }
+void RegisterLowerings() {
+  static const bool registered = [] {
+    tensorflow::XlaOpRegistry::RegisterBackend(kCompilationDevice, tensorflow::kCpuAllTypes, Takes);
+    tensorflow::XlaOpRegistry::RegisterCompilationKernels();
+    return true;
+  }();
+  (void)registered;
+}
 
 }  // namespace hpu

@@ -52,6 +52,11 @@ class ProcessDevice {
   hal::Stream& device_to_host() { return *device_to_host_; }
   EventPool& events() { return *events_; }
 
+  // Whether `data` points into this device's memory; host tensors do not.
+  bool Owns(const void* data) const {
+    return reinterpret_cast<hal::DeviceAddress>(data) - memory_->address() < memory_->size();
+  }
+
   // All device memory, best fit with coalescing. Addresses are device addresses: reading one on the host faults.
   tensorflow::Allocator* allocator();
   // Host memory that the device may reach; the CPU's own memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is used up.

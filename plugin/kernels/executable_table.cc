@@ -9,8 +9,7 @@ absl::Status ExecutableTable::Entry::failure() const {
   return status_;
 }
 
-absl::Status ExecutableTable::Entry::Compile(
-    absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile) {
+absl::Status ExecutableTable::Entry::Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile) {
   absl::MutexLock lock(&mutex_);
   if (executable_ != nullptr || !status_.ok()) return status_;
   absl::StatusOr<std::shared_ptr<Executable>> compiled = compile();

@@ -16,8 +16,8 @@
 
 namespace hpu {
 
-// Belongs to a kernel, or to all kernels of one eager op. Entries stay until the table goes. Thread safe; a lookup of the
-// signature of the launch before takes no lock.
+// Belongs to a kernel, or to all kernels of one eager op. Entries stay until the table goes. Thread safe; a lookup of
+// the signature of the launch before takes no lock.
 class ExecutableTable {
  public:
   // What is known of one signature.

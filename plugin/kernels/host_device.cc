@@ -10,8 +10,8 @@ namespace hpu {
 
 absl::StatusOr<HostDevice*> HostDevice::Get() {
   static const auto* host = new absl::StatusOr<HostDevice*>([]() -> absl::StatusOr<HostDevice*> {
-    std::unique_ptr<tensorflow::Device> device = tensorflow::DeviceFactory::NewDevice(
-        "CPU", tensorflow::SessionOptions(), "/job:localhost/replica:0/task:0");
+    std::unique_ptr<tensorflow::Device> device =
+        tensorflow::DeviceFactory::NewDevice("CPU", tensorflow::SessionOptions(), "/job:localhost/replica:0/task:0");
     if (device == nullptr) return absl::InternalError("TensorFlow has no CPU device to run fallbacks on");
     return new HostDevice(std::move(device));
   }());

@@ -14,8 +14,8 @@
 
 namespace hpu {
 
-// Apart from TensorFlow's own CPU devices, so that temporary variables cannot meet the program's. It shares the process's
-// compute threads. Never destroyed. Thread safe.
+// Apart from TensorFlow's own CPU devices, so that temporary variables cannot meet the program's. It shares the
+// process's compute threads. Never destroyed. Thread safe.
 class HostDevice {
  public:
   static absl::StatusOr<HostDevice*> Get();

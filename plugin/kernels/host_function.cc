@@ -67,8 +67,8 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   const FunctionDef* definition = library.Find(function.name());
   if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", function.name()));
-  auto own = std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(),
-                                                         tensorflow::FunctionDefLibrary());
+  auto own =
+      std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
   tensorflow::FunctionDefLibrary reachable = library.ReachableDefinitions(*definition).ToProto();
   for (FunctionDef& other : *reachable.mutable_function()) {
     if (other.signature().name() != function.name()) TF_RETURN_IF_ERROR(own->AddFunctionDef(OnHost(std::move(other))));

@@ -69,10 +69,9 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::No
   TF_RETURN_IF_ERROR(
       tensorflow::NodeProperties::CreateFromNodeDef(node, tensorflow::OpRegistry::Global(), &properties));
   tensorflow::OpKernel* kernel = nullptr;
-  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(tensorflow::DeviceType("CPU"), host->device(),
-                                                host->device()->GetAllocator({}), /*flib=*/nullptr,
-                                                host->device()->resource_manager(), properties, graph_def_version,
-                                                &kernel));
+  TF_RETURN_IF_ERROR(tensorflow::CreateOpKernel(
+      tensorflow::DeviceType("CPU"), host->device(), host->device()->GetAllocator({}), /*flib=*/nullptr,
+      host->device()->resource_manager(), properties, graph_def_version, &kernel));
   return std::unique_ptr<HostProgram>(new HostKernel(host, std::unique_ptr<tensorflow::OpKernel>(kernel)));
 }
 

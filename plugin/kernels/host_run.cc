@@ -42,18 +42,18 @@ class HostRun {
 
  private:
   struct Borrowed {
-    Var* variable;   // the program's
-    Tensor handle;   // owns the temporary one
-    Tensor before;   // its value, held so that CPU kernels write to a new buffer
+    Var* variable;  // the program's
+    Tensor handle;  // owns the temporary one
+    Tensor before;  // its value, held so that CPU kernels write to a new buffer
     bool changed = false;
-    Tensor after;    // in the memory where the program's variable lives
+    Tensor after;  // in the memory where the program's variable lives
   };
 
   absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
     if (tensor.TotalBytes() == 0 || !device_.Owns(tensor.tensor_data().data())) return tensor;
     Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
-    TF_RETURN_IF_ERROR(device_.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()),
-                                              tensor.TotalBytes()));
+    TF_RETURN_IF_ERROR(
+        device_.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()), tensor.TotalBytes()));
     bytes_ += tensor.TotalBytes();
     return copy;
   }

@@ -28,8 +28,8 @@ class KernelArguments {
   KernelArguments(const KernelArguments&) = delete;
   KernelArguments& operator=(const KernelArguments&) = delete;
 
-  // Finds the variables; those that do not exist yet are made, uninitialised. FailedPrecondition names an input that is a
-  // resource of another kind.
+  // Finds the variables; those that do not exist yet are made, uninitialised. FailedPrecondition names an input that is
+  // a resource of another kind.
   absl::Status FindVariables();
   // Whether one variable is passed twice: tf2xla would lose one of the writes.
   bool HasDuplicateVariables() const { return duplicates_; }
@@ -42,9 +42,7 @@ class KernelArguments {
   void Sign(Signature* signature) const;
   std::vector<ArgumentDescription> Describe() const;
   // The array of input `i`: the input itself, or the value of the variable that it names.
-  const tensorflow::Tensor& value(int i) const {
-    return variables_[i] ? *variables_[i]->tensor() : context_->input(i);
-  }
+  const tensorflow::Tensor& value(int i) const { return variables_[i] ? *variables_[i]->tensor() : context_->input(i); }
 
   tensorflow::Var* variable(int i) const { return variables_[i].get(); }
   int size() const { return static_cast<int>(kinds_.size()); }

@@ -19,8 +19,8 @@ using tensorflow::Tensor;
 
 uint64_t Align(uint64_t bytes) { return (bytes + hal::kDeviceAlignment - 1) & ~(hal::kDeviceAlignment - 1); }
 
-// Device memory for the time of one launch. It may be freed as soon as the launch is queued: whoever gets the memory next
-// uses it on the same stream, later.
+// Device memory for the time of one launch. It may be freed as soon as the launch is queued: whoever gets the memory
+// next uses it on the same stream, later.
 class ScratchMemory {
  public:
   explicit ScratchMemory(ProcessDevice& device) : allocator_(device.allocator()) {}
@@ -195,8 +195,8 @@ class LaunchFrame {
 
   absl::Status FetchHostResults() {
     for (HostResult& result : host_results_) {
-      TF_RETURN_IF_ERROR(device_.CopyToHostSync(
-          result.source, const_cast<char*>(result.tensor.tensor_data().data()), result.tensor.TotalBytes()));
+      TF_RETURN_IF_ERROR(device_.CopyToHostSync(result.source, const_cast<char*>(result.tensor.tensor_data().data()),
+                                                result.tensor.TotalBytes()));
     }
     return absl::OkStatus();
   }

@@ -1,0 +1,8 @@
+#include "plugin/c_api.h"
+
+#include "plugin/c_buffer.h"
+#include "plugin/kernels/statistics.h"
+
+hpu_buffer hpu_statistics(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToJson()); }
+
+void hpu_statistics_reset(void) { hpu::Statistics::Get().Reset(); }

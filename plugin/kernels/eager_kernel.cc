@@ -1,0 +1,111 @@
+#include "plugin/kernels/eager_kernel.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/flags/flags.h"
+#include "plugin/kernels/statistics.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/lib/strings/proto_serialization.h"
+
+namespace hpu {
+namespace {
+
+using Kind = ArgumentDescription::Kind;
+
+// The node without its name, device and private attributes.
+std::string NodeKey(tensorflow::NodeDef node) {
+  node.clear_name();
+  node.clear_device();
+  node.clear_input();
+  node.clear_experimental_debug_info();
+  auto& attributes = *node.mutable_attr();
+  for (auto it = attributes.begin(); it != attributes.end();) {
+    it = absl::StartsWith(it->first, "_") ? attributes.erase(it) : std::next(it);
+  }
+  std::string key;
+  tensorflow::SerializeToStringDeterministic(node, &key);
+  return key;
+}
+
+std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
+  static auto* mutex = new absl::Mutex;
+  static auto* tables = new absl::flat_hash_map<std::string, std::shared_ptr<ExecutableTable>>;
+  absl::MutexLock lock(mutex);
+  std::shared_ptr<ExecutableTable>& table = (*tables)[NodeKey(node)];
+  if (table == nullptr) table = std::make_shared<ExecutableTable>();
+  return table;
+}
+
+bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
+  return absl::c_all_of(types, [](tensorflow::MemoryType type) { return type == tensorflow::HOST_MEMORY; });
+}
+
+}  // namespace
+
+EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
+    : ClusterKernel(construction, SharedTable(construction->def())),
+      compilable_(!IsKeptFromCompiler(construction->def().op())),
+      graph_def_version_(construction->graph_def_version()) {
+  kinds().assign(num_inputs(), Kind::kParameter);
+  bool has_resources = false;
+  for (int i = 0; i < num_inputs(); ++i) {
+    if (input_type(i) != tensorflow::DT_RESOURCE) continue;
+    kinds()[i] = Kind::kVariable;
+    has_resources = true;
+  }
+  only_host_ = !has_resources && AllOnHost(input_memory_types()) && AllOnHost(output_memory_types());
+  if (!compilable_) return;
+  std::vector<int> constants;
+  OP_REQUIRES_OK(construction, tensorflow::XlaOpRegistry::CompileTimeConstantInputs(*this, &constants));
+  for (int i : constants) kinds()[i] = Kind::kConstant;
+}
+
+ClusterSource EagerKernel::Source(tensorflow::OpKernelContext* context) const {
+  ClusterSource source;
+  source.name = name();
+  source.node = &def();
+  source.node_outputs.assign(output_types().begin(), output_types().end());
+  source.library = context->function_library()->GetFunctionLibraryDefinition();
+  source.graph_def_version = graph_def_version_;
+  return source;
+}
+
+absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensorflow::OpKernelContext*) const {
+  absl::StatusOr<std::unique_ptr<HostProgram>> program = MakeHostKernel(def(), graph_def_version_);
+  // Unimplemented sends the caller to the compiler.
+  if (!program.ok()) return absl::UnimplementedError(program.status().message());
+  return program;
+}
+
+bool EagerKernel::PrefersHost(ExecutableTable::Entry& entry) {
+  if (!compilable_ || only_host_) return true;
+  return entry.CountHostRun() <= flags::EagerCompileAfter();
+}
+
+absl::Status EagerKernel::OnFailure(const absl::Status& failure) {
+  if (flags::TfCpuRuntimeFallback() != "forbid") return absl::OkStatus();
+  return absl::Status(failure.code(), absl::StrCat(def().op(), " cannot run on the HPU, and ",
+                                                   "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
+}
+
+void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }
+
+void EagerKernel::CountCompile(const Executable& executable) {
+  EagerCounters& counters = Statistics::Get().eager();
+  counters.recipes.fetch_add(1, std::memory_order_relaxed);
+  counters.compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+}
+
+void EagerKernel::CountHostRun(uint64_t bytes) {
+  EagerCounters& counters = Statistics::Get().eager();
+  counters.host_runs.fetch_add(1, std::memory_order_relaxed);
+  counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+}
+
+}  // namespace hpu

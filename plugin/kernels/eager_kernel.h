@@ -1,0 +1,33 @@
+// EagerKernel: one op as a recipe of its own.
+#ifndef HPU_PLUGIN_KERNELS_EAGER_KERNEL_H_
+#define HPU_PLUGIN_KERNELS_EAGER_KERNEL_H_
+
+#include <memory>
+
+#include "plugin/kernels/cluster_kernel.h"
+
+namespace hpu {
+
+// For eager execution, and for ops of a graph that no cluster took. Kernels of equal nodes share their recipes.
+class EagerKernel : public ClusterKernel {
+ public:
+  explicit EagerKernel(tensorflow::OpKernelConstruction* construction);
+
+ protected:
+  ClusterSource Source(tensorflow::OpKernelContext* context) const override;
+  absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
+  bool PrefersHost(ExecutableTable::Entry& entry) override;
+  absl::Status OnFailure(const absl::Status& failure) override;
+  void CountLaunch() override;
+  void CountCompile(const Executable& executable) override;
+  void CountHostRun(uint64_t bytes) override;
+
+ private:
+  bool compilable_ = true;  // random ops only run by their CPU kernels
+  bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
+  int graph_def_version_ = 0;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_KERNELS_EAGER_KERNEL_H_

@@ -1,0 +1,102 @@
+#include "plugin/kernels/launch_kernel.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/device/hpu_device.h"
+#include "plugin/flags/flags.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu {
+namespace {
+
+using Kind = ArgumentDescription::Kind;
+
+absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchKernel::Cluster* cluster) {
+  int constants = 0, resources = 0;
+  TF_RETURN_IF_ERROR(construction->GetAttr("function", &cluster->function));
+  TF_RETURN_IF_ERROR(construction->GetAttr("num_constant_args", &constants));
+  TF_RETURN_IF_ERROR(construction->GetAttr("num_resource_args", &resources));
+  TF_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
+  const int inputs = construction->num_inputs();
+  if (constants + resources > inputs) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "num_constant_args=", constants, " and num_resource_args=", resources, " exceed the ", inputs, " arguments"));
+  }
+  cluster->kinds.assign(inputs, Kind::kParameter);
+  std::fill_n(cluster->kinds.begin(), constants, Kind::kConstant);
+  std::fill_n(cluster->kinds.rbegin(), resources, Kind::kVariable);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+LaunchKernel::LaunchKernel(tensorflow::OpKernelConstruction* construction)
+    : ClusterKernel(construction, std::make_shared<ExecutableTable>()) {
+  Cluster cluster;
+  OP_REQUIRES_OK(construction, ReadCluster(construction, &cluster));
+  Initialize(construction, std::move(cluster));
+}
+
+LaunchKernel::LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster)
+    : ClusterKernel(construction, std::make_shared<ExecutableTable>()) {
+  Initialize(construction, std::move(cluster));
+}
+
+void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster) {
+  function_ = std::move(cluster.function);
+  kinds() = std::move(cluster.kinds);
+  must_compile_ = cluster.must_compile;
+  graph_def_version_ = construction->graph_def_version();
+  const tensorflow::FunctionDef* definition =
+      construction->function_library()->GetFunctionLibraryDefinition()->Find(function_.name());
+  OP_REQUIRES(construction, definition != nullptr,
+              absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the library")));
+  counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size());
+}
+
+ClusterSource LaunchKernel::Source(tensorflow::OpKernelContext* context) const {
+  ClusterSource source;
+  source.name = name();
+  source.function = function_;
+  source.library = context->function_library()->GetFunctionLibraryDefinition();
+  source.graph_def_version = graph_def_version_;
+  return source;
+}
+
+absl::StatusOr<std::unique_ptr<HostProgram>> LaunchKernel::MakeHostProgram(tensorflow::OpKernelContext* context) const {
+  return MakeHostFunction(function_, *context->function_library()->GetFunctionLibraryDefinition(), graph_def_version_);
+}
+
+absl::Status LaunchKernel::OnFailure(const absl::Status& failure) {
+  if (must_compile_) {
+    return absl::Status(failure.code(), absl::StrCat("jit_compile=True: ", function_.name(),
+                                                     " cannot be compiled for the HPU: ", failure.message()));
+  }
+  if (flags::TfCpuRuntimeFallback() == "forbid") {
+    return absl::Status(failure.code(), absl::StrCat("node=", name(), " cannot run on the HPU, and ",
+                                                     "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
+  }
+  if (!warned_.exchange(true)) {
+    // The words that Gaudi's guide documents.
+    LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
+    LOG(WARNING) << "Delegating node=" << name() << " to CPU";
+  }
+  return absl::OkStatus();
+}
+
+void LaunchKernel::CountCompile(const Executable& executable) {
+  counters_->recipes.fetch_add(1, std::memory_order_relaxed);
+  counters_->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+  VLOG(1) << name() << ": compiled in " << executable.compile_seconds << " s";
+}
+
+void LaunchKernel::CountHostRun(uint64_t bytes) {
+  counters_->fallbacks.fetch_add(1, std::memory_order_relaxed);
+  counters_->fallback_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+}
+
+REGISTER_KERNEL_BUILDER(Name("HabanaLaunch").Device(kDeviceType), LaunchKernel);
+
+}  // namespace hpu

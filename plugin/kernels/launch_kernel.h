@@ -1,0 +1,47 @@
+// LaunchKernel: the kernel of HabanaLaunch, and of functions that must be compiled as a whole.
+#ifndef HPU_PLUGIN_KERNELS_LAUNCH_KERNEL_H_
+#define HPU_PLUGIN_KERNELS_LAUNCH_KERNEL_H_
+
+#include <atomic>
+#include <memory>
+
+#include "plugin/kernels/cluster_kernel.h"
+#include "plugin/kernels/statistics.h"
+
+namespace hpu {
+
+class LaunchKernel : public ClusterKernel {
+ public:
+  // What to run: a function, and whether a failure to compile it is an error. `kinds` has an entry for each input.
+  struct Cluster {
+    tensorflow::NameAttrList function;
+    ArgumentKinds kinds;
+    bool must_compile = false;
+  };
+
+  // HabanaLaunch: the cluster is in the node's attributes.
+  explicit LaunchKernel(tensorflow::OpKernelConstruction* construction);
+  LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster);
+
+ protected:
+  ClusterSource Source(tensorflow::OpKernelContext* context) const override;
+  absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
+  bool PrefersHost(ExecutableTable::Entry& entry) override { return false; }
+  absl::Status OnFailure(const absl::Status& failure) override;
+  void CountLaunch() override { counters_->launches.fetch_add(1, std::memory_order_relaxed); }
+  void CountCompile(const Executable& executable) override;
+  void CountHostRun(uint64_t bytes) override;
+
+ private:
+  void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);
+
+  tensorflow::NameAttrList function_;
+  bool must_compile_ = false;
+  int graph_def_version_ = 0;
+  ClusterCounters* counters_ = nullptr;
+  std::atomic<bool> warned_{false};
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_KERNELS_LAUNCH_KERNEL_H_
