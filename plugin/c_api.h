@@ -35,7 +35,6 @@ typedef struct hpu_memory {
   int64_t in_use;
   int64_t peak;
   int64_t limit;
-  int64_t largest_free;
   int64_t allocations;  // since the process started, not bytes
 } hpu_memory;
 
