@@ -140,12 +140,10 @@ def _allow_short_device_names() -> None:
 
 
 def _check_backend(handle: ctypes.CDLL) -> None:
-    """Refuses a HPU_BACKEND that this build has no backend for."""
+    """Refuses a HPU_BACKEND that this build has no backend for, and settings that the backend cannot take."""
     error = _c_api.read_json(handle, "hpu_device_info").get("error")
     if error:
-        raise errors.BackendError(
-            f"{error}. Set HPU_BACKEND to one of them, or unset it; docs/settings.md explains each."
-        )
+        raise errors.BackendError(f"{error} (docs/settings.md explains the settings)")
 
 
 def report_unknown_settings() -> None:
