@@ -120,15 +120,17 @@ class Report:
 
         device = habana_device.info()
         counts = statistics.get()
-        launched = [cluster for cluster in counts.clusters if cluster.launches]
-        largest = max(launched, key=lambda cluster: cluster.launches, default=None)
+        launched = counts.launched_clusters
+        busiest = max(launched, key=lambda cluster: cluster.launches, default=None)
+        launches = sum(cluster.launches for cluster in launched)
+        placement = statistics.placement()
         lines = {
             "backend": str(device["backend"]),
             "device": f"/device:HPU:0 ({device.get('type', 'not used')})",
-            "clusters": f"{len(launched)}, launched {counts.launches} times, {counts.fallbacks} fallbacks to the CPU",
+            "clusters": f"{len(launched)}, launched {launches} times, {counts.fallbacks} fallbacks to the CPU",
         }
-        if largest:
-            lines["train step"] = f"{largest.name}: {largest.ops} ops, {largest.launches} launches"
-        lines["ops on the HPU"] = f"{counts.hpu_share:.1%} ({counts.hpu_ops} of {counts.hpu_ops + counts.cpu_ops})"
+        if busiest:
+            lines["train step"] = f"{busiest.name}: {busiest.ops} ops, {busiest.launches} launches"
+        lines["ops on the HPU"] = f"{placement.hpu_share:.1%} ({placement.hpu_ops} of {placement.all_ops} in graphs)"
         lines["compile time"] = f"{counts.compile_seconds:.2f} s"
         return lines

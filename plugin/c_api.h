@@ -52,8 +52,8 @@ HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
 // What has been compiled, launched and run on the CPU so far, as a JSON object: "clusters" (each with "name", "ops",
 // "recipes", "compile_seconds", "launches", "fallbacks", "fallback_bytes"), "eager" ("recipes", "compile_seconds",
-// "launches", "host_runs", "host_bytes"), and over the clusters and eager ops "compile_seconds", "launches", "fallbacks",
-// "fallback_bytes".
+// "launches", "host_runs", "host_bytes"), and over the clusters and eager ops "compile_seconds", "launches",
+// "fallbacks", "fallback_bytes".
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // Sets all counters to zero.
 HPU_EXPORT void hpu_statistics_reset(void);
