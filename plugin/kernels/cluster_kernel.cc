@@ -31,11 +31,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry.executable()) {
       CountLaunch();
-      bool queued = false;
-      absl::Status status = Launch(context, *device, *executable, arguments, &queued);
-      if (status.ok() || queued) return status;
-      TF_RETURN_IF_ERROR(OnFailure(status));
-      return RunHere(context, *device, arguments);
+      return Launch(context, *device, *executable, arguments);
     }
     if (entry.failed()) {
       TF_RETURN_IF_ERROR(OnFailure(entry.failure()));

@@ -3,11 +3,9 @@
 #include <elf.h>
 
 #include <cstring>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/status_macros.h"
 
 namespace hpu::emulator {
 namespace {
@@ -42,10 +40,10 @@ class Parser {
   explicit Parser(absl::string_view bytes) : bytes_(bytes) {}
 
   absl::StatusOr<ObjectFile> Parse() {
-    HPU_RETURN_IF_ERROR(ReadHeader());
-    HPU_RETURN_IF_ERROR(ReadSections());
-    HPU_RETURN_IF_ERROR(ReadSymbols());
-    HPU_RETURN_IF_ERROR(ReadRelocations());
+    for (auto step : {&Parser::ReadHeader, &Parser::ReadSections, &Parser::ReadSymbols, &Parser::ReadRelocations}) {
+      absl::Status status = (this->*step)();
+      if (!status.ok()) return status;
+    }
     return std::move(file_);
   }
 

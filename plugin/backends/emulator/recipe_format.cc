@@ -6,7 +6,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/status_macros.h"
 #include "tsl/lib/hash/crc32c.h"
 
 namespace hpu::emulator {
@@ -150,7 +149,8 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
   parts.workspace_bytes = reader.Get<uint64_t>();
   parts.object = std::string(reader.GetString());
   if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
-  HPU_RETURN_IF_ERROR(Validate(parts));
+  absl::Status valid = Validate(parts);
+  if (!valid.ok()) return valid;
   return parts;
 }
 

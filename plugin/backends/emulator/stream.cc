@@ -158,15 +158,19 @@ Point EmulatorStream::Now() {
 void EmulatorStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Take(sequence);
-    if (command.kind == Command::Kind::kStop) return;
+    const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();
+    // The last one too: another thread may wait for all streams while this one is being destroyed.
     state_->timeline->Complete(sequence);
+    if (last) return;
   }
 }
 
 void EmulatorStream::Run(Command& command, uint64_t sequence) {
   switch (command.kind) {
+    case Command::Kind::kStop:
+      return;
     case Command::Kind::kCallback:
       command.callback(CurrentError());
       return;
