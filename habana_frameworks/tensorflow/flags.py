@@ -14,6 +14,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_LOCK_DIR", "string", ""),
+    values.Flag("HPU_EMULATOR_FAULTS", "list", ""),
     values.Flag("HPU_EAGER_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_COMPILE_MODE", "enum", "strict", ("strict",)),
     values.Flag("HPU_CLUSTERING", "enum", "on", ("on", "off")),
@@ -65,6 +66,14 @@ def emulator_lock_dir() -> str:
     under XDG_RUNTIME_DIR or /tmp.
     """
     return values.parse_string(_BY_NAME["HPU_EMULATOR_LOCK_DIR"])
+
+
+def emulator_faults() -> list[str]:
+    """HPU_EMULATOR_FAULTS: Errors that tests ask for: a comma-separated list of kind@n (the n-th command of that
+    kind fails) and kind@n+ (it and all later ones). Kinds: launch, copy, fill (while the work runs), compile,
+    allocate (at the call), lost (the n-th command loses the device).
+    """
+    return values.parse_list(_BY_NAME["HPU_EMULATOR_FAULTS"])
 
 
 def eager_compile_after() -> int:
