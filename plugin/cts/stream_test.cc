@@ -202,6 +202,19 @@ TEST_P(StreamTest, OneEventIsSharedByThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+class ForeignEvent final : public hal::Event {
+ public:
+  absl::StatusOr<bool> Query() const override { return true; }
+  absl::Status Synchronize() const override { return absl::OkStatus(); }
+};
+
+TEST_P(StreamTest, EventsOfOtherBackendsAreRefused) {
+  ForeignEvent event;
+  const auto stream = Stream();
+  ExpectError(stream->Record(event), absl::StatusCode::kInvalidArgument, "another backend");
+  ExpectError(stream->Wait(event), absl::StatusCode::kInvalidArgument, "another backend");
+}
+
 HPU_CTS_SUITE(StreamTest);
 
 }  // namespace
