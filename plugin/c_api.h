@@ -35,7 +35,6 @@ typedef struct hpu_memory {
   int64_t in_use;
   int64_t peak;
   int64_t limit;
-  int64_t largest_free;
   int64_t allocations;  // since the process started, not bytes
 } hpu_memory;
 
@@ -53,11 +52,22 @@ HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
 // What has been compiled, launched and run on the CPU so far, as a JSON object: "clusters" (each with "name", "ops",
 // "recipes", "compile_seconds", "launches", "fallbacks", "fallback_bytes"), "eager" ("recipes", "compile_seconds",
-// "launches", "host_runs", "host_bytes"), and over the clusters and eager ops "compile_seconds", "launches", "fallbacks",
-// "fallback_bytes".
+// "launches", "host_runs", "host_bytes"), and over the clusters and eager ops "compile_seconds", "launches",
+// "fallbacks", "fallback_bytes".
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // Sets all counters to zero.
 HPU_EXPORT void hpu_statistics_reset(void);
+// --- graph passes ---
+
+// Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose nodes'
+// devices count as assigned. `function` is the name of the function that the graph came from, "" for none. Returns an absl
+// status code. If it is 0, `graph_out` gets the GraphDef after the pass, serialized deterministically, and `report_out` the
+// report as JSON (plugin/passes/report.h); otherwise `graph_out` is empty and `report_out` holds the message.
+HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
+                                      hpu_buffer* graph_out, hpu_buffer* report_out);
+
+// The reports of the latest graphs that TensorFlow gave to the passes in this process, oldest first, as a JSON list.
+HPU_EXPORT hpu_buffer hpu_graph_reports(void);
 
 #ifdef __cplusplus
 }  // extern "C"

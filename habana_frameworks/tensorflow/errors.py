@@ -22,7 +22,7 @@ class AlreadyInitializedError(HabanaModuleError):
 
 
 class BackendError(HabanaModuleError):
-    """HPU_BACKEND names no backend of this build."""
+    """HPU_BACKEND names no backend of this build, or a setting of the backend is wrong."""
 
 
 class SettingError(HabanaModuleError):

@@ -19,7 +19,6 @@ class MemoryInfo:
     in_use: int
     peak: int
     limit: int
-    largest_free: int
     # Allocations since the process started: a number, not bytes.
     allocations: int
 

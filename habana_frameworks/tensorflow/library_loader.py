@@ -113,6 +113,7 @@ def _load() -> None:
     _check_backend(_c_api.open_plugin(path))
     # Whatever listed devices before did so without the HPU.
     context.reinitialize_physical_devices()
+    _allow_short_device_names()
     habana_ops._module = module
     _plugin = path
     _logger.debug("loaded %s", path)
@@ -131,13 +132,18 @@ def _uninitialized_context() -> Any:
     return context.context()
 
 
+def _allow_short_device_names() -> None:
+    """Makes tf.device("HPU:0") legal: TensorFlow knows the types whose name may stand alone by a list of its own."""
+    from tensorflow.python.framework import device_spec
+
+    device_spec._VALID_DEVICE_TYPES |= {"HPU"}
+
+
 def _check_backend(handle: ctypes.CDLL) -> None:
-    """Refuses a HPU_BACKEND that this build has no backend for."""
+    """Refuses a HPU_BACKEND that this build has no backend for, and settings that the backend cannot take."""
     error = _c_api.read_json(handle, "hpu_device_info").get("error")
     if error:
-        raise errors.BackendError(
-            f"{error}. Set HPU_BACKEND to one of them, or unset it; docs/settings.md explains each."
-        )
+        raise errors.BackendError(f"{error} (docs/settings.md explains the settings)")
 
 
 def report_unknown_settings() -> None:

@@ -13,47 +13,51 @@ from habana_frameworks.tensorflow import flags
 
 @dataclasses.dataclass(frozen=True)
 class Holder:
-    """A process that holds a module."""
+    """A process that holds a module; pid 0 if it has not said yet."""
 
     module: int
     pid: int
     command: str
 
     def __str__(self) -> str:
-        return f"process {self.pid} ({self.command})" if self.command else f"process {self.pid}"
+        return f"process {self.pid} ({self.command})"
 
 
 def lock_directory() -> pathlib.Path:
-    """Where this user's processes claim modules."""
+    """Where this user's processes claim modules, as the plugin finds it (plugin/backends/common/module_lock.h)."""
     configured = flags.emulator_lock_dir()
     if configured:
         return pathlib.Path(configured)
-    # The plugin uses /tmp whatever TMPDIR says: all processes of a user must agree.
-    return pathlib.Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", f"hpu-emulator-{os.getuid()}")
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    usable = runtime.startswith("/") and os.access(runtime, os.W_OK | os.X_OK)
+    return pathlib.Path(runtime if usable else "/tmp", f"hpu-emulator-{os.geteuid()}")
 
 
 def holders() -> list[Holder]:
-    """Modules that are held, by number. A file without a lock belongs to a process that has ended."""
-    locked = dict(_locked_inodes())
+    """Modules that are held, by number. A file without a lock was left by a process that has ended."""
+    locked = set(_locked_inodes())
     found = []
-    for path in _lock_files(lock_directory()):
-        pid = locked.get(path.stat().st_ino)
-        if pid is not None:
-            found.append(Holder(_module_number(path), pid, _command(pid)))
+    for module, path in _lock_files():
+        try:
+            if path.stat().st_ino in locked:
+                pid, _, command = path.read_text(errors="replace").partition("\n")
+                found.append(Holder(module, int(pid) if pid.isdigit() else 0, command.strip()))
+        except OSError:
+            continue  # removed meanwhile
     return sorted(found, key=lambda holder: holder.module)
 
 
-def _lock_files(directory: pathlib.Path) -> Iterator[pathlib.Path]:
+def _lock_files() -> Iterator[tuple[int, pathlib.Path]]:
+    directory = lock_directory()
     if directory.is_dir():
-        yield from (path for path in directory.iterdir() if re.search(r"\d", path.name) and path.is_file())
+        for path in directory.iterdir():
+            match = re.fullmatch(r"module-(\d+)", path.name)
+            if match:
+                yield int(match[1]), path
 
 
-def _module_number(path: pathlib.Path) -> int:
-    return int(re.findall(r"\d+", path.name)[-1])
-
-
-def _locked_inodes() -> Iterator[tuple[int, int]]:
-    """Inodes that any process has a lock on, with the process."""
+def _locked_inodes() -> Iterator[int]:
+    """Inodes that any process has a lock on."""
     try:
         lines = pathlib.Path("/proc/locks").read_text().splitlines()
     except OSError:
@@ -62,11 +66,4 @@ def _locked_inodes() -> Iterator[tuple[int, int]]:
         # "1: FLOCK  ADVISORY  WRITE 1234 08:01:567 0 EOF"; a waiting process's line has "->" after the number.
         fields = line.split()
         if len(fields) >= 6 and fields[1] != "->":
-            yield int(fields[5].rsplit(":", 1)[1]), int(fields[4])
-
-
-def _command(pid: int) -> str:
-    try:
-        return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-    except OSError:
-        return ""
+            yield int(fields[5].rsplit(":", 1)[1])

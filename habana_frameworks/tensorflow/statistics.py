@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from habana_frameworks.tensorflow import _c_api, library_loader
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow import _c_api, library_loader
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """One cluster of a graph."""
+    """One cluster of a graph. Clusters of the same name and size count as one."""
 
     name: str
     ops: int
@@ -19,91 +19,89 @@ class Cluster:
     recipes: int
     compile_seconds: float
     launches: int
-    # Executions on the CPU instead.
+    # Executions on the CPU instead, and the bytes that these copied between host and device.
     fallbacks: int
-    # Bytes of the arguments of its latest launch.
-    argument_bytes: int
+    fallback_bytes: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Eager:
-    """Ops that ran outside of graphs."""
+    """Ops that ran outside of clusters."""
 
-    compiled: int
-    cpu_runs: int
+    recipes: int
+    compile_seconds: float
+    launches: int
+    # Executions by the CPU's kernel (HPU_EAGER_COMPILE_AFTER), and the bytes that these copied.
+    host_runs: int
+    host_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Placement:
+    """Ops of the graphs that TensorFlow gave to the passes, by the device that they were placed on."""
+
+    hpu_ops: int
+    all_ops: int
+
+    @property
+    def hpu_share(self) -> float:
+        """From 0 to 1; 0 while there was no graph."""
+        return self.hpu_ops / self.all_ops if self.all_ops else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Counts since the process started."""
+    """Counts since the process started, or since reset(). The last four add up clusters and eager ops."""
 
     clusters: tuple[Cluster, ...]
     eager: Eager
-    # Ops of the graphs seen so far, by the device that they were placed on.
-    hpu_ops: int
-    cpu_ops: int
     compile_seconds: float
     launches: int
     fallbacks: int
     fallback_bytes: int
 
     @property
-    def hpu_share(self) -> float:
-        """Share of the graphs' ops that are on the HPU, from 0 to 1; 0 while no graph has run."""
-        total = self.hpu_ops + self.cpu_ops
-        return self.hpu_ops / total if total else 0.0
+    def launched_clusters(self) -> tuple[Cluster, ...]:
+        """Those that ran on the HPU at least once."""
+        return tuple(cluster for cluster in self.clusters if cluster.launches)
 
-    def since(self, earlier: Statistics) -> Statistics:
-        """What was added after `earlier`: clusters that are new or were launched, and differences of the counts."""
-        before = {cluster.name: cluster for cluster in earlier.clusters}
-        clusters = []
-        for cluster in self.clusters:
-            old = before.get(cluster.name)
-            if old is None:
-                clusters.append(cluster)
-            elif cluster.launches > old.launches or cluster.fallbacks > old.fallbacks:
-                clusters.append(
-                    dataclasses.replace(
-                        cluster,
-                        recipes=cluster.recipes - old.recipes,
-                        compile_seconds=cluster.compile_seconds - old.compile_seconds,
-                        launches=cluster.launches - old.launches,
-                        fallbacks=cluster.fallbacks - old.fallbacks,
-                    )
-                )
-        return Statistics(
-            clusters=tuple(clusters),
-            eager=Eager(
-                self.eager.compiled - earlier.eager.compiled,
-                self.eager.cpu_runs - earlier.eager.cpu_runs,
-            ),
-            hpu_ops=self.hpu_ops - earlier.hpu_ops,
-            cpu_ops=self.cpu_ops - earlier.cpu_ops,
-            compile_seconds=self.compile_seconds - earlier.compile_seconds,
-            launches=self.launches - earlier.launches,
-            fallbacks=self.fallbacks - earlier.fallbacks,
-            fallback_bytes=self.fallback_bytes - earlier.fallback_bytes,
-        )
+    def cluster(self, name_part: str) -> Cluster:
+        """The one launched cluster whose name holds `name_part`; LookupError if there is none or more than one."""
+        found = [cluster for cluster in self.launched_clusters if name_part in cluster.name]
+        if len(found) != 1:
+            names = ", ".join(cluster.name for cluster in self.launched_clusters) or "none"
+            raise LookupError(f"{len(found)} launched clusters have {name_part!r} in their name; launched are: {names}")
+        return found[0]
 
 
 def parse(data: Mapping[str, Any]) -> Statistics:
-    """The dataclasses for the JSON object that hpu_statistics gives; unknown keys are ignored."""
-    return Statistics(
-        clusters=tuple(_fields(Cluster, entry) for entry in data["clusters"]),
-        eager=_fields(Eager, data["eager"]),
-        hpu_ops=int(data["hpu_ops"]),
-        cpu_ops=int(data["cpu_ops"]),
-        compile_seconds=float(data["compile_seconds"]),
-        launches=int(data["launches"]),
-        fallbacks=int(data["fallbacks"]),
-        fallback_bytes=int(data["fallback_bytes"]),
-    )
+    """The dataclasses for the JSON object that hpu_statistics (plugin/c_api.h) gives; more keys do no harm."""
+    clusters = tuple(_dataclass(Cluster, entry) for entry in data["clusters"])
+    return _dataclass(Statistics, {**data, "clusters": clusters, "eager": _dataclass(Eager, data["eager"])})  # type: ignore[no-any-return]
 
 
-def _fields(kind: Any, data: Mapping[str, Any]) -> Any:
+def _dataclass(kind: Any, data: Mapping[str, Any]) -> Any:
     return kind(**{field.name: data[field.name] for field in dataclasses.fields(kind)})
+
+
+def parse_placement(reports: Iterable[Mapping[str, Any]]) -> Placement:
+    """Adds up the reports of the passes, one for each graph."""
+    listed = list(reports)
+    return Placement(sum(report["hpu_nodes"] for report in listed), sum(report["nodes"] for report in listed))
 
 
 def get() -> Statistics:
     """Statistics of this process. Loads the module if that was not done; acquires nothing."""
     return parse(_c_api.read_json(library_loader.plugin(), "hpu_statistics"))
+
+
+def placement() -> Placement:
+    """Where the ops of the latest graphs were placed."""
+    return parse_placement(_c_api.read_json(library_loader.plugin(), "hpu_graph_reports"))
+
+
+def reset() -> None:
+    """Sets all counters of get() to zero."""
+    call = _c_api.function(library_loader.plugin(), "hpu_statistics_reset")
+    call.restype = None
+    call()

@@ -41,6 +41,8 @@ std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, cons
   bytes -= bytes % kGranule;
   tensorflow::BFCAllocator::Options options;
   options.allow_growth = true;
+  // A free piece that is larger than what is asked for by less than this share of the arena is given out whole.
+  options.fragmentation_fraction = 1.0 / 256;
   return std::make_unique<tensorflow::BFCAllocator>(std::make_unique<RangeSubAllocator>(base, bytes, type), bytes, name,
                                                     options);
 }

@@ -92,7 +92,6 @@ hpu_memory hpu_memory_info(void) {
   memory.in_use = stats.bytes_in_use;
   memory.peak = stats.peak_bytes_in_use;
   memory.limit = stats.bytes_limit.value_or(0);
-  memory.largest_free = stats.largest_free_block_bytes;
   memory.allocations = stats.num_allocs;
   return memory;
 }

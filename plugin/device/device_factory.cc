@@ -25,8 +25,9 @@ int DeviceCount(const tensorflow::ConfigProto& config) {
   const auto& counts = config.device_count();
   if (const auto given = counts.find(kDeviceType); given != counts.end()) return std::clamp(given->second, 0, kDevices);
   // tf.config.set_visible_devices leaves out the types of which no device is visible. What it writes always counts CPUs
-  // and GPUs and holds experimental settings; a program's own ConfigProto(device_count={"CPU": 1}) does not mean us.
-  const bool from_eager_context = counts.contains("CPU") && counts.contains("GPU") && config.has_experimental();
+  // and GPUs and has experimental GPU options; a program's own ConfigProto(device_count={"CPU": 1}) does not mean us.
+  const bool from_eager_context =
+      counts.contains("CPU") && counts.contains("GPU") && config.gpu_options().has_experimental();
   return from_eager_context ? 0 : kDevices;
 }
 

@@ -31,7 +31,11 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry.executable()) {
       CountLaunch();
-      return Launch(context, *device, *executable, arguments);
+      bool queued = false;
+      absl::Status status = Launch(context, *device, *executable, arguments, &queued);
+      if (status.ok() || queued) return status;
+      TF_RETURN_IF_ERROR(OnFailure(status));
+      return RunHere(context, *device, arguments);
     }
     if (entry.failed()) {
       TF_RETURN_IF_ERROR(OnFailure(entry.failure()));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/flags/flags.h"
+#include "plugin/kernels/host_layout.h"
 #include "plugin/kernels/statistics.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/lib/strings/proto_serialization.h"
@@ -51,6 +52,7 @@ bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
 EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
     : ClusterKernel(construction, SharedTable(construction->def())),
       compilable_(!IsKeptFromCompiler(construction->def().op())),
+      channels_first_(IsChannelsFirst(construction->def())),
       graph_def_version_(construction->graph_def_version()) {
   kinds().assign(num_inputs(), Kind::kParameter);
   bool has_resources = false;
@@ -85,6 +87,7 @@ absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensor
 
 bool EagerKernel::PrefersHost(ExecutableTable::Entry& entry) {
   if (!compilable_ || only_host_) return true;
+  if (channels_first_) return false;
   return entry.CountHostRun() <= flags::EagerCompileAfter();
 }
 

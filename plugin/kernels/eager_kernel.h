@@ -23,8 +23,9 @@ class EagerKernel : public ClusterKernel {
   void CountHostRun(uint64_t bytes) override;
 
  private:
-  bool compilable_ = true;  // random ops only run by their CPU kernels
-  bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
+  bool compilable_ = true;       // random ops only run by their CPU kernels
+  bool channels_first_ = false;  // the CPU's kernel may refuse it
+  bool only_host_ = false;       // all inputs and outputs lie in host memory: nothing to gain from the device
   int graph_def_version_ = 0;
 };
 

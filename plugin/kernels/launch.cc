@@ -55,9 +55,12 @@ class LaunchFrame {
   }
 
   absl::Status Run() {
-    TF_RETURN_IF_ERROR(PlaceArguments());
-    TF_RETURN_IF_ERROR(AllocateOutputs());
-    TF_RETURN_IF_ERROR(AllocateUpdates());
+    absl::Status status = Prepare();
+    if (!status.ok()) {
+      ReleaseOutputs();
+      return status;
+    }
+    queued_ = true;
     if (executable_.recipe != nullptr) {
       TF_RETURN_IF_ERROR(Queue());
     }
@@ -65,6 +68,8 @@ class LaunchFrame {
     SwapVariables();
     return absl::OkStatus();
   }
+
+  bool queued() const { return queued_; }
 
  private:
   struct Storage {
@@ -80,6 +85,22 @@ class LaunchFrame {
     DeviceAddress source;
     Tensor tensor;
   };
+
+  // Everything that may want memory.
+  absl::Status Prepare() {
+    TF_RETURN_IF_ERROR(PlaceArguments());
+    TF_RETURN_IF_ERROR(AllocateOutputs());
+    TF_RETURN_IF_ERROR(AllocateUpdates());
+    if (executable_.recipe == nullptr || executable_.recipe->workspace_bytes() == 0) return absl::OkStatus();
+    workspace_ = scratch_.Allocate(executable_.recipe->workspace_bytes());
+    return workspace_ != 0 ? absl::OkStatus() : OutOfMemory("temporaries", executable_.recipe->workspace_bytes());
+  }
+
+  void ReleaseOutputs() {
+    for (int i = 0; i < context_->num_outputs(); ++i) {
+      if (context_->mutable_output(i) != nullptr) delete context_->release_output(i).tensor;
+    }
+  }
 
   // Device arguments by their address; those in host memory together in one copy.
   absl::Status PlaceArguments() {
@@ -181,10 +202,7 @@ class LaunchFrame {
 
   absl::Status Queue() {
     hal::LaunchArguments launch;
-    if (const uint64_t bytes = executable_.recipe->workspace_bytes(); bytes > 0) {
-      launch.workspace = scratch_.Allocate(bytes);
-      if (launch.workspace == 0) return OutOfMemory("temporaries", bytes);
-    }
+    launch.workspace = workspace_;
     for (const Copy& copy : copies_) {
       TF_RETURN_IF_ERROR(device_.CopyOnDevice(copy.source, copy.destination, copy.bytes));
     }
@@ -241,6 +259,8 @@ class LaunchFrame {
   const KernelArguments& arguments_;
   ScratchMemory scratch_;
   Storage* storage_;
+  DeviceAddress workspace_ = 0;
+  bool queued_ = false;
   absl::InlinedVector<NewValue, 4> new_values_;
   absl::InlinedVector<HostResult, 4> host_results_;
   absl::InlinedVector<Copy, 4> copies_;
@@ -249,8 +269,11 @@ class LaunchFrame {
 }  // namespace
 
 absl::Status Launch(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
-                    const KernelArguments& arguments) {
-  return LaunchFrame(context, device, executable, arguments).Run();
+                    const KernelArguments& arguments, bool* queued) {
+  LaunchFrame frame(context, device, executable, arguments);
+  absl::Status status = frame.Run();
+  *queued = frame.queued();
+  return status;
 }
 
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {

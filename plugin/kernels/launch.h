@@ -11,12 +11,12 @@
 namespace hpu {
 
 // Queues the launch, sets the context's outputs and updates the variables, whose locks the caller holds. Returns before
-// the device has computed, except where an output or a variable lies in host memory (int32). A failure before anything
-// was queued leaves variables untouched.
+// the device has computed, except where an output or a variable lies in host memory (int32). `queued` tells whether the
+// device has been given work: a failure before that leaves variables and outputs as if Launch had not been called.
 //
 // A variable is updated in place if nobody else holds its buffer; else it gets a new one.
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
-                    const KernelArguments& arguments);
+                    const KernelArguments& arguments, bool* queued);
 
 // Copies the executable's constant outputs to the device, so that launches share them. Called once, after compilation.
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable);

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import logging
-import pathlib
-import subprocess
-import sys
 
 import pytest
 
 from habana_frameworks.tensorflow import _flag_values, flags, library_loader
 from habana_frameworks.tensorflow.errors import SettingError
-from tests.support.processes import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -89,9 +85,3 @@ def test_strict_makes_it_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_STRICT_FLAGS", "1")
     with pytest.raises(SettingError, match="HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND"):
         library_loader.report_unknown_settings()
-
-
-def test_generated_files_are_up_to_date() -> None:
-    generator = pathlib.Path(ROOT, "tools", "generate_flags.py")
-    done = subprocess.run([sys.executable, str(generator), "--check"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Mapping
 
@@ -13,20 +14,38 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def run_python(
-    code: str, environment: Mapping[str, str | None] | None = None, timeout: float = 120, check: bool = True
+    code: str,
+    environment: Mapping[str, str | None] | None = None,
+    timeout: float = 120,
+    check: bool = True,
+    cwd: pathlib.Path = ROOT,
+    as_file: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `code`; variables of `environment` are set, or removed where None. Fails the test if the program fails."""
-    return run([sys.executable, "-c", textwrap.dedent(code)], environment, timeout, check)
+    """Runs `code`; variables of `environment` are set, or removed where None. Fails the test if the program fails.
+
+    as_file: runs it from a file, which multiprocessing's spawned children can import.
+    """
+    text = textwrap.dedent(code)
+    if not as_file:
+        return run([sys.executable, "-c", text], environment, timeout, check, cwd)
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "program.py")
+        path.write_text(text)
+        return run([sys.executable, str(path)], environment, timeout, check, cwd)
 
 
 def run(
-    command: list[str], environment: Mapping[str, str | None] | None = None, timeout: float = 120, check: bool = True
+    command: list[str],
+    environment: Mapping[str, str | None] | None = None,
+    timeout: float = 120,
+    check: bool = True,
+    cwd: pathlib.Path = ROOT,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command in the repository's root with the package on its path."""
+    """Runs a command with the package of this tree on its path."""
     variables: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"}
     variables.update(environment or {})
     kept = {name: value for name, value in variables.items() if value is not None}
-    done = subprocess.run(command, env=kept, cwd=ROOT, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(command, env=kept, cwd=cwd, capture_output=True, text=True, timeout=timeout)
     if check and done.returncode != 0:
         raise AssertionError(f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done

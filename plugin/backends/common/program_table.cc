@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
 #include "xla/service/hlo.pb.h"
 #include "xla/xla_data.pb.h"
 
@@ -104,17 +105,14 @@ absl::StatusOr<ProgramTable> MakeProgramTable(const xla::HloModuleProto& module)
   }
   ProgramTable table;
   for (int i = 0; i < shape.parameters_size(); ++i) {
-    absl::StatusOr<hal::TensorSpec> spec = SpecOf(shape.parameters(i), absl::StrCat("parameter ", i));
-    if (!spec.ok()) return spec.status();
-    table.arguments.push_back(*std::move(spec));
+    HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(shape.parameters(i), absl::StrCat("parameter ", i)));
+    table.arguments.push_back(std::move(spec));
   }
   for (int i = 0; i < shape.result().tuple_shapes_size(); ++i) {
-    absl::StatusOr<hal::TensorSpec> spec = SpecOf(shape.result().tuple_shapes(i), absl::StrCat("result ", i));
-    if (!spec.ok()) return spec.status();
-    table.results.push_back({*std::move(spec), -1});
+    HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(shape.result().tuple_shapes(i), absl::StrCat("result ", i)));
+    table.results.push_back({std::move(spec), -1});
   }
-  absl::Status aliases = ReadAliases(module, &table);
-  if (!aliases.ok()) return aliases;
+  HPU_RETURN_IF_ERROR(ReadAliases(module, &table));
   return table;
 }
 

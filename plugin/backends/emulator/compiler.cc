@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/hal/status_macros.h"
 #include "xla/cpu_function_runtime.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/ir/hlo_module.h"
@@ -40,29 +41,29 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   return xla::HloModule::CreateFromProto(proto, config);
 }
 
-// XLA's ahead-of-time HLO pipeline does not split loops over threads; the just-in-time one does. So the latter runs,
-// and code is generated from its result with all HLO passes off.
-absl::StatusOr<std::unique_ptr<xla::cpu::CpuAotCompilationResult>> GenerateCode(
-    std::unique_ptr<xla::HloModule> module) {
-  absl::StatusOr<std::unique_ptr<xla::HloModule>> optimized =
-      static_cast<xla::Compiler&>(XlaCompiler())
-          .RunHloPasses(std::move(module), /*executor=*/nullptr, xla::Compiler::CompileOptions());
-  if (!optimized.ok()) return optimized.status();
-  xla::HloModuleConfig config = (*optimized)->config();
+// XLA's ahead-of-time HLO pipeline does not split loops over threads; the just-in-time one does. So the latter runs
+// here, and code is generated from its result with all HLO passes off.
+absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::HloModule> module) {
+  xla::Compiler& compiler = XlaCompiler();
+  HPU_ASSIGN_OR_RETURN(module, compiler.RunHloPasses(std::move(module), /*executor=*/nullptr, {}));
+  xla::HloModuleConfig config = module->config();
   xla::DebugOptions debug_options = config.debug_options();
   debug_options.set_xla_disable_all_hlo_passes(true);
   config.set_debug_options(debug_options);
-  (*optimized)->set_config(config);
+  module->set_config(config);
+  return module;
+}
 
+absl::StatusOr<std::unique_ptr<xla::cpu::CpuAotCompilationResult>> GenerateCode(
+    std::unique_ptr<xla::HloModule> module) {
   const HostCpu& cpu = GetHostCpu();
-  xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
-                                             xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
-  auto results =
-      XlaCompiler().CompileAheadOfTime(std::make_unique<xla::HloModuleGroup>(*std::move(optimized)), options);
-  if (!results.ok()) return results.status();
-  if (results->size() != 1) return absl::InternalError("XLA compiled one program to several objects");
+  const xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
+                                                   xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
+  HPU_ASSIGN_OR_RETURN(auto results, XlaCompiler().CompileAheadOfTime(
+                                         std::make_unique<xla::HloModuleGroup>(std::move(module)), options));
+  if (results.size() != 1) return absl::InternalError("XLA compiled one program to several objects");
   return std::unique_ptr<xla::cpu::CpuAotCompilationResult>(
-      static_cast<xla::cpu::CpuAotCompilationResult*>(results->front().release()));
+      static_cast<xla::cpu::CpuAotCompilationResult*>(results.front().release()));
 }
 
 // True if XLA's buffer can be the caller's memory of result `index`. Not so where the result aliases an argument and
@@ -104,9 +105,8 @@ absl::Status FillSlots(const xla::cpu::CpuAotCompilationResult& code, RecipePart
       parts->slots.push_back({BufferSlot::Source::kResultTable, 0, bytes});
       continue;
     }
-    absl::StatusOr<BufferSlot> slot = SlotOf(buffers[i], parts->table, &parts->workspace_bytes);
-    if (!slot.ok()) return slot.status();
-    parts->slots.push_back(*slot);
+    HPU_ASSIGN_OR_RETURN(BufferSlot slot, SlotOf(buffers[i], parts->table, &parts->workspace_bytes));
+    parts->slots.push_back(slot);
   }
   return absl::OkStatus();
 }
@@ -121,16 +121,12 @@ absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
         absl::StrCat("the program is no serialised HloModuleProto (", program.hlo.size(), " bytes)"));
   }
   RecipeParts parts;
-  absl::StatusOr<ProgramTable> table = MakeProgramTable(proto);
-  if (!table.ok()) return table.status();
-  parts.table = *std::move(table);
-  absl::StatusOr<std::unique_ptr<xla::HloModule>> module = MakeModule(proto);
-  if (!module.ok()) return module.status();
-  auto code = GenerateCode(*std::move(module));
-  if (!code.ok()) return code.status();
-  absl::Status filled = FillSlots(**code, &parts);
-  if (!filled.ok()) return filled;
-  parts.object.assign((*code)->object_file_data().begin(), (*code)->object_file_data().end());
+  HPU_ASSIGN_OR_RETURN(parts.table, MakeProgramTable(proto));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, MakeModule(proto));
+  HPU_ASSIGN_OR_RETURN(module, Optimize(std::move(module)));
+  HPU_ASSIGN_OR_RETURN(const auto code, GenerateCode(std::move(module)));
+  HPU_RETURN_IF_ERROR(FillSlots(*code, &parts));
+  parts.object.assign(code->object_file_data().begin(), code->object_file_data().end());
   return parts;
 }
 

@@ -3,9 +3,11 @@
 #include <elf.h>
 
 #include <cstring>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
 
 namespace hpu::emulator {
 namespace {
@@ -40,10 +42,10 @@ class Parser {
   explicit Parser(absl::string_view bytes) : bytes_(bytes) {}
 
   absl::StatusOr<ObjectFile> Parse() {
-    for (auto step : {&Parser::ReadHeader, &Parser::ReadSections, &Parser::ReadSymbols, &Parser::ReadRelocations}) {
-      absl::Status status = (this->*step)();
-      if (!status.ok()) return status;
-    }
+    HPU_RETURN_IF_ERROR(ReadHeader());
+    HPU_RETURN_IF_ERROR(ReadSections());
+    HPU_RETURN_IF_ERROR(ReadSymbols());
+    HPU_RETURN_IF_ERROR(ReadRelocations());
     return std::move(file_);
   }
 

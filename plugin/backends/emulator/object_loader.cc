@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/backends/emulator/object_file.h"
+#include "plugin/hal/status_macros.h"
 
 namespace hpu::emulator {
 namespace {
@@ -55,13 +56,12 @@ class ObjectLinker {
   ObjectLinker(const ObjectFile& file, LoadedObject::Resolver resolve) : file_(file), resolve_(resolve) {}
 
   absl::StatusOr<std::unique_ptr<LoadedObject>> Link(absl::string_view entry) {
-    absl::Status status = Resolve();
-    if (status.ok()) status = LayOut();
-    if (status.ok()) status = Map();
-    if (status.ok()) status = Relocate();
-    if (status.ok()) status = Protect();
-    if (status.ok()) status = FindEntry(entry);
-    if (!status.ok()) return status;
+    HPU_RETURN_IF_ERROR(Resolve());
+    HPU_RETURN_IF_ERROR(LayOut());
+    HPU_RETURN_IF_ERROR(Map());
+    HPU_RETURN_IF_ERROR(Relocate());
+    HPU_RETURN_IF_ERROR(Protect());
+    HPU_RETURN_IF_ERROR(FindEntry(entry));
     return std::move(object_);
   }
 
@@ -134,8 +134,7 @@ class ObjectLinker {
   absl::Status Relocate() {
     for (const ObjectFile::Relocation& relocation : file_.relocations) {
       if (RegionOf(file_.sections[relocation.section]) == kNotLoaded) continue;
-      absl::Status status = Apply(relocation);
-      if (!status.ok()) return status;
+      HPU_RETURN_IF_ERROR(Apply(relocation));
     }
     return absl::OkStatus();
   }
@@ -150,22 +149,19 @@ class ObjectLinker {
         return absl::OkStatus();
       case R_X86_64_64:
       case R_X86_64_PC64: {
-        absl::StatusOr<uint64_t> symbol = AddressOf(relocation.symbol, /*near=*/false);
-        if (!symbol.ok()) return symbol.status();
-        return Write<uint64_t>(relocation, *symbol + addend - (relocation.type == R_X86_64_PC64 ? place : 0));
+        HPU_ASSIGN_OR_RETURN(const uint64_t symbol, AddressOf(relocation.symbol, /*near=*/false));
+        return Write<uint64_t>(relocation, symbol + addend - (relocation.type == R_X86_64_PC64 ? place : 0));
       }
       case R_X86_64_PC32:
       case R_X86_64_PLT32: {
-        absl::StatusOr<uint64_t> symbol = AddressOf(relocation.symbol, /*near=*/true);
-        if (!symbol.ok()) return symbol.status();
-        return WriteRelative(relocation, *symbol + addend - place);
+        HPU_ASSIGN_OR_RETURN(const uint64_t symbol, AddressOf(relocation.symbol, /*near=*/true));
+        return WriteRelative(relocation, symbol + addend - place);
       }
       case R_X86_64_GOTPCREL:
       case R_X86_64_GOTPCRELX:
       case R_X86_64_REX_GOTPCRELX: {
-        absl::StatusOr<uint64_t> slot = SlotOf(relocation.symbol);
-        if (!slot.ok()) return slot.status();
-        return WriteRelative(relocation, *slot + addend - place);
+        HPU_ASSIGN_OR_RETURN(const uint64_t slot, SlotOf(relocation.symbol));
+        return WriteRelative(relocation, slot + addend - place);
       }
       default:
         return absl::UnimplementedError(
@@ -204,10 +200,9 @@ class ObjectLinker {
   }
 
   absl::StatusOr<uint64_t> SlotOf(uint32_t index) const {
-    absl::StatusOr<uint64_t> address = AddressOf(index, /*near=*/false);
-    if (!address.ok()) return address.status();
+    HPU_ASSIGN_OR_RETURN(const uint64_t address, AddressOf(index, /*near=*/false));
     const uint64_t slot = indirect_.at(index).slot;
-    std::memcpy(object_->base_ + slot, &*address, kSlotBytes);
+    std::memcpy(object_->base_ + slot, &address, kSlotBytes);
     return reinterpret_cast<uint64_t>(object_->base_) + slot;
   }
 
@@ -265,9 +260,8 @@ LoadedObject::~LoadedObject() { munmap(base_, size_); }
 
 absl::StatusOr<std::unique_ptr<LoadedObject>> LoadedObject::Load(absl::string_view object, absl::string_view entry,
                                                                  Resolver resolve) {
-  absl::StatusOr<ObjectFile> file = ParseObjectFile(object);
-  if (!file.ok()) return file.status();
-  return ObjectLinker(*file, resolve).Link(entry);
+  HPU_ASSIGN_OR_RETURN(const ObjectFile file, ParseObjectFile(object));
+  return ObjectLinker(file, resolve).Link(entry);
 }
 
 }  // namespace hpu::emulator

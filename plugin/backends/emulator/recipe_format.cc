@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
 #include "tsl/lib/hash/crc32c.h"
 
 namespace hpu::emulator {
@@ -149,8 +150,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
   parts.workspace_bytes = reader.Get<uint64_t>();
   parts.object = std::string(reader.GetString());
   if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
-  absl::Status valid = Validate(parts);
-  if (!valid.ok()) return valid;
+  HPU_RETURN_IF_ERROR(Validate(parts));
   return parts;
 }
 

@@ -71,7 +71,7 @@ def probe() -> tuple[dict[str, Any], str]:
 
 def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
     if report["kind"] == "BackendError":
-        yield Finding("backend", Level.ERROR, report["error"], "unset HPU_BACKEND")
+        yield Finding("backend", Level.ERROR, report["error"], "correct the variable, or unset it")
         return
     if report["error"]:
         yield Finding("plugin loads", Level.ERROR, report["error"], _BUILD)

@@ -1,0 +1,122 @@
+"""Host time of one launch of a cluster, on a device that computes nothing, against a call of the same function under
+jit_compile=True on the CPU; and how both grow with the number of arguments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# The null backend takes launches and does no work: what is left is the host's part.
+os.environ.setdefault("HPU_BACKEND", "null")
+
+import tensorflow as tf
+
+from benchmarks.measure import Times, in_turns
+from habana_frameworks.tensorflow import habana_device, load_habana_module, statistics
+
+CPU = "/device:CPU:0"
+HPU = "/device:HPU:0"
+
+
+def combine(*tensors: tf.Tensor) -> tf.Tensor:
+    """A few ops per argument, one small result."""
+    total = tensors[0]
+    for tensor in tensors[1:]:
+        total = total * 0.5 + tensor
+    return total
+
+
+def calls_of(count: int, device: str, jit_compile: bool) -> Callable[[int], None]:
+    """Calls of the function with `count` arguments that lie on the device."""
+    with tf.device(device):
+        arguments = [tf.fill([4], float(index)) for index in range(count)]
+    function = tf.function(combine, jit_compile=jit_compile or None)
+
+    def run(calls: int) -> None:
+        with tf.device(device):
+            for _ in range(calls):
+                function(*arguments)
+        if device == HPU:
+            habana_device.synchronize()
+
+    return run
+
+
+def measure(counts: list[int], rounds: int, seconds_per_turn: float) -> Times:
+    """Ways are named "hpu 2", "jit 2", and so on."""
+    ways = {}
+    for count in counts:
+        ways[f"hpu {count}"] = calls_of(count, HPU, jit_compile=False)
+        ways[f"jit {count}"] = calls_of(count, CPU, jit_compile=True)
+    before = launches()
+    ways[f"hpu {counts[0]}"](1)
+    if launches() != before + 1:
+        raise RuntimeError("a call did not launch exactly one cluster: there is nothing to measure")
+    return in_turns(ways, rounds, seconds_per_turn, warm_up=20)
+
+
+def launches() -> int:
+    return sum(cluster.launches for cluster in statistics.get().clusters)
+
+
+def as_json(times: Times, counts: list[int]) -> dict[str, Any]:
+    rows = []
+    for count in counts:
+        hpu, jit = f"hpu {count}", f"jit {count}"
+        row: dict[str, Any] = {"arguments": count}
+        row["hpu_seconds"] = dataclasses.asdict(times.summary(hpu))
+        row["jit_seconds"] = dataclasses.asdict(times.summary(jit))
+        row["ratio"] = dataclasses.asdict(times.ratio(hpu, jit))
+        rows.append(row)
+    growth = {}
+    for way in ("hpu", "jit"):
+        few, many = (times.summary(f"{way} {count}").median for count in (counts[0], counts[-1]))
+        growth[way] = {"seconds_per_argument": (many - few) / max(1, counts[-1] - counts[0]), "ratio": many / few}
+    return {"backend": habana_device.info()["backend"], "launches": rows, "growth": growth}
+
+
+def print_result(data: dict[str, Any]) -> None:
+    print(f"one call, in microseconds (backend {data['backend']}; median, quartiles)")
+    print(f"{'arguments':>9}  {'HPU':>24}  {'jit_compile on CPU':>24}  {'ratio':>20}")
+
+    def cell(summary: dict[str, float], scale: float, digits: int) -> str:
+        low, high = scale * summary["low"], scale * summary["high"]
+        return f"{scale * summary['median']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+    for row in data["launches"]:
+        hpu, jit, ratio = cell(row["hpu_seconds"], 1e6, 1), cell(row["jit_seconds"], 1e6, 1), cell(row["ratio"], 1, 2)
+        print(f"{row['arguments']:>9}  {hpu:>24}  {jit:>24}  {ratio:>20}")
+    for way, growth in data["growth"].items():
+        first, last = data["launches"][0]["arguments"], data["launches"][-1]["arguments"]
+        each = 1e6 * growth["seconds_per_argument"]
+        print(f"{way}: {growth['ratio']:.1f} times from {first} to {last} arguments, {each:.2f} microseconds for each")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--arguments", nargs="+", type=int, default=[2, 25, 100, 400], help="numbers of arguments")
+    parser.add_argument("--rounds", type=int, default=21, help="turns of each way (default: 21)")
+    parser.add_argument("--seconds", type=float, default=0.2, help="length of a turn (default: 0.2)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    arguments = parser.parse_args()
+    counts = sorted(arguments.arguments)
+    if counts[0] < 2:
+        parser.error("a cluster needs at least 2 arguments here")
+    load_habana_module()
+    data = as_json(measure(counts, arguments.rounds, arguments.seconds), counts)
+    if arguments.json:
+        print(json.dumps(data, indent=2))
+    else:
+        print_result(data)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""Times of several ways to do one thing, measured in turns so that the machine's moods meet all of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """Median and quartiles."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> Summary:
+        low, _, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
+        return cls(statistics.median(values), low, high)
+
+
+@dataclasses.dataclass(frozen=True)
+class Times:
+    """Seconds per call of each way, one value for each round."""
+
+    seconds: dict[str, list[float]]
+
+    def summary(self, name: str) -> Summary:
+        return Summary.of(self.seconds[name])
+
+    def ratio(self, name: str, base: str) -> Summary:
+        """`name` against `base`, compared within each round."""
+        return Summary.of([one / other for one, other in zip(self.seconds[name], self.seconds[base])])
+
+
+def in_turns(
+    ways: Mapping[str, Callable[[int], object]], rounds: int, seconds_per_turn: float, warm_up: int = 5
+) -> Times:
+    """Each way is a function that does the thing n times and returns when all is done.
+
+    Each round gives every way a turn of about `seconds_per_turn`, beginning with another way each time.
+    """
+    calls = {}
+    for name, way in ways.items():
+        way(warm_up)
+        begin = time.perf_counter()
+        way(warm_up)
+        calls[name] = max(1, round(seconds_per_turn * warm_up / (time.perf_counter() - begin)))
+    names = list(ways)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    gc.collect()
+    gc.disable()
+    try:
+        for turn in range(rounds):
+            first = turn % len(names)
+            for name in names[first:] + names[:first]:
+                begin = time.perf_counter()
+                ways[name](calls[name])
+                seconds[name].append((time.perf_counter() - begin) / calls[name])
+    finally:
+        gc.enable()
+    return Times(seconds)

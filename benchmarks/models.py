@@ -1,0 +1,154 @@
+"""The models that benchmarks and tests train: an MLP, a CNN, a transformer encoder and ResNet-50.
+
+None has dropout and all take dense inputs, so that a train step from equal weights gives the same numbers wherever it
+runs, and XLA can compile the whole of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import tensorflow as tf
+
+Arrays = tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]
+CLASSES = 10
+
+
+def mlp() -> tf.keras.Model:
+    layers = tf.keras.layers
+    return tf.keras.Sequential(
+        [
+            layers.Dense(512, activation="relu", input_shape=(784,)),
+            layers.Dense(512, activation="relu"),
+            layers.Dense(CLASSES),
+        ],
+        name="mlp",
+    )
+
+
+def cnn() -> tf.keras.Model:
+    layers = tf.keras.layers
+    return tf.keras.Sequential(
+        [
+            layers.Conv2D(16, 3, padding="same", use_bias=False, input_shape=(28, 28, 1)),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+            layers.MaxPooling2D(),
+            layers.Conv2D(32, 3, padding="same", use_bias=False),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(CLASSES),
+        ],
+        name="cnn",
+    )
+
+
+def _encoder_layer(x: tf.Tensor, width: int, heads: int) -> tf.Tensor:
+    """Attention and a feed-forward network, each normalised before and added to its input."""
+    layers = tf.keras.layers
+    normal = layers.LayerNormalization(epsilon=1e-6)(x)
+    x = x + layers.MultiHeadAttention(heads, width // heads)(normal, normal)
+    normal = layers.LayerNormalization(epsilon=1e-6)(x)
+    return x + layers.Dense(width)(layers.Dense(4 * width, activation="gelu")(normal))
+
+
+def transformer(depth: int = 4, width: int = 128, heads: int = 4, length: int = 64) -> tf.keras.Model:
+    layers = tf.keras.layers
+    inputs = tf.keras.Input((length, 32))
+    x = layers.Dense(width)(inputs)
+    for _ in range(depth):
+        x = _encoder_layer(x, width, heads)
+    x = layers.LayerNormalization(epsilon=1e-6)(x)
+    return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalAveragePooling1D()(x)), name="transformer")
+
+
+def resnet50() -> tf.keras.Model:
+    return tf.keras.applications.ResNet50(
+        weights=None, input_shape=(96, 96, 3), classes=CLASSES, classifier_activation=None
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """A model and the shape of one batch for it."""
+
+    name: str
+    build: Callable[[], tf.keras.Model]
+    input_shape: tuple[int, ...]
+    batch_size: int
+
+    def batch(self, seed: int = 0) -> Arrays:
+        """Inputs from a normal distribution and labels, the same for the same seed."""
+        generator = np.random.default_rng(seed)
+        inputs = generator.standard_normal((self.batch_size, *self.input_shape), dtype=np.float32)
+        return inputs, generator.integers(0, CLASSES, self.batch_size, dtype=np.int32)
+
+
+PROBLEMS = {
+    problem.name: problem
+    for problem in (
+        Problem("mlp", mlp, (784,), 128),
+        Problem("cnn", cnn, (28, 28, 1), 32),
+        Problem("transformer", transformer, (64, 32), 16),
+        Problem("resnet50", resnet50, (96, 96, 3), 8),
+    )
+}
+
+OPTIMIZERS: dict[str, Callable[[], tf.keras.optimizers.Optimizer]] = {
+    "sgd": lambda: tf.keras.optimizers.SGD(0.01, momentum=0.9),
+    "adam": lambda: tf.keras.optimizers.Adam(1e-3),
+}
+
+
+class Trainer:
+    """A model with its optimizer on one device. `step` is one train step: forward, backward and update."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        device: str,
+        optimizer: str = "sgd",
+        jit_compile: bool = False,
+        training: bool = True,
+        weights: list[Any] | None = None,
+    ) -> None:
+        """weights: what get_weights() of an equal model gave; None keeps the fresh ones."""
+        self.device = device
+        with tf.device(device):
+            self.model = problem.build()
+            self.optimizer = OPTIMIZERS[optimizer]()
+            self.optimizer.build(self.model.trainable_variables)
+        if weights is not None:
+            self.model.set_weights(weights)
+        self._training = training
+        self._step = tf.function(self._train_step, jit_compile=jit_compile or None)
+
+    def _train_step(self, inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        variables = self.model.trainable_variables
+        with tf.GradientTape() as tape:
+            logits = self.model(inputs, training=self._training)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+            loss = tf.reduce_mean(losses)
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
+
+    def to_device(self, batch: Arrays) -> tuple[tf.Tensor, tf.Tensor]:
+        """The batch as tensors where the model is."""
+        with tf.device(self.device):
+            return tf.constant(batch[0]), tf.constant(batch[1])
+
+    def step(self, inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        """One step; the loss before it."""
+        with tf.device(self.device):
+            return self._step(inputs, labels)
+
+    def losses(self, batch: Arrays, steps: int) -> list[float]:
+        """The losses of that many steps on one batch."""
+        tensors = self.to_device(batch)
+        return [float(self.step(*tensors)) for _ in range(steps)]

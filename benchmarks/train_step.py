@@ -1,0 +1,117 @@
+"""Time of a train step on the HPU against TensorFlow on the CPU, as it is and with jit_compile=True, in one process."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+from benchmarks.measure import Times, in_turns
+from benchmarks.models import PROBLEMS, Arrays, Problem, Trainer
+
+# name: device, jit_compile
+WAYS = {"hpu": ("/device:HPU:0", False), "jit": ("/device:CPU:0", True), "cpu": ("/device:CPU:0", False)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """One model with one optimizer."""
+
+    problem: str
+    optimizer: str
+    first_step_seconds: dict[str, float]
+    losses: dict[str, float]
+    times: Times
+
+    def as_json(self) -> dict[str, Any]:
+        ways = self.times.seconds
+        ratios = [(name, base) for name in ("hpu", "jit") for base in ("jit", "cpu") if name != base]
+        return {
+            "model": self.problem,
+            "optimizer": self.optimizer,
+            "first_step_seconds": self.first_step_seconds,
+            "losses": self.losses,
+            "step_seconds": {name: dataclasses.asdict(self.times.summary(name)) for name in ways},
+            "ratios": {
+                f"{name}/{base}": dataclasses.asdict(self.times.ratio(name, base))
+                for name, base in ratios
+                if name in ways and base in ways
+            },
+        }
+
+
+def repeated(trainer: Trainer, batch: Arrays) -> Callable[[int], None]:
+    """Steps on one batch; reading the last loss waits for all of them."""
+    tensors = trainer.to_device(batch)
+
+    def run(steps: int) -> None:
+        for _ in range(steps):
+            loss = trainer.step(*tensors)
+        loss.numpy()
+
+    return run
+
+
+def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seconds_per_turn: float) -> Result:
+    """Trains the same model from equal weights in each way, in turns."""
+    batch = problem.batch()
+    weights = None
+    runs = {}
+    first: dict[str, float] = {}
+    losses: dict[str, float] = {}
+    for name in ways:
+        device, jit_compile = WAYS[name]
+        trainer = Trainer(problem, device, optimizer, jit_compile, weights=weights)
+        weights = weights or trainer.model.get_weights()
+        begin = time.perf_counter()
+        (losses[name],) = trainer.losses(batch, steps=1)
+        first[name] = time.perf_counter() - begin
+        runs[name] = repeated(trainer, batch)
+    return Result(problem.name, optimizer, first, losses, in_turns(runs, rounds, seconds_per_turn, warm_up=3))
+
+
+def print_result(result: Result) -> None:
+    data = result.as_json()
+    print(f"{result.problem}, {result.optimizer}")
+    for name, step in data["step_seconds"].items():
+        spread = f"{1000 * step['low']:.2f} to {1000 * step['high']:.2f}"
+        first = result.first_step_seconds[name]
+        print(f"  {name:<8} {1000 * step['median']:9.2f} ms  ({spread}; first step {first:.2f} s)")
+    for name, ratio in data["ratios"].items():
+        print(f"  {name:<8} {ratio['median']:9.3f}     ({ratio['low']:.3f} to {ratio['high']:.3f})")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--models", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--optimizers", nargs="+", choices=("sgd", "adam"), default=["sgd"])
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: 15)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    arguments = parser.parse_args()
+    if "hpu" in arguments.ways:
+        from habana_frameworks.tensorflow import load_habana_module
+
+        load_habana_module()
+    results = []
+    for name in arguments.models:
+        for optimizer in arguments.optimizers:
+            result = measure(PROBLEMS[name], optimizer, arguments.ways, arguments.rounds, arguments.seconds)
+            results.append(result.as_json())
+            if not arguments.json:
+                print_result(result)
+    if arguments.json:
+        print(json.dumps({"cpus": os.cpu_count(), "results": results}, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The graph passes on a GraphDef of one's own: for tests, tools and curiosity. See docs/pamsen.md."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+from habana_frameworks.tensorflow import _c_api, errors, library_loader
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+HPU = "/job:localhost/replica:0/task:0/device:HPU:0"
+CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+@dataclasses.dataclass(frozen=True)
+class PassResult:
+    """A graph after a pass."""
+
+    data: bytes
+    """The serialized GraphDef: equal for equal graphs."""
+    report: dict[str, Any]
+    """What the pass did and why: plugin/passes/report.h names the fields."""
+
+    @property
+    def graph(self) -> tf.compat.v1.GraphDef:
+        """The GraphDef, with the functions of its clusters in its library."""
+        import tensorflow as tf
+
+        return tf.compat.v1.GraphDef.FromString(self.data)
+
+
+def run(graph: tf.compat.v1.GraphDef, name: str = "all", function: str = "") -> PassResult:
+    """Runs the pass `name` ("all" for the whole pipeline of placed graphs) on a graph.
+
+    The nodes' devices, full names, count as what placement assigned. `function` is the name of the function that the
+    graph came from; clusters are named after it. Raises DeviceError with the pass's message and code.
+    """
+    return run_with(library_loader.plugin(), graph.SerializeToString(deterministic=True), name, function)
+
+
+def run_with(plugin: ctypes.CDLL, graph: bytes, name: str, function: str) -> PassResult:
+    """The same with a given plugin and serialized graph."""
+    call = _c_api.function(plugin, "hpu_run_graph_pass")
+    call.restype = ctypes.c_int32
+    call.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p] + 2 * [
+        ctypes.POINTER(_c_api.Buffer)
+    ]
+    result, report = _c_api.Buffer(), _c_api.Buffer()
+    code = call(graph, len(graph), name.encode(), function.encode(), ctypes.byref(result), ctypes.byref(report))
+    data = _c_api.take(plugin, result)
+    text = _c_api.take(plugin, report).decode()
+    if code != 0:
+        raise errors.DeviceError(code, text)
+    return PassResult(data, json.loads(text))
+
+
+def recent_reports() -> list[dict[str, Any]]:
+    """The reports of the graphs that TensorFlow gave to the passes in this process, oldest first; the latest 64."""
+    reports: list[dict[str, Any]] = _c_api.read_json(library_loader.plugin(), "hpu_graph_reports")
+    return reports

@@ -1,0 +1,37 @@
+// The pass that TensorFlow calls on each placed graph, before its own auto-clustering (phase 10).
+#include "plugin/passes/graph_util.h"
+#include "plugin/passes/pipeline.h"
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/graph/graph_def_builder.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+namespace {
+
+constexpr int kPhase = 5;
+
+// Whether a graph is for others to cut: an eager op's wrapper, or the function of a cluster.
+bool IsOthersGraph(const std::string& function) {
+  return IsEagerWrapper(function) || function.compare(0, sizeof(kClusterPrefix) - 1, kClusterPrefix) == 0;
+}
+
+class DriverPass : public tensorflow::GraphOptimizationPass {
+ public:
+  tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
+    if (options.graph == nullptr || options.flib_def == nullptr || !AnyOnHpu(**options.graph)) {
+      return tensorflow::OkStatus();
+    }
+    const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
+    const Settings settings = Settings::FromEnvironment();
+    if (!settings.clustering || IsOthersGraph(function)) return tensorflow::OkStatus();
+    PassContext context(options.graph, options.flib_def, GraphName(function), settings);
+    const tensorflow::Status status = RunPasses(&context);
+    KeepReport(context.report);
+    return status;
+  }
+};
+
+REGISTER_OPTIMIZATION(tensorflow::OptimizationPassRegistry::POST_REWRITE_FOR_EXEC, kPhase, DriverPass);
+
+}  // namespace
+}  // namespace hpu::passes

@@ -1,0 +1,86 @@
+#include "plugin/passes/graph_util.h"
+
+#include <cctype>
+
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/util/device_name_utils.h"
+
+namespace hpu::passes {
+namespace {
+
+constexpr char kXlaMustCompileAttr[] = "_XlaMustCompile";
+
+// Drops "_1234" at the end.
+std::string_view WithoutUniqueId(std::string_view name) {
+  const size_t end = name.find_last_not_of("0123456789");
+  if (end == std::string_view::npos || end + 1 == name.size() || name[end] != '_' || end == 0) return name;
+  return name.substr(0, end);
+}
+
+}  // namespace
+
+bool IsHpuDevice(const std::string& device) {
+  if (!absl::StrContains(device, kDeviceType)) return false;
+  tensorflow::DeviceNameUtils::ParsedName parsed;
+  return tensorflow::DeviceNameUtils::ParseFullName(device, &parsed) && parsed.has_type && parsed.type == kDeviceType;
+}
+
+bool IsOnHpu(const tensorflow::Node& node) {
+  return node.has_assigned_device_name() && IsHpuDevice(node.assigned_device_name());
+}
+
+bool AnyOnHpu(const tensorflow::Graph& graph) {
+  // Nodes hold an index into the graph's few device names, so each name is parsed once.
+  std::vector<int> verdict;
+  for (const tensorflow::Node* node : graph.op_nodes()) {
+    const int index = node->assigned_device_name_index();
+    if (index >= static_cast<int>(verdict.size())) verdict.resize(index + 1, -1);
+    if (verdict[index] < 0) verdict[index] = IsOnHpu(*node) ? 1 : 0;
+    if (verdict[index] == 1) return true;
+  }
+  return false;
+}
+
+std::string GraphName(std::string_view function) {
+  if (function.empty()) return "session";
+  absl::string_view name(function.data(), function.size());
+  if (!absl::ConsumePrefix(&name, "__inference_")) absl::ConsumePrefix(&name, "__");
+  std::string result;
+  for (const char c : WithoutUniqueId({name.data(), name.size()})) {
+    result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  }
+  return result;
+}
+
+bool IsEagerWrapper(std::string_view function) {
+  return absl::StartsWith(absl::string_view(function.data(), function.size()), "__wrapped__");
+}
+
+bool HasLoweredControlFlow(const tensorflow::Graph& graph) {
+  for (const tensorflow::Node* node : graph.op_nodes()) {
+    if (node->IsControlFlow()) return true;
+  }
+  return false;
+}
+
+bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library) {
+  bool must = false;
+  if (tensorflow::TryGetNodeAttr(node.attrs(), kXlaMustCompileAttr, &must)) return must;
+  if (!node.IsFunctionCall()) return false;
+  std::string function = node.type_string();
+  if (const tensorflow::AttrValue* call = node.attrs().Find("f"); call != nullptr) function = call->func().name();
+  const tensorflow::FunctionDef* definition = library.Find(function);
+  return definition != nullptr &&
+         tensorflow::TryGetNodeAttr(tensorflow::AttrSlice(&definition->attr()), kXlaMustCompileAttr, &must) && must;
+}
+
+std::string CompilationDevice() {
+  constexpr char kOurs[] = "XLA_HPU_JIT";
+  return tensorflow::XlaOpRegistry::IsBackendRegistered(kOurs) ? kOurs : "XLA_CPU_JIT";
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,49 @@
+// Small questions about graphs and nodes that several passes ask.
+#ifndef HPU_PLUGIN_PASSES_GRAPH_UTIL_H_
+#define HPU_PLUGIN_PASSES_GRAPH_UTIL_H_
+
+#include <string>
+#include <string_view>
+
+#include "tensorflow/core/graph/graph.h"
+
+namespace hpu::passes {
+
+inline constexpr char kDeviceType[] = "HPU";
+inline constexpr char kClusterPrefix[] = "habana_cluster_";
+inline constexpr char kLaunchOp[] = "HabanaLaunch";
+inline constexpr char kPhiloxStateOp[] = "HabanaPhiloxState";
+
+// Attributes by which the passes speak to each other; none survives the last pass.
+inline constexpr char kCandidateAttr[] = "_habana_candidate";  // bool: marking found that the node may be in a cluster
+inline constexpr char kClusterAttr[] = "_habana_cluster";      // string: the cluster that holds the node
+inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
+
+// Whether a device name (full or partial, "" is none) names an HPU.
+bool IsHpuDevice(const std::string& device);
+
+// Whether a node is assigned to an HPU.
+bool IsOnHpu(const tensorflow::Node& node);
+
+// Whether any node of a graph is; stops at the first.
+bool AnyOnHpu(const tensorflow::Graph& graph);
+
+// A function's name without TensorFlow's decoration: "__inference_train_function_1234" gives "train_function",
+// "__backward_f_7" gives "backward_f". An empty name gives "session". Only letters, digits and _ remain.
+std::string GraphName(std::string_view function);
+
+// Whether a function is a small wrapper that eager execution puts around one op ("__wrapped__…").
+bool IsEagerWrapper(std::string_view function);
+
+// Whether a graph has Switch, Merge, Enter and the like.
+bool HasLoweredControlFlow(const tensorflow::Graph& graph);
+
+// Whether TensorFlow must compile the called function as a whole (jit_compile=True).
+bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library);
+
+// The device for symbolic compilation that passes ask about: ours when it is registered, else XLA:CPU's.
+std::string CompilationDevice();
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_GRAPH_UTIL_H_

@@ -1,0 +1,125 @@
+#include "plugin/passes/op_rules.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/graph_util.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using OpSet = absl::flat_hash_set<std::string_view>;
+
+// Compiled code cannot raise: these would pass in silence.
+const OpSet& RaisingOps() {
+  static const auto* ops = new OpSet({"Abort", "Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2"});
+  return *ops;
+}
+
+const OpSet& DynamicSizeOps() {
+  static const auto* ops = new OpSet({"Where", "UniqueV2", "UniqueWithCounts", "DynamicPartition",
+                                      "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5",
+                                      "XlaSetBound", "XlaSetDynamicDimensionSize", "XlaRemoveDynamicDimensionSize"});
+  return *ops;
+}
+
+const OpSet& StatefulRandomOps() {
+  static const auto* ops =
+      new OpSet({"Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson", "RandomPoissonV2",
+                 "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "TruncatedNormal"});
+  return *ops;
+}
+
+// Their numbers under XLA are not the CPU's: see random_pass.h, which replaces those that it can.
+const OpSet& DifferingRandomOps() {
+  static const auto* ops = new OpSet(
+      {"StatelessMultinomial", "StatelessParameterizedTruncatedNormal", "StatelessRandomBinomial",
+       "StatelessRandomGammaV2", "StatelessRandomGammaV3", "StatelessRandomGetAlg", "StatelessRandomGetKeyCounterAlg",
+       "StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomPoisson", "StatelessRandomUniform",
+       "StatelessRandomUniformFullInt", "StatelessRandomUniformInt", "StatelessRandomUniformV2", "StatelessShuffle",
+       "StatelessTruncatedNormal", "StatelessTruncatedNormalV2"});
+  return *ops;
+}
+
+// Whether compiled code draws what the CPU draws: only whole numbers and float16 do, bit for bit.
+bool DrawsAsTheCpu(const tensorflow::Node& node) {
+  tensorflow::DataType dtype = tensorflow::DT_INVALID;
+  return node.type_string() == "StatelessRandomUniformV2" &&
+         tensorflow::TryGetNodeAttr(node.attrs(), "dtype", &dtype) && dtype == tensorflow::DT_HALF;
+}
+
+std::optional<OpRefusal> RefuseByTypes(const tensorflow::Node& node) {
+  for (const tensorflow::DataType type : node.input_types()) {
+    if (tensorflow::IsRefType(type)) return OpRefusal{"reference", "takes a reference variable, not a resource"};
+    if (type == tensorflow::DT_STRING) return OpRefusal{"string", "takes strings, which the device does not have"};
+  }
+  for (const tensorflow::DataType type : node.output_types()) {
+    if (tensorflow::IsRefType(type)) return OpRefusal{"reference", "gives a reference variable, not a resource"};
+    if (type == tensorflow::DT_STRING) return OpRefusal{"string", "gives strings, which the device does not have"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
+  const std::string& op = node.type_string();
+  if (node.IsControlFlow() || node.IsControlTrigger()) {
+    return OpRefusal{"control-flow", "steers control flow in its lowered form; clusters form around it"};
+  }
+  if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective")) {
+    return OpRefusal{"communication", "waits for others: inside a cluster it could block the device"};
+  }
+  if (op == kLaunchOp || op == "XlaLaunch" || absl::StartsWith(op, "_Xla")) {
+    return OpRefusal{"launch", "is a compiled cluster already"};
+  }
+  if (RaisingOps().contains(op)) {
+    return OpRefusal{"lost-error", absl::StrCat(op, " raises errors or prints, which compiled code would not do")};
+  }
+  if (DynamicSizeOps().contains(op)) {
+    return OpRefusal{"dynamic-size", absl::StrCat("the size of ", op, "'s result depends on values")};
+  }
+  if (IsStatefulRandom(op)) {
+    return OpRefusal{"random", absl::StrCat(op, " draws from state whose seeds compiled code would ignore")};
+  }
+  if (DifferingRandomOps().contains(op) && !DrawsAsTheCpu(node)) {
+    return OpRefusal{"random", absl::StrCat(op, " draws other numbers in compiled code than on the CPU")};
+  }
+  return RefuseByTypes(node);
+}
+
+const IndexedOp* FindIndexedOp(std::string_view op) {
+  static const auto* ops = new absl::flat_hash_map<std::string_view, IndexedOp>({
+      {"Gather", {1, 0, false, false, false, nullptr}},
+      {"GatherV2", {1, 0, false, false, false, "axis"}},
+      {"GatherNd", {1, 0, false, true, false, nullptr}},
+      {"ResourceGather", {1, 0, true, false, false, nullptr}},
+      {"ResourceGatherNd", {1, 0, true, true, false, nullptr}},
+      {"ResourceScatterAdd", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterSub", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterMul", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterDiv", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterMin", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterMax", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterUpdate", {1, 0, true, false, false, nullptr}},
+      {"ResourceScatterNdAdd", {1, 0, true, true, false, nullptr}},
+      {"ResourceScatterNdSub", {1, 0, true, true, false, nullptr}},
+      {"ResourceScatterNdUpdate", {1, 0, true, true, false, nullptr}},
+      {"TensorScatterAdd", {1, 0, false, true, false, nullptr}},
+      {"TensorScatterSub", {1, 0, false, true, false, nullptr}},
+      {"TensorScatterMax", {1, 0, false, true, false, nullptr}},
+      {"TensorScatterMin", {1, 0, false, true, false, nullptr}},
+      {"TensorScatterUpdate", {1, 0, false, true, false, nullptr}},
+      {"SparseSoftmaxCrossEntropyWithLogits", {1, 0, false, false, true, nullptr}},
+  });
+  const auto found = ops->find(op);
+  return found == ops->end() ? nullptr : &found->second;
+}
+
+bool HasBoundedSize(std::string_view op) { return op == "Unique"; }
+
+bool IsStatefulRandom(std::string_view op) { return StatefulRandomOps().contains(op); }
+
+}  // namespace hpu::passes

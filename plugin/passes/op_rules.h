@@ -1,0 +1,45 @@
+// Which ops stay out of clusters although XLA would take them, and why: docs/pamsen.md explains each rule.
+#ifndef HPU_PLUGIN_PASSES_OP_RULES_H_
+#define HPU_PLUGIN_PASSES_OP_RULES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensorflow/core/graph/graph.h"
+
+namespace hpu::passes {
+
+struct OpRefusal {
+  std::string rule;
+  std::string reason;
+};
+
+// What speaks against a node by its op and types alone, in a graph or in a function that a cluster would hold whole.
+// Nothing is known about its compilability yet.
+std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node);
+
+// An op whose kernel on the CPU raises for indices out of range, where compiled code clamps or drops them.
+struct IndexedOp {
+  int indices;                  // input that holds the indices
+  int bound;                    // input whose shape bounds them
+  bool resource;                // whether bound is a variable's handle
+  bool last_dim;                // each index is a vector: its components are bounded by the leading dimensions of bound
+  bool labels;                  // indices name the last dimension of bound, as labels of classes do
+  const char* axis_attr_input;  // not null: name of the op's axis input; bounds dimension axis rather than 0
+};
+
+// Null for ops without such indices.
+const IndexedOp* FindIndexedOp(std::string_view op);
+
+// Ops whose result's size is only known once it is computed but bounded; clusters may hold them when nothing of unknown
+// size leaves the cluster.
+bool HasBoundedSize(std::string_view op);
+
+// Whether the op draws random numbers from state that XLA would ignore.
+bool IsStatefulRandom(std::string_view op);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_OP_RULES_H_

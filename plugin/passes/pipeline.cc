@@ -1,0 +1,61 @@
+#include "plugin/passes/pipeline.h"
+
+#include <chrono>
+
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "plugin/passes/dump.h"
+#include "plugin/passes/encapsulation_pass.h"
+#include "plugin/passes/marking_pass.h"
+#include "plugin/passes/segmentation_pass.h"
+#include "tensorflow/core/lib/core/errors.h"
+
+namespace hpu::passes {
+namespace {
+
+struct Pass {
+  std::string_view name;
+  absl::Status (*run)(PassContext*);
+};
+
+constexpr Pass kPasses[] = {
+    {"mark", MarkCandidates},
+    {"segment", SegmentGraph},
+    {"encapsulate", EncapsulateClusters},
+};
+
+absl::Status RunTimed(const Pass& pass, PassContext* context) {
+  const auto start = std::chrono::steady_clock::now();
+  const absl::Status status = pass.run(context);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  context->report.times.push_back({std::string(pass.name), seconds.count()});
+  return status;
+}
+
+}  // namespace
+
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const Pass& pass : kPasses) names.emplace_back(pass.name);
+  return names;
+}
+
+absl::Status RunPasses(PassContext* context) {
+  int number = 0;
+  for (const Pass& pass : kPasses) {
+    TF_RETURN_IF_ERROR(RunTimed(pass, context));
+    DumpAfter(*context, /*level=*/2, ++number, pass.name);
+  }
+  DumpAfter(*context, /*level=*/1, 0, "result");
+  return absl::OkStatus();
+}
+
+absl::Status RunPass(PassContext* context, std::string_view name) {
+  for (const Pass& pass : kPasses) {
+    if (pass.name == name) return RunTimed(pass, context);
+  }
+  return tensorflow::errors::NotFound("no graph pass is called ", std::string(name), "; there are ",
+                                      absl::StrJoin(PassNames(), ", "));
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,137 @@
+"""Device memory: its protection, its statistics, its end."""
+
+from __future__ import annotations
+
+import gc
+import signal
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.support.processes import run_python
+
+
+def current(device: str = "HPU:0") -> int:
+    gc.collect()
+    return int(tf.config.experimental.get_memory_info(device)["current"])
+
+
+def test_statistics_return_to_where_they_were(hpu: str) -> None:
+    before = current()
+    with tf.device(hpu):
+        tensors = [tf.identity(tf.constant(np.ones(1 << 20, np.float32))) for _ in range(4)]
+        variable = tf.Variable(np.ones(1 << 18, np.float32))
+    held = current() - before
+    assert 17 << 20 <= held <= 18 << 20
+    assert tensors[0].numpy()[0] == 1.0
+    del tensors, variable
+    assert current() == before
+
+
+def test_peak_can_be_reset(hpu: str) -> None:
+    tf.config.experimental.reset_memory_stats("HPU:0")
+    before = current()
+    with tf.device(hpu):
+        tensor = tf.identity(tf.constant(np.ones(1 << 20, np.float32)))
+    del tensor
+    info = tf.config.experimental.get_memory_info("HPU:0")
+    assert info["peak"] >= before + (4 << 20) > info["current"]
+    tf.config.experimental.reset_memory_stats("HPU:0")
+    info = tf.config.experimental.get_memory_info("HPU:0")
+    assert info["peak"] == info["current"]
+
+
+def test_the_c_interface_agrees(hpu: str) -> None:
+    from habana_frameworks.tensorflow import habana_device
+
+    with tf.device(hpu):
+        tensor = tf.identity(tf.constant(np.ones(1 << 20, np.float32)))
+    memory = habana_device.memory_info()
+    info = tf.config.experimental.get_memory_info("HPU:0")
+    assert memory.in_use == info["current"] >= tensor.shape.num_elements() * 4
+    assert memory.peak == info["peak"]
+    assert memory.limit == habana_device.info()["memory_bytes"]
+    assert memory.allocations > 0
+
+
+def test_the_host_cannot_touch_device_memory() -> None:
+    # By TensorFlow's C interface, which tells a tensor's address.
+    done = run_python(
+        """
+        import ctypes
+        import tensorflow as tf
+        from tensorflow.python.eager import context
+        from habana_frameworks.tensorflow import load_habana_module
+        load_habana_module()
+        context.ensure_initialized()
+        library = ctypes.CDLL(tf.sysconfig.get_lib() + "/libtensorflow_cc.so.2")
+
+        def call(name, *arguments):
+            function = getattr(library, name)
+            function.restype = ctypes.c_void_p
+            result = function(*arguments)
+            assert result, (name, library.TF_Message(status))
+            return ctypes.c_void_p(result)
+
+        library.TF_Message.restype = ctypes.c_char_p
+        status = None
+        status = call("TF_NewStatus")
+        capsule = ctypes.py_object(context.context()._handle)
+        ctypes.pythonapi.PyCapsule_GetName.restype = ctypes.c_char_p
+        ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+        name = ctypes.c_char_p(ctypes.pythonapi.PyCapsule_GetName(capsule))
+        eager = ctypes.c_void_p(ctypes.pythonapi.PyCapsule_GetPointer(capsule, name))
+
+        shape = (ctypes.c_int64 * 1)(100)
+        tensor = call("TF_AllocateTensor", tf.float32.as_datatype_enum, shape, 1, ctypes.c_size_t(400))
+        ctypes.memset(call("TF_TensorData", tensor), 1, 400)
+        on_host = call("TFE_NewTensorHandle", tensor, status)
+        on_device = call("TFE_TensorHandleCopyToDevice", on_host, eager, b"/device:HPU:0", status)
+        back = call("TFE_TensorHandleResolve", on_device, status)
+        assert ctypes.string_at(call("TF_TensorData", back), 400) == bytes([1]) * 400
+        address = call("TFE_TensorHandleDevicePointer", on_device, status)
+        print("reading", flush=True)
+        ctypes.string_at(address, 4)
+        print("read", flush=True)
+        """,
+        check=False,
+    )
+    assert done.stdout.split() == ["reading"], done.stdout + done.stderr
+    assert done.returncode == -signal.SIGSEGV
+
+
+@pytest.mark.parametrize("use", ["tf.identity(tf.constant(big))", "graph()", "tf.Variable(big)"])
+def test_exhausted_memory_says_what_to_do(use: str) -> None:
+    done = run_python(
+        f"""
+        import time
+        import numpy as np
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import load_habana_module
+        load_habana_module()
+
+        @tf.function
+        def graph():
+            with tf.device("HPU:0"):
+                return tf.identity(tf.constant(np.arange(20 << 20, dtype=np.uint8)))
+
+        big = np.ones(20 << 20, np.uint8)
+        with tf.device("HPU:0"):
+            small = tf.identity(tf.constant(np.ones(20 << 20, np.uint8)))
+            begin = time.monotonic()
+            try:
+                {use}
+                raise AssertionError("fitted")
+            except tf.errors.ResourceExhaustedError as error:
+                print(error.message)
+            assert time.monotonic() - begin < 2.0
+            assert small.numpy().sum() == 20 << 20
+            del small
+            assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20
+        """,
+        {"HPU_MEMORY_MB": "32"},
+    )
+    message = ("[20971520]", "HPU:0", "20.00MiB asked for", "20.00MiB of 32.00MiB in use", "HPU_MEMORY_MB (now 32)")
+    for part in message:
+        assert part in done.stdout, done.stdout

@@ -1,0 +1,91 @@
+"""Many Device objects over one device: eager code, Sessions and listings side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.python.client import device_lib
+
+from tests.support.processes import run_python
+
+
+def test_views_share_the_device_without_overwriting_each_other(hpu: str) -> None:
+    with tf.device(hpu):
+        variable = tf.Variable(np.full(1000, 3.0, np.float32))
+        eager = tf.identity(tf.constant(np.full(1000, 5.0, np.float32)))
+    with tf.Graph().as_default():
+        with tf.device(hpu):
+            constant = tf.identity(tf.constant(np.full(1000, 7.0, np.float32)))
+            stored = tf.compat.v1.Variable(np.full(1000, 9.0, np.float32), use_resource=True)
+            read = tf.identity(stored)
+        with tf.compat.v1.Session() as one, tf.compat.v1.Session() as other:
+            one.run(stored.initializer)
+            devices = device_lib.list_local_devices()
+            for session in (one, other):
+                np.testing.assert_array_equal(session.run(constant), np.full(1000, 7.0, np.float32))
+            np.testing.assert_array_equal(one.run(read), np.full(1000, 9.0, np.float32))
+            np.testing.assert_array_equal(eager.numpy(), np.full(1000, 5.0, np.float32))
+    assert [device.name for device in devices if device.device_type == "HPU"] == [hpu]
+    np.testing.assert_array_equal(variable.numpy(), np.full(1000, 3.0, np.float32))
+
+
+def test_the_device_is_the_default(hpu: str) -> None:
+    assert tf.identity(tf.constant([1.0])).device.endswith(hpu)
+
+
+def test_attributes(hpu: str) -> None:
+    (device,) = [device for device in device_lib.list_local_devices() if device.device_type == "HPU"]
+    assert device.memory_limit > 0
+    assert tf.config.list_physical_devices("HPU")[0].name == "/physical_device:HPU:0"
+    details = tf.config.experimental.get_device_details(tf.config.list_physical_devices("HPU")[0])
+    assert details["device_name"]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_session_may_leave_the_device_out(hpu: str, count: int) -> None:
+    config = tf.compat.v1.ConfigProto(device_count={"HPU": count})
+    with tf.Graph().as_default(), tf.compat.v1.Session(config=config) as session:
+        names = [device.name for device in session.list_devices()]
+    assert len([name for name in names if name.endswith(hpu)]) == count
+
+
+def test_device_counts_of_other_types_do_not_hide_the_device(hpu: str) -> None:
+    config = tf.compat.v1.ConfigProto(device_count={"CPU": 1, "GPU": 0})
+    with tf.Graph().as_default(), tf.compat.v1.Session(config=config) as session:
+        assert any(device.name.endswith(hpu) for device in session.list_devices())
+
+
+def test_a_hidden_device_is_not_there() -> None:
+    run_python(
+        """
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import load_habana_module
+        load_habana_module()
+        tf.config.set_visible_devices([], "HPU")
+        assert not tf.config.list_logical_devices("HPU"), tf.config.list_logical_devices()
+        assert tf.identity(1.0).device.endswith("CPU:0")
+        """
+    )
+
+
+def test_listing_takes_no_module() -> None:
+    run_python(
+        """
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import habana_device, load_habana_module
+        from tensorflow.python.client import device_lib
+        assert not tf.config.list_physical_devices("HPU")
+        load_habana_module()
+        assert len(tf.config.list_physical_devices("HPU")) == 1
+        assert len(tf.config.list_logical_devices("HPU")) == 1
+        assert any(device.device_type == "HPU" for device in device_lib.list_local_devices())
+        assert tf.config.experimental.get_memory_info("HPU:0") == {"current": 0, "peak": 0}
+        with tf.device("CPU:0"):
+            tf.constant(1.0) + 1.0
+        assert not habana_device.info()["acquired"]
+        with tf.device("HPU:0"):
+            tf.identity(tf.constant(1.0))
+        assert habana_device.info()["acquired"]
+        """
+    )

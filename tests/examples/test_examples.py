@@ -1,0 +1,28 @@
+"""Each example runs, learns and reports, on the HPU and with one flag on the CPU."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from tests.support.processes import run
+
+# Epochs that make the test quick, and the accuracy that they must give on 360 images.
+EXAMPLES = {"digits_keras.py": (3, 0.9), "digits_custom_loop.py": (4, 0.9), "digits_session.py": (4, 0.9)}
+
+
+def train(example: str, device: str) -> dict[str, str]:
+    """The report of one run."""
+    epochs, _ = EXAMPLES[example]
+    done = run([sys.executable, f"examples/{example}", "--device", device, "--epochs", str(epochs)], timeout=280)
+    report = done.stdout.split("\nReport\n")[1]
+    return dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in report.splitlines())  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_on_cpu(example: str) -> None:
+    report = train(example, "cpu")
+    assert report["device"] == "/device:CPU:0"
+    assert float(report["test accuracy"].rstrip("%")) / 100 >= EXAMPLES[example][1]

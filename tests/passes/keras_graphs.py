@@ -1,0 +1,120 @@
+"""Real graphs for the passes: what TensorFlow makes of Keras train steps, with the devices that an HPU would give."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import context
+
+from habana_frameworks.tensorflow._passes import CPU, HPU
+
+# Ops of train steps without a kernel for the HPU.
+HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc", "Where"}
+
+# Not a multiple of the batch size, so that the graph does not know it.
+ROWS = 3
+BATCH = 2
+
+
+@contextlib.contextmanager
+def no_fusion() -> Iterator[None]:
+    """Grappler leaves CPU nodes as they would be on an HPU: no fused kernels, no layout changes."""
+    before = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options({"remapping": False, "layout_optimizer": False})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({"remapping": True, "layout_optimizer": True, **before})
+
+
+def optimized_graph(run: Callable[[], object], contains: str) -> tf.compat.v1.GraphDef:
+    """The largest function graph with an op `contains` that TensorFlow makes while `run` runs, inlined, optimized."""
+    with no_fusion():
+        context.context().enable_run_metadata()
+        try:
+            run()
+            metadata = context.context().export_run_metadata()
+        finally:
+            context.context().disable_run_metadata()
+    graphs = [
+        graphs.post_optimization_graph
+        for graphs in metadata.function_graphs
+        if any(node.op == contains for node in graphs.post_optimization_graph.node)
+    ]
+    return max(graphs, key=lambda graph: len(graph.node))
+
+
+def place(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
+    """The graph with every node on the HPU but those in HOST_OPS and those with strings."""
+    placed = tf.compat.v1.GraphDef.FromString(graph.SerializeToString())
+    for node in placed.node:
+        strings = any(attr.type == tf.string.as_datatype_enum for attr in node.attr.values())
+        node.device = CPU if node.op in HOST_OPS or strings else HPU
+    return placed
+
+
+def mlp() -> tuple[tf.keras.Model, tuple[np.ndarray, np.ndarray]]:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(16, "relu"), tf.keras.layers.Dense(4)])
+    return model, (np.zeros((ROWS, 12), np.float32), np.zeros(ROWS, np.int64))
+
+
+def cnn() -> tuple[tf.keras.Model, tuple[np.ndarray, np.ndarray]]:
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Conv2D(4, 3, use_bias=False),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+            layers.MaxPooling2D(),
+            layers.Dropout(0.25),
+            layers.Flatten(),
+            layers.Dense(4),
+        ]
+    )
+    return model, (np.zeros((ROWS, 10, 10, 1), np.float32), np.zeros(ROWS, np.int64))
+
+
+def transformer(blocks: int = 4) -> tuple[tf.keras.Model, tuple[np.ndarray, np.ndarray]]:
+    layers = tf.keras.layers
+    tokens = tf.keras.Input((6,), dtype="int32")
+    x = layers.Embedding(20, 8)(tokens) + layers.Embedding(6, 8)(tf.range(6))
+    for _ in range(blocks):
+        attended = layers.Dropout(0.1)(layers.MultiHeadAttention(2, 4, dropout=0.1)(x, x))
+        x = layers.LayerNormalization()(x + attended)
+        fed = layers.Dropout(0.1)(layers.Dense(8)(layers.Dense(16, "gelu")(x)))
+        x = layers.LayerNormalization()(x + fed)
+    model = tf.keras.Model(tokens, layers.Dense(4)(layers.GlobalAveragePooling1D()(x)))
+    return model, (np.zeros((ROWS, 6), np.int32), np.zeros(ROWS, np.int64))
+
+
+def resnet() -> tuple[tf.keras.Model, tuple[np.ndarray, np.ndarray]]:
+    model = tf.keras.applications.ResNet50(weights=None, input_shape=(96, 96, 3), classes=4)
+    return model, (np.zeros((ROWS, 96, 96, 3), np.float32), np.zeros(ROWS, np.int64))
+
+
+MODELS = {"mlp": mlp, "cnn": cnn, "transformer": transformer, "resnet": resnet}
+
+OPTIMIZERS: dict[str, Callable[[], object]] = {
+    "sgd": lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9, jit_compile=False),
+    "adam": lambda: tf.keras.optimizers.Adam(jit_compile=False),
+    "legacy_sgd": lambda: tf.keras.optimizers.legacy.SGD(0.1, momentum=0.9),
+    "legacy_adam": lambda: tf.keras.optimizers.legacy.Adam(),
+}
+
+
+def train_step(model_name: str, optimizer: str) -> tf.compat.v1.GraphDef:
+    """The train step of a Keras model as Model.fit runs it, placed; with sparse labels, an accuracy metric and a batch
+    size that the graph does not know."""
+    tf.keras.backend.clear_session()
+    with tf.device("/CPU:0"):
+        model, (x, y) = MODELS[model_name]()
+        model.compile(
+            OPTIMIZERS[optimizer](),
+            tf.keras.losses.SparseCategoricalCrossentropy(from_logits=model_name != "resnet"),
+            metrics=["accuracy"],
+        )
+        graph = optimized_graph(lambda: model.fit(x, y, batch_size=BATCH, verbose=0), "IteratorGetNext")
+    return place(graph)

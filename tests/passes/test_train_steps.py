@@ -1,0 +1,26 @@
+"""Whole train steps of Keras become one cluster."""
+
+from __future__ import annotations
+
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import _passes
+from tests.passes import keras_graphs
+
+BORDER = {"_Arg", "_Retval", "NoOp"}
+
+
+def ops_on_hpu(graph: tf.compat.v1.GraphDef) -> list[str]:
+    return sorted(node.op for node in graph.node if "HPU" in node.device and node.op not in BORDER)
+
+
+@pytest.mark.parametrize("optimizer", sorted(keras_graphs.OPTIMIZERS))
+def test_mlp_step_is_one_cluster(optimizer: str) -> None:
+    result = _passes.run(keras_graphs.train_step("mlp", optimizer), function="__inference_train_function_12")
+    assert ops_on_hpu(result.graph) == ["HabanaLaunch"]
+    (cluster,) = result.report["clusters"]
+    assert cluster["name"] == "habana_cluster_train_function_0"
+    (launch,) = (node for node in result.graph.node if node.op == "HabanaLaunch")
+    assert launch.name == launch.attr["function"].func.name == cluster["name"]
+    assert not launch.attr["must_compile"].b

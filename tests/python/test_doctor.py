@@ -1,0 +1,148 @@
+"""`hpu doctor`: each problem is found, named and comes with a remedy."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.support.processes import ROOT, run
+
+PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
+
+
+Findings = list[dict[str, Any]]
+
+
+def doctor(environment: dict[str, str | None] | None = None, cwd: pathlib.Path = ROOT) -> tuple[int, Findings]:
+    """Exit code and findings."""
+    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "doctor", "--json"]
+    done = run(command, environment, check=False, cwd=cwd)
+    report = json.loads(done.stdout)
+    assert report["healthy"] == (done.returncode == 0), done.stderr
+    return done.returncode, report["findings"]
+
+
+def about(findings: Findings, subject: str, level: str) -> Findings:
+    return [finding for finding in findings if (finding["subject"], finding["level"]) == (subject, level)]
+
+
+@pytest.fixture
+def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A copy of the Python files with an empty lib/."""
+    target = tmp_path / "habana_frameworks" / "tensorflow"
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("lib"))
+    (target / "lib").mkdir()
+    return tmp_path
+
+
+def test_healthy() -> None:
+    code, findings = doctor({"XLA_FLAGS": None, "TF_XLA_FLAGS": None})
+    assert code == 0
+    assert about(findings, "TensorFlow", "ok")[0]["data"]["built_for"] == ["2.15.1"]
+    assert about(findings, "plugin loads", "ok")[0]["text"].startswith("0.1.0_")
+    assert about(findings, "backend", "ok")[0]["data"] == {"acquired": False, "backend": "emulator", "modules": 8}
+    assert about(findings, "device", "ok")[0]["data"]["devices"] == ["/physical_device:HPU:0"]
+    assert not [finding for finding in findings if finding["level"] in ("error", "warning")]
+
+
+def test_for_people() -> None:
+    done = run([sys.executable, "-m", "habana_frameworks.tensorflow", "doctor"], {"HPU_BACKENT": "x"})
+    assert "warning  settings" in done.stdout
+    assert "-> rename it to HPU_BACKEND" in done.stdout
+    assert done.stdout.endswith("The HPU can be used.\n")
+
+
+def test_not_built(bare_package: pathlib.Path) -> None:
+    code, findings = doctor({"PYTHONPATH": str(bare_package)}, bare_package)
+    assert code == 1
+    (problem,) = about(findings, "plugin", "error")
+    assert str(bare_package) in problem["text"] and "make build" in problem["remedy"]
+
+
+def test_not_loadable(bare_package: pathlib.Path) -> None:
+    (bare_package / "habana_frameworks/tensorflow/lib/habana_device.so.2.15.1").write_text("nonsense")
+    code, findings = doctor({"PYTHONPATH": str(bare_package)}, bare_package)
+    assert code == 1
+    assert "cannot be loaded" in about(findings, "plugin loads", "error")[0]["text"]
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++ to build a library that crashes")
+def test_plugin_that_crashes(bare_package: pathlib.Path) -> None:
+    library = bare_package / "habana_frameworks/tensorflow/lib/habana_device.so.2.15.1"
+    source = "#include <cstdlib>\n__attribute__((constructor)) static void Crash() { std::abort(); }\n"
+    command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)]
+    subprocess.run(command, input=source, text=True, check=True)
+    code, findings = doctor({"PYTHONPATH": str(bare_package)}, bare_package)
+    assert code == 1
+    assert "crashed with SIGABRT" in about(findings, "plugin loads", "error")[0]["text"]
+
+
+def test_plugin_for_another_tensorflow(bare_package: pathlib.Path) -> None:
+    (bare_package / "habana_frameworks/tensorflow/lib/habana_device.so.2.14.0").write_text("")
+    code, findings = doctor({"PYTHONPATH": str(bare_package)}, bare_package)
+    assert code == 1
+    (problem,) = about(findings, "TensorFlow", "error")
+    assert "the plugin is built for 2.14.0" in problem["text"] and "==2.14.0" in problem["remedy"]
+
+
+def test_unknown_backend() -> None:
+    code, findings = doctor({"HPU_BACKEND": "abacus"})
+    assert code == 1
+    assert "HPU_BACKEND=abacus names no backend" in about(findings, "backend", "error")[0]["text"]
+
+
+def test_settings() -> None:
+    environment = {"HPU_MEMORY_MB": "lots", "HPU_BACKENT": "null", "HPU_CLUSTERING": "off", "XLA_FLAGS": "--xla_foo"}
+    _, findings = doctor({**environment, "HPU_BACKEND": None})
+    texts = [finding["text"] for finding in about(findings, "settings", "warning")]
+    assert texts == [
+        "HPU_MEMORY_MB=lots is not a whole number; '32768' is used",
+        "HPU_BACKENT is no setting of hpu-tensorflow",
+    ]
+    assert "HPU_CLUSTERING=off (default on)" in [finding["text"] for finding in about(findings, "settings", "ok")]
+    assert "XLA_FLAGS=--xla_foo is in force" in about(findings, "XLA", "note")[0]["text"]
+
+
+def test_unknown_setting_is_an_error_where_asked_for() -> None:
+    code, findings = doctor({"HPU_BACKENT": "null", "HPU_STRICT_FLAGS": "1"})
+    assert code == 1
+    assert about(findings, "settings", "error")[0]["data"] == {"name": "HPU_BACKENT", "nearest": "HPU_BACKEND"}
+
+
+def test_modules_in_use(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "module-1"
+    path.write_text("4711\npython train.py\n")
+    (tmp_path / "module-0").write_text("4710\nended long ago\n")
+    environment: dict[str, str | None] = {"HPU_EMULATOR_LOCK_DIR": str(tmp_path), "HPU_EMULATOR_MODULES": "2"}
+    with path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        _, findings = doctor(environment)
+        (finding,) = about(findings, "modules", "ok")
+        assert finding["text"] == "1 of 2 are free; module 1: process 4711 (python train.py)"
+        code, findings = doctor({**environment, "HPU_EMULATOR_MODULES": "1"})
+        assert code == 1
+        assert "HPU_EMULATOR_MODULES" in about(findings, "modules", "error")[0]["remedy"]
+
+
+def test_usage() -> None:
+    done = run([sys.executable, "-m", "habana_frameworks.tensorflow"], check=False)
+    assert done.returncode == 2 and "usage: hpu" in done.stderr
+    done = run([sys.executable, "-m", "habana_frameworks.tensorflow", "--version"])
+    assert done.stdout == "hpu-tensorflow 0.1.0\n"
+
+
+def test_output_that_nobody_reads() -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "doctor"]
+    done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=120)
+    os.close(write_end)
+    assert "Traceback" not in done.stderr
