@@ -33,7 +33,22 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
         tensorflow::DataTypeString(tensor.dtype()), " on ", device->name(), " (",
         MemoryExhaustedHint(tensor.shape().num_elements() * tensorflow::DataTypeSize(tensor.dtype())), ")"));
   }
+  if (IsWithoutDevice(tensor.tensor_data().data())) {
+    return absl::UnavailableError(absl::StrCat("A tensor was allocated on ", device->name(),
+                                               " when the device could not be acquired; it can be now: try again."));
+  }
   return acquired;
+}
+
+// Keeps both tensors until the copy has ended, but not beyond `done`: whoever waits for it may look at memory
+// statistics.
+std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination, StatusCallback done) {
+  return [source = std::move(source), destination = std::move(destination),
+          done = std::move(done)](absl::Status status) mutable {
+    source = Tensor();
+    destination = Tensor();
+    done(status);
+  };
 }
 
 void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::DeviceContext* receive_context,
@@ -56,8 +71,7 @@ void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* d
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
   (*acquired)->CopyToDeviceAsync(cpu_tensor->tensor_data().data(), AddressOf(*device_tensor), bytes,
-                                 [source = *cpu_tensor, destination = *device_tensor,
-                                  done = std::move(done)](const absl::Status& status) { done(status); });
+                                 WhileHolding(*cpu_tensor, *device_tensor, std::move(done)));
 }
 
 void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensorflow::StringPiece tensor_name,
@@ -67,8 +81,7 @@ void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensor
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
   (*acquired)->CopyToHost(AddressOf(*device_tensor), const_cast<char*>(cpu_tensor->tensor_data().data()), bytes,
-                          [source = *device_tensor, destination = *cpu_tensor,
-                           done = std::move(done)](const absl::Status& status) { done(status); });
+                          WhileHolding(*device_tensor, *cpu_tensor, std::move(done)));
 }
 
 void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* device, Tensor* output,

@@ -167,6 +167,8 @@ tensorflow::Allocator* DeviceAllocator() {
   return allocator;
 }
 
+bool IsWithoutDevice(const void* data) { return data == NoMansLand(); }
+
 tensorflow::Allocator* HostAllocator() {
   static auto* allocator = new LazyHostAllocator;
   return allocator;

@@ -15,6 +15,8 @@ namespace hpu {
 // device this one gives out an address that nobody may touch; the copy or kernel that comes to use it then reports the
 // true error.
 tensorflow::Allocator* DeviceAllocator();
+// Whether that is such an address.
+bool IsWithoutDevice(const void* data);
 
 // Host memory for tensors that meet the device: reachable by it once it is acquired and while the pool has room, the
 // CPU's own otherwise.

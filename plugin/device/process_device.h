@@ -75,7 +75,7 @@ class ProcessDevice {
   // Copies to the host. `done` runs on a thread of the plugin, which may take locks but should not wait for other
   // copies.
   void CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, std::function<void(absl::Status)> done);
-  // The same on the caller's thread, and quicker for few bytes.
+  // The same, waited for.
   absl::Status CopyToHostSync(hal::DeviceAddress source, void* destination, uint64_t bytes);
 
   // Queues a copy within the device on the compute stream. The ranges must not overlap.
@@ -101,6 +101,9 @@ class ProcessDevice {
 
   // A stream that runs after the compute work queued so far: the compute stream itself for few bytes.
   absl::StatusOr<hal::Stream*> StreamAfterCompute(hal::Stream& preferred, uint64_t bytes);
+  bool ComputeIsIdle();
+  // Whether a source that the device cannot reach is better copied through the pool than mapped in place.
+  bool IsBetterStaged(uint64_t bytes);
   // Queues the copy of reachable host memory, ordered between earlier and later compute work. Gives its stream.
   absl::StatusOr<hal::Stream*> QueueCopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
   absl::Status CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination, uint64_t bytes);

@@ -17,6 +17,8 @@ using Done = std::function<void(absl::Status)>;
 constexpr uint64_t kInlineBytes = 64 << 10;
 // Up to here memory that the device cannot reach is copied through the pool: mapping it costs more than that.
 constexpr uint64_t kStagedBytes = 1 << 20;
+// The same while the device computes: a source used in place would have to wait for that first.
+constexpr uint64_t kStagedWhileBusyBytes = 64 << 20;
 
 }  // namespace
 
@@ -24,6 +26,17 @@ absl::StatusOr<hal::Stream*> ProcessDevice::StreamAfterCompute(hal::Stream& pref
   if (bytes <= kInlineBytes) return compute_.get();
   TF_RETURN_IF_ERROR(events_->Order(*compute_, preferred));
   return &preferred;
+}
+
+bool ProcessDevice::ComputeIsIdle() {
+  absl::StatusOr<EventPool::Lease> end = events_->Record(*compute_);
+  if (!end.ok()) return false;
+  absl::StatusOr<bool> reached = (*end)->Query();
+  return reached.ok() && *reached;
+}
+
+bool ProcessDevice::IsBetterStaged(uint64_t bytes) {
+  return bytes <= kStagedBytes || (bytes <= kStagedWhileBusyBytes && !ComputeIsIdle());
 }
 
 absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source, hal::DeviceAddress destination,
@@ -43,7 +56,7 @@ absl::Status ProcessDevice::CopyToDeviceStaged(std::shared_ptr<void> staging, ha
 
 absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
   if (bytes == 0) return absl::OkStatus();
-  if (bytes <= kStagedBytes) {
+  if (IsBetterStaged(bytes)) {
     if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
       std::memcpy(staging.get(), source, bytes);
       return CopyToDeviceStaged(std::move(staging), destination, bytes);
@@ -60,7 +73,7 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
 
 void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes, Done done) {
   const bool reachable = host_pool_->Contains(source, bytes);
-  if (bytes <= kStagedBytes && !reachable) return done(CopyToDevice(source, destination, bytes));
+  if (!reachable && IsBetterStaged(bytes)) return done(CopyToDevice(source, destination, bytes));
   std::shared_ptr<hal::HostBuffer> mapping;
   if (!reachable) {
     absl::StatusOr<std::unique_ptr<hal::HostBuffer>> mapped = device_->MapHost(const_cast<void*>(source), bytes);
@@ -77,6 +90,7 @@ void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress des
 
 void ProcessDevice::CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, Done done) {
   if (bytes == 0) return done(absl::OkStatus());
+  if (bytes <= kInlineBytes && ComputeIsIdle()) return done(CopyToHostSync(source, destination, bytes));
   absl::StatusOr<HostTarget> target = MakeHostTarget(destination, bytes);
   if (!target.ok()) return done(target.status());
   absl::StatusOr<hal::Stream*> stream = QueueCopyToHost(source, *target, bytes);

@@ -88,10 +88,7 @@ absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensor
 bool EagerKernel::PrefersHost(ExecutableTable::Entry& entry) {
   if (!compilable_ || only_host_) return true;
   if (channels_first_) return false;
-  // x[i] in a Python loop makes a new signature each time: compiling them all would never pay.
-  const int64_t compile_after = flags::EagerCompileAfter();
-  if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return true;
-  return entry.CountHostRun() <= compile_after;
+  return entry.CountHostRun() <= flags::EagerCompileAfter();
 }
 
 absl::Status EagerKernel::OnFailure(const absl::Status& failure) {

@@ -41,7 +41,7 @@ def use():
             raise AssertionError("worked")
         except tf.errors.AbortedError as error:
             assert "spawn" in str(error), error
-    assert time.monotonic() - begin < 1.0
+    assert time.monotonic() - begin < 5.0
 
 assert in_child(use) == 0
 assert tensor.numpy().tolist() == [1.0, 2.0]

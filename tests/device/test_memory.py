@@ -125,7 +125,7 @@ def test_exhausted_memory_says_what_to_do(use: str) -> None:
                 raise AssertionError("fitted")
             except tf.errors.ResourceExhaustedError as error:
                 print(error.message)
-            assert time.monotonic() - begin < 2.0
+            assert time.monotonic() - begin < 9.0  # TensorFlow would wait 10 seconds
             assert small.numpy().sum() == 20 << 20
             del small
             assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20
