@@ -69,10 +69,12 @@ find_or_install_python() {
 uv_venv() {
   local uv new
   if ! uv=$(command -v uv); then
-    new=$(type -P python3) && "$new" -c 'import ensurepip, venv' 2>/dev/null || return 1
-    "$new" -m venv "$1.uv" && "$1.uv/bin/pip" -q install uv || return 1
+    new=$(type -P python3) || return 1
+    "$new" -c 'import ensurepip, venv' 2>/dev/null || { may_install && install_packages python3-venv; } || return 1
+    "$new" -m venv "$1.uv" && "$1.uv/bin/pip" -q --disable-pip-version-check install uv || return 1
     uv=$1.uv/bin/uv
   fi
+  echo "setup: no supported Python here; uv fetches one"
   "$uv" -q venv --seed --clear --python-preference managed --python 3.11 "$1" 2>/dev/null
 }
 

@@ -16,7 +16,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_LOCK_DIR", "string", ""),
     values.Flag("HPU_EMULATOR_FAULTS", "list", ""),
     values.Flag("HPU_EAGER_COMPILE_AFTER", "int", "2"),
-    values.Flag("HPU_COMPILE_MODE", "enum", "strict", ("strict",)),
+    values.Flag("HPU_EAGER_MAX_SIGNATURES", "int", "64"),
     values.Flag("HPU_CLUSTERING", "enum", "on", ("on", "off")),
     values.Flag("HPU_MIN_CLUSTER_SIZE", "int", "2"),
     values.Flag("HPU_MAX_CLUSTER_SIZE", "int", "0"),
@@ -83,9 +83,12 @@ def eager_compile_after() -> int:
     return values.parse_int(_BY_NAME["HPU_EAGER_COMPILE_AFTER"])
 
 
-def compile_mode() -> str:
-    """HPU_COMPILE_MODE: When a cluster is compiled. strict compiles at its first execution."""
-    return values.parse_string(_BY_NAME["HPU_COMPILE_MODE"])
+def eager_max_signatures() -> int:
+    """HPU_EAGER_MAX_SIGNATURES: An eager op that has been called with more signatures (dtypes, shapes, compile-time
+    constants) than this is no longer compiled but runs by its CPU kernel. Without effect where
+    HPU_EAGER_COMPILE_AFTER is 0.
+    """
+    return values.parse_int(_BY_NAME["HPU_EAGER_MAX_SIGNATURES"])
 
 
 def clustering() -> str:

@@ -29,6 +29,7 @@ class ClusterKernel : public tensorflow::OpKernel {
       : OpKernel(construction), table_(std::move(table)) {}
 
   ArgumentKinds& kinds() { return kinds_; }
+  const ExecutableTable& table() const { return *table_; }
   // The CPU's program for this kernel, made at first use. NotFound if there is none.
   absl::StatusOr<HostProgram*> host_program(tensorflow::OpKernelContext* context);
 

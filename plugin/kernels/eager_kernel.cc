@@ -88,7 +88,10 @@ absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensor
 bool EagerKernel::PrefersHost(ExecutableTable::Entry& entry) {
   if (!compilable_ || only_host_) return true;
   if (channels_first_) return false;
-  return entry.CountHostRun() <= flags::EagerCompileAfter();
+  // x[i] in a Python loop makes a new signature each time: compiling them all would never pay.
+  const int64_t compile_after = flags::EagerCompileAfter();
+  if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return true;
+  return entry.CountHostRun() <= compile_after;
 }
 
 absl::Status EagerKernel::OnFailure(const absl::Status& failure) {

@@ -37,6 +37,7 @@ ExecutableTable::Entry& ExecutableTable::FindOrCreate(const Signature& signature
   }
   absl::MutexLock lock(&mutex_);
   auto it = entries_.try_emplace(signature).first;
+  size_.store(static_cast<int64_t>(entries_.size()), std::memory_order_relaxed);
   last_.store(&*it, std::memory_order_release);
   return it->second;
 }

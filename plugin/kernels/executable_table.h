@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_KERNELS_EXECUTABLE_TABLE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
@@ -50,10 +51,14 @@ class ExecutableTable {
   // Valid as long as the table.
   Entry& FindOrCreate(const Signature& signature);
 
+  // Number of signatures seen.
+  int64_t size() const { return size_.load(std::memory_order_relaxed); }
+
  private:
   using Map = absl::node_hash_map<Signature, Entry>;
 
   std::atomic<Map::value_type*> last_{nullptr};
+  std::atomic<int64_t> size_{0};
   absl::Mutex mutex_;
   Map entries_ ABSL_GUARDED_BY(mutex_);
 };

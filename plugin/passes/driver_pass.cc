@@ -1,8 +1,10 @@
 // The pass that TensorFlow calls on each placed graph, before its own auto-clustering (phase 10).
+#include "absl/strings/str_cat.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/pipeline.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/graph/graph_def_builder.h"
+#include "tensorflow/core/platform/hash.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
@@ -15,6 +17,14 @@ bool IsOthersGraph(const std::string& function) {
   return IsEagerWrapper(function) || function.compare(0, sizeof(kClusterPrefix) - 1, kClusterPrefix) == 0;
 }
 
+// A Session keeps the kernels of stateful nodes by node name, for all graphs that it runs: clusters of different graphs
+// must have different names. The names of a graph's nodes tell it from the others, in every process alike.
+std::string SessionGraphName(const tensorflow::Graph& graph) {
+  uint64_t sum = 0;
+  for (const tensorflow::Node* node : graph.op_nodes()) sum += tensorflow::Hash64(node->name());
+  return absl::StrCat("session_", absl::Hex(sum & 0xffffffff, absl::kZeroPad8));
+}
+
 class DriverPass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
@@ -24,7 +34,8 @@ class DriverPass : public tensorflow::GraphOptimizationPass {
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
     const Settings settings = Settings::FromEnvironment();
     if (!settings.clustering || IsOthersGraph(function)) return tensorflow::OkStatus();
-    PassContext context(options.graph, options.flib_def, GraphName(function), settings);
+    const std::string name = function.empty() ? SessionGraphName(**options.graph) : GraphName(function);
+    PassContext context(options.graph, options.flib_def, name, settings);
     const tensorflow::Status status = RunPasses(&context);
     KeepReport(context.report);
     return status;

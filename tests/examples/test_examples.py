@@ -26,3 +26,12 @@ def test_on_cpu(example: str) -> None:
     report = train(example, "cpu")
     assert report["device"] == "/device:CPU:0"
     assert float(report["test accuracy"].rstrip("%")) / 100 >= EXAMPLES[example][1]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_on_hpu(example: str) -> None:
+    report = train(example, "hpu")
+    assert report["backend"] == "emulator"
+    assert float(report["test accuracy"].rstrip("%")) / 100 >= EXAMPLES[example][1]
+    assert " 0 fallbacks" in report["clusters"]
+    assert float(report["ops on the HPU"].split("%")[0]) > 50

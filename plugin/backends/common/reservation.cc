@@ -19,9 +19,9 @@ constexpr uint64_t kGap = uint64_t{1} << 30;
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 absl::Status MapError(const char* call, uint64_t bytes) {
-  return absl::ResourceExhaustedError(absl::StrCat(call, " of ", bytes >> 20,
-                                                   " MiB of address space for device memory: ", std::strerror(errno),
-                                                   "; lower HPU_MEMORY_MB or raise ulimit -v"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat(call, " of ", bytes >> 20, " MiB of address space for device memory: ", std::strerror(errno),
+                   "; lower HPU_MEMORY_MB, raise ulimit -v, or allow overcommit (sysctl vm.overcommit_memory=0)"));
 }
 
 }  // namespace

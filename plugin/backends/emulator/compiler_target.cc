@@ -1,6 +1,7 @@
 #include "plugin/backends/emulator/compiler_target.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -37,9 +38,14 @@ const HostCpu& GetHostCpu() {
 }
 
 std::string CompilerTarget() {
+  // XLA reads them once per process, too.
+  static const auto* flags = [] {
+    const char* value = std::getenv("XLA_FLAGS");
+    return new std::string(value == nullptr ? "" : value);
+  }();
   const HostCpu& cpu = GetHostCpu();
   return absl::StrCat("emulator 1; tensorflow " HPU_TENSORFLOW_VERSION "; cpu ", cpu.name, " ", cpu.features,
-                      "; threads ", ComputePool::DefaultThreads());
+                      "; threads ", ComputePool::DefaultThreads(), "; flags ", *flags);
 }
 
 }  // namespace hpu::emulator

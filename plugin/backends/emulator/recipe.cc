@@ -112,7 +112,7 @@ absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<
   // The result table comes first, then the buffer table. Kept per thread: a launch allocates nothing.
   thread_local std::vector<void*> kept;
   const size_t results_end = (results.size() + 1) & ~size_t{1};
-  kept.resize(results_end + parts_.slots.size());
+  if (kept.size() < results_end + parts_.slots.size()) kept.resize(results_end + parts_.slots.size());
   void** const result_table = kept.data();
   void** const buffers = result_table + results_end;
   for (size_t i = 0; i < parts_.slots.size(); ++i) {

@@ -111,13 +111,17 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
 
 absl::Status EmulatorStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  static_cast<EmulatorEvent&>(event).Set(Now());
+  auto* own = dynamic_cast<EmulatorEvent*>(&event);
+  if (own == nullptr) return absl::InvalidArgumentError("record of an event of another backend");
+  own->Set(Now());
   return absl::OkStatus();
 }
 
 absl::Status EmulatorStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  Point point = static_cast<const EmulatorEvent&>(event).point();
+  const auto* own = dynamic_cast<const EmulatorEvent*>(&event);
+  if (own == nullptr) return absl::InvalidArgumentError("wait for an event of another backend");
+  Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
   state_->queue.Push([&](Command& command) {
     command.kind = Command::Kind::kWait;
@@ -158,15 +162,19 @@ Point EmulatorStream::Now() {
 void EmulatorStream::RunCommands() {
   for (uint64_t sequence = 1;; ++sequence) {
     Command& command = state_->queue.Take(sequence);
-    if (command.kind == Command::Kind::kStop) return;
+    const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();
+    // The last one too: another thread may wait for all streams while this one is being destroyed.
     state_->timeline->Complete(sequence);
+    if (last) return;
   }
 }
 
 void EmulatorStream::Run(Command& command, uint64_t sequence) {
   switch (command.kind) {
+    case Command::Kind::kStop:
+      return;
     case Command::Kind::kCallback:
       command.callback(CurrentError());
       return;

@@ -54,13 +54,17 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
 
 absl::Status NullStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  static_cast<NullEvent&>(event).Set(CurrentError());
+  auto* own = dynamic_cast<NullEvent*>(&event);
+  if (own == nullptr) return absl::InvalidArgumentError("record of an event of another backend");
+  own->Set(CurrentError());
   return absl::OkStatus();
 }
 
 absl::Status NullStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  if (absl::Status status = static_cast<const NullEvent&>(event).status(); !status.ok()) Fail(std::move(status));
+  const auto* own = dynamic_cast<const NullEvent*>(&event);
+  if (own == nullptr) return absl::InvalidArgumentError("wait for an event of another backend");
+  if (absl::Status status = own->status(); !status.ok()) Fail(std::move(status));
   return absl::OkStatus();
 }
 

@@ -1,0 +1,56 @@
+#include "plugin/cts/backends.h"
+
+#include "absl/strings/string_view.h"
+
+namespace hpu::cts {
+namespace {
+
+// `pattern` with * for any text, against all of `text`.
+bool Matches(absl::string_view pattern, absl::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() == '*') {
+    return Matches(pattern.substr(1), text) || (!text.empty() && Matches(pattern, text.substr(1)));
+  }
+  return !text.empty() && pattern.front() == text.front() && Matches(pattern.substr(1), text.substr(1));
+}
+
+// What a build with ThreadSanitizer cannot run, on any backend.
+std::vector<Listed> UnsupportedHere() {
+#ifdef __SANITIZE_THREAD__
+  return {{"RecipeTest.*", "runs inside TensorFlow, whose locks ThreadSanitizer does not see"},
+          {"ForkTest.*", "ThreadSanitizer does not support children of processes with threads"},
+          {"ModuleTest.AForkedChildDoesNotKeepTheModule", "ThreadSanitizer does not support forked children"}};
+#else
+  return {};
+#endif
+}
+
+}  // namespace
+
+const std::vector<BackendUnderTest>& Backends() {
+  static const auto* backends = [] {
+    BackendUnderTest emulator;
+    emulator.spec = "emulator";
+    emulator.unsupported = UnsupportedHere();
+
+    BackendUnderTest null;
+    null.spec = "null";
+    null.holds_data = false;
+    null.exclusive = false;
+    null.asynchronous = false;
+    null.unsupported = UnsupportedHere();
+    null.unsupported.push_back({"ModuleTest.*", "modules of the null backend are not exclusive"});
+
+    return new std::vector<BackendUnderTest>{emulator, null};
+  }();
+  return *backends;
+}
+
+const Listed* Find(const std::vector<Listed>& list, const std::string& test) {
+  for (const Listed& listed : list) {
+    if (Matches(listed.pattern, test)) return &listed;
+  }
+  return nullptr;
+}
+
+}  // namespace hpu::cts

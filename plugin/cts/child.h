@@ -1,0 +1,42 @@
+// Child processes of tests: this program again, in another role.
+#ifndef HPU_PLUGIN_CTS_CHILD_H_
+#define HPU_PLUGIN_CTS_CHILD_H_
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace hpu::cts {
+
+// If the command line asks for a role (--cts_child=…), plays it and returns true with its exit code. Called by main().
+bool PlayRole(int argc, char** argv, int* exit_code);
+
+// A process that acquires a device of a backend, says so, and holds it until told to stop. Its environment is this
+// process's. Killed and reaped at destruction.
+class HoldingProcess {
+ public:
+  enum class Role {
+    kHold,         // keeps the device
+    kForkAndHold,  // and forks a child that lives on for a minute
+  };
+
+  HoldingProcess(const std::string& backend, Role role);
+  ~HoldingProcess();
+  HoldingProcess(const HoldingProcess&) = delete;
+  HoldingProcess& operator=(const HoldingProcess&) = delete;
+
+  pid_t pid() const { return pid_; }
+  // What the process said after trying: "acquired <module>" or the error.
+  const std::string& answer() const { return answer_; }
+  // As a crash would end it.
+  void Kill();
+
+ private:
+  pid_t pid_ = -1;
+  int input_ = -1;  // closing it ends the process
+  std::string answer_;
+};
+
+}  // namespace hpu::cts
+
+#endif  // HPU_PLUGIN_CTS_CHILD_H_
