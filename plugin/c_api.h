@@ -59,10 +59,11 @@ HPU_EXPORT hpu_buffer hpu_statistics(void);
 HPU_EXPORT void hpu_statistics_reset(void);
 // --- graph passes ---
 
-// Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose nodes'
-// devices count as assigned. `function` is the name of the function that the graph came from, "" for none. Returns an absl
-// status code. If it is 0, `graph_out` gets the GraphDef after the pass, serialized deterministically, and `report_out` the
-// report as JSON (plugin/passes/report.h); otherwise `graph_out` is empty and `report_out` holds the message.
+// Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose
+// nodes' devices count as assigned. `function` is the name of the function that the graph came from, "" for none.
+// Returns an absl status code. If it is 0, `graph_out` gets the GraphDef after the pass, serialized deterministically,
+// and `report_out` the report as JSON (plugin/passes/report.h); otherwise `graph_out` is empty and `report_out` holds
+// the message.
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
                                       hpu_buffer* graph_out, hpu_buffer* report_out);
 
