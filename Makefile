@@ -113,4 +113,4 @@ tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where
 	clang-tidy -quiet -p $(BUILD) $$(git ls-files 'plugin/hal/*.cc' 'plugin/backends/*.cc')
 
 clean: ## remove what was built; `rm -r .venv` removes what was installed
-	rm -rf $(BUILD) build-asan build-tsan build-ubsan dist habana_frameworks/tensorflow/lib
+	rm -rf $(BUILD) build-wheel build-asan build-tsan build-ubsan dist habana_frameworks/tensorflow/lib
