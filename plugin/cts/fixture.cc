@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<hal::Device>> CtsTest::Acquire(const hal::Acquire
 
 void CtsTest::AcquireWithFaults(const std::string& faults) {
   const ScopedVariable variable("HPU_EMULATOR_FAULTS", faults);
-  slow_work_.reset();
+  slow_work_.clear();
   device_.reset();
   device_ = Value(Acquire());
   ASSERT_NE(nullptr, device_);
@@ -94,8 +94,9 @@ void CtsTest::ExpectContents(hal::DeviceAddress address, const std::vector<uint8
 
 absl::Status CtsTest::QueueSlowWork(hal::Stream& stream) {
   constexpr uint64_t kBytes = uint64_t{64} << 20;
-  if (slow_work_ == nullptr) slow_work_ = Memory(kBytes);
-  return stream.Fill(slow_work_->address(), 1, kBytes);
+  std::unique_ptr<hal::Memory>& memory = slow_work_[&stream];  // streams that share one would race
+  if (memory == nullptr) memory = Memory(kBytes);
+  return stream.Fill(memory->address(), 1, kBytes);
 }
 
 }  // namespace hpu::cts

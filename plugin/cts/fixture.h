@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -85,7 +86,7 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
 
  private:
   std::unique_ptr<hal::Device> device_;
-  std::unique_ptr<hal::Memory> slow_work_;
+  std::map<hal::Stream*, std::unique_ptr<hal::Memory>> slow_work_;
 };
 
 // Instantiates a suite over all backends.
