@@ -96,7 +96,7 @@ bench: build ## ratios against TensorFlow on the CPU
 	$(PYTHON) benchmarks/launch.py
 	$(PYTHON) benchmarks/train_step.py
 
-soak: build ## two thousand train steps, memory watched
+soak: build ## the slow tests: tens of thousands of train steps, memory watched
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)
 
 # Each sanitizer has a build tree of its own and runs the conformance suite, whose code is all ours.

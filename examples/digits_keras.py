@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import digits
 import tensorflow as tf
+
+import digits
 
 
 def build_model() -> tf.keras.Model:

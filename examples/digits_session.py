@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import digits
 import tensorflow as tf
+
+import digits
 
 tf1 = tf.compat.v1
 
