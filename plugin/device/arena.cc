@@ -41,8 +41,9 @@ std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, cons
   bytes -= bytes % kGranule;
   tensorflow::BFCAllocator::Options options;
   options.allow_growth = true;
-  // A free piece that is larger than what is asked for by less than this share of the arena is given out whole.
-  options.fragmentation_fraction = 1.0 / 256;
+  // A free piece that is larger than what is asked for by less than this is given out whole, and counts as in use.
+  constexpr double kSpareBytes = 64 << 10;
+  options.fragmentation_fraction = kSpareBytes / static_cast<double>(bytes);
   return std::make_unique<tensorflow::BFCAllocator>(std::make_unique<RangeSubAllocator>(base, bytes, type), bytes, name,
                                                     options);
 }
