@@ -34,7 +34,7 @@ help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: build ## set up, build, train the digits model on the emulated HPU
-	$(PYTHON) examples/digits_keras.py
+	TF_CPP_MIN_LOG_LEVEL=1 $(PYTHON) examples/digits_keras.py
 
 test: $(if $(wildcard plugin/cts/*.cc),cts) pytest ## set up, build, run all tests
 

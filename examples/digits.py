@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 import statistics
 import time
 from collections.abc import Iterator
@@ -65,7 +64,6 @@ def parse_arguments(description: str, epochs: int) -> Arguments:
 
 def prepare(arguments: Arguments) -> None:
     """The two lines that a program needs for the HPU. Call it before the first TensorFlow operation."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
     if arguments.device == "hpu":
         from habana_frameworks.tensorflow import load_habana_module
 
