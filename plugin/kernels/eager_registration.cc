@@ -39,6 +39,17 @@ struct Defaults {
   std::set<std::string> int32_attributes;
 };
 
+// Whether all arguments of a type attribute are in host memory. ZerosLike takes int32 in device memory and gives it in
+// host memory, which an eager call of it cannot do: such ops get a kernel of ours.
+bool KeepsOnHost(const KernelDef& kernel, const std::string& attribute) {
+  const OpDef* op = nullptr;
+  if (!tensorflow::OpRegistry::Global()->LookUpOpDef(kernel.op(), &op).ok()) return false;
+  const auto on_host = [&](const OpDef::ArgDef& argument) {
+    return argument.type_attr() != attribute || absl::c_linear_search(kernel.host_memory_arg(), argument.name());
+  };
+  return absl::c_all_of(op->input_arg(), on_host) && absl::c_all_of(op->output_arg(), on_host);
+}
+
 absl::flat_hash_map<std::string, Defaults> ReadDefaults() {
   absl::flat_hash_map<std::string, Defaults> defaults;
   const tensorflow::KernelList kernels = tensorflow::GetAllRegisteredKernels();
@@ -49,6 +60,7 @@ absl::flat_hash_map<std::string, Defaults> ReadDefaults() {
       const auto& types = constraint.allowed_values().list().type();
       if (types.size() == 1 && types[0] == tensorflow::DT_INT32) int32.insert(constraint.name());
     }
+    if (absl::c_any_of(int32, [&](const std::string& attribute) { return !KeepsOnHost(kernel, attribute); })) continue;
     Defaults& entry = defaults[kernel.op()];
     if (!entry.exist) {
       entry.int32_attributes = std::move(int32);
