@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tests.support.clusters import assert_launched
+
 CPU = "/device:CPU:0"
 HPU = "/device:HPU:0"
 
@@ -60,3 +62,38 @@ def assert_same_on_hpu(function: Callable[..., Any], *arguments: Any, tolerance:
     expected, actual = results
     assert_close(actual, expected, tolerance, context=getattr(function, "__name__", ""))
     return actual
+
+
+def with_gradients(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` giving its results and the gradients of all that are floats by all arguments that are floats."""
+
+    def run(*arguments: Any) -> Any:
+        floats = [argument for argument in arguments if tf.is_tensor(argument) and argument.dtype.is_floating]
+        with tf.GradientTape() as tape:
+            tape.watch(floats)
+            results = function(*arguments)
+        targets = [result for result in tf.nest.flatten(results) if result.dtype.is_floating]
+        return results, tape.gradient(targets, floats, unconnected_gradients="zero")
+
+    run.__name__ = getattr(function, "__name__", "run")
+    return run
+
+
+def assert_same_graph(
+    function: Callable[..., Any],
+    *arguments: Any,
+    gradients: bool = True,
+    clusters: bool = True,
+    tolerance: Tolerance | None = None,
+    signature: list[tf.TensorSpec] | None = None,
+) -> Any:
+    """Like assert_same_on_hpu, for `function` as a tf.function, its gradients included.
+
+    clusters: the HPU's run must have launched clusters, none of which fell back to the CPU.
+    signature: of the arguments, where they are to be less known than they are.
+    """
+    graph = tf.function(with_gradients(function) if gradients else function, input_signature=signature)
+    result = assert_same_on_hpu(graph, *arguments, tolerance=tolerance)
+    if clusters:
+        assert_launched()
+    return result
