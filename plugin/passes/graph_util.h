@@ -15,8 +15,9 @@ inline constexpr char kLaunchOp[] = "HabanaLaunch";
 inline constexpr char kPhiloxStateOp[] = "HabanaPhiloxState";
 
 // Attributes by which the passes speak to each other; none survives the last pass.
-inline constexpr char kCandidateAttr[] = "_habana_candidate";  // bool: marking found that the node may be in a cluster
-inline constexpr char kClusterAttr[] = "_habana_cluster";      // string: the cluster that holds the node
+inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: marking found that the node may be in a cluster
+inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
+inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: the node stays outside, for host ops
 inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
 
 // Whether a device name (full or partial, "" is none) names an HPU.

@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/graph_util.h"
-#include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
 namespace {
@@ -36,18 +35,11 @@ const OpSet& StatefulRandomOps() {
 const OpSet& DifferingRandomOps() {
   static const auto* ops = new OpSet(
       {"StatelessMultinomial", "StatelessParameterizedTruncatedNormal", "StatelessRandomBinomial",
-       "StatelessRandomGammaV2", "StatelessRandomGammaV3", "StatelessRandomGetAlg", "StatelessRandomGetKeyCounterAlg",
-       "StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomPoisson", "StatelessRandomUniform",
-       "StatelessRandomUniformFullInt", "StatelessRandomUniformInt", "StatelessRandomUniformV2", "StatelessShuffle",
-       "StatelessTruncatedNormal", "StatelessTruncatedNormalV2"});
+       "StatelessRandomGammaV2", "StatelessRandomGammaV3", "StatelessRandomGetAlg", "StatelessRandomGetKeyCounter",
+       "StatelessRandomGetKeyCounterAlg", "StatelessRandomNormal", "StatelessRandomNormalV2", "StatelessRandomPoisson",
+       "StatelessRandomUniform", "StatelessRandomUniformFullInt", "StatelessRandomUniformInt",
+       "StatelessRandomUniformV2", "StatelessShuffle", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2"});
   return *ops;
-}
-
-// Whether compiled code draws what the CPU draws: only whole numbers and float16 do, bit for bit.
-bool DrawsAsTheCpu(const tensorflow::Node& node) {
-  tensorflow::DataType dtype = tensorflow::DT_INVALID;
-  return node.type_string() == "StatelessRandomUniformV2" &&
-         tensorflow::TryGetNodeAttr(node.attrs(), "dtype", &dtype) && dtype == tensorflow::DT_HALF;
 }
 
 std::optional<OpRefusal> RefuseByTypes(const tensorflow::Node& node) {
@@ -84,7 +76,7 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (IsStatefulRandom(op)) {
     return OpRefusal{"random", absl::StrCat(op, " draws from state whose seeds compiled code would ignore")};
   }
-  if (DifferingRandomOps().contains(op) && !DrawsAsTheCpu(node)) {
+  if (DifferingRandomOps().contains(op)) {
     return OpRefusal{"random", absl::StrCat(op, " draws other numbers in compiled code than on the CPU")};
   }
   return RefuseByTypes(node);

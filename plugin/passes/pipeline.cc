@@ -7,6 +7,7 @@
 #include "plugin/passes/dump.h"
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/marking_pass.h"
+#include "plugin/passes/random_pass.h"
 #include "plugin/passes/segmentation_pass.h"
 #include "tensorflow/core/lib/core/errors.h"
 
@@ -19,6 +20,7 @@ struct Pass {
 };
 
 constexpr Pass kPasses[] = {
+    {"random", RewriteRandomOps},
     {"mark", MarkCandidates},
     {"segment", SegmentGraph},
     {"encapsulate", EncapsulateClusters},

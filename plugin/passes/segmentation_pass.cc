@@ -182,7 +182,10 @@ absl::Status SegmentGraph(PassContext* context) {
     const std::string name = NextName(*context, &counter);
     for (Node* node : nodes) node->AddAttr(kClusterAttr, name);
   }
-  for (Node* node : graph->op_nodes()) node->ClearAttr(kCandidateAttr);
+  for (Node* node : graph->op_nodes()) {
+    node->ClearAttr(kCandidateAttr);
+    node->ClearAttr(kHostShapeAttr);
+  }
   return CopyConstantsIntoClusters(graph);
 }
 

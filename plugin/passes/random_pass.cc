@@ -1,0 +1,188 @@
+#include "plugin/passes/random_pass.h"
+
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/graph_util.h"
+#include "plugin/passes/host_shapes.h"
+#include "plugin/passes/node_maker.h"
+#include "plugin/passes/uniform_bits.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeBuilder;
+
+enum class State { kStateful, kSeed, kKeyAndCounter };
+enum class Numbers { kUniform, kNormal, kUniformInt, kFullInt };
+
+struct RandomOp {
+  State state;
+  Numbers numbers;
+  int minval = -1;  // input, for whole numbers in a range; maxval follows
+};
+
+const RandomOp* FindRandomOp(const std::string& op) {
+  static const auto* ops = new absl::flat_hash_map<std::string, RandomOp>({
+      {"RandomUniform", {State::kStateful, Numbers::kUniform}},
+      {"RandomStandardNormal", {State::kStateful, Numbers::kNormal}},
+      {"RandomUniformInt", {State::kStateful, Numbers::kUniformInt, 1}},
+      {"StatelessRandomUniform", {State::kSeed, Numbers::kUniform}},
+      {"StatelessRandomNormal", {State::kSeed, Numbers::kNormal}},
+      {"StatelessRandomUniformInt", {State::kSeed, Numbers::kUniformInt, 2}},
+      {"StatelessRandomUniformFullInt", {State::kSeed, Numbers::kFullInt}},
+      {"StatelessRandomUniformV2", {State::kKeyAndCounter, Numbers::kUniform}},
+      {"StatelessRandomNormalV2", {State::kKeyAndCounter, Numbers::kNormal}},
+      {"StatelessRandomUniformIntV2", {State::kKeyAndCounter, Numbers::kUniformInt, 4}},
+      {"StatelessRandomUniformFullIntV2", {State::kKeyAndCounter, Numbers::kFullInt}},
+  });
+  const auto found = ops->find(op);
+  return found == ops->end() ? nullptr : &found->second;
+}
+
+constexpr int kPhilox = 1;
+constexpr int kAutoSelect = 3;
+
+// Whether a …V2 op draws by Philox, as far as the graph tells; AUTO_SELECT means Philox on the CPU.
+bool DrawsByPhilox(const Node& node) {
+  const Node* alg = nullptr;
+  if (!node.input_node(3, &alg).ok()) return false;
+  if (alg->type_string() == "StatelessRandomGetAlg") return true;
+  tensorflow::Tensor value;
+  if (!alg->IsConstant() || !tensorflow::GetNodeAttr(alg->attrs(), "value", &value).ok()) return false;
+  return value.NumElements() == 1 && value.dtype() == tensorflow::DT_INT32 &&
+         (value.flat<int32_t>()(0) == kPhilox || value.flat<int32_t>()(0) == kAutoSelect);
+}
+
+DataType NumberType(const Node& node) { return node.output_type(0); }
+
+bool CanRewrite(const Node& node, const RandomOp& op) {
+  if (op.state == State::kKeyAndCounter && !DrawsByPhilox(node)) return false;
+  return op.minval >= 0 || op.numbers == Numbers::kFullInt || CanConvertBits(NumberType(node));
+}
+
+NodeBuilder::NodeOut Input(const Node& node, int index) {
+  const tensorflow::Edge* edge = nullptr;
+  TF_CHECK_OK(node.input_edge(index, &edge));
+  return NodeBuilder::NodeOut(edge->src(), edge->src_output());
+}
+
+class RandomRewriter {
+ public:
+  RandomRewriter(PassContext* context, const std::vector<Node*>& stateful)
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {
+    if (!lowered_ && !stateful.empty()) shapes_ = std::make_unique<HostShapes>(context, stateful);
+  }
+
+  absl::Status Rewrite(Node* node, const RandomOp& op);
+
+ private:
+  struct Key {
+    NodeBuilder::NodeOut key;
+    NodeBuilder::NodeOut counter;
+    Node* anchor;
+  };
+
+  absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
+  absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
+  absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
+
+  PassContext* const context_;
+  const bool lowered_;                  // constants then need something to wait for
+  std::unique_ptr<HostShapes> shapes_;  // null where shapes stay as they are
+};
+
+absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, const RandomOp& op, NodeMaker* maker) {
+  if (op.state == State::kKeyAndCounter) {
+    const NodeBuilder::NodeOut key = Input(node, 1);
+    return Key{key, Input(node, 2), key.node};
+  }
+  if (op.state == State::kSeed) {
+    NodeBuilder builder = maker->New("key_counter", "StatelessRandomGetKeyCounter");
+    TF_ASSIGN_OR_RETURN(Node * key, maker->Add(builder.Input(Input(node, 1))));
+    return Key{NodeBuilder::NodeOut(key, 0), NodeBuilder::NodeOut(key, 1), key};
+  }
+  NodeBuilder::NodeOut shape = Input(node, 0);
+  const bool computed_on_hpu = IsHpuDevice(shape.node->assigned_device_name()) && !shape.node->IsConstant();
+  if (shapes_ != nullptr && computed_on_hpu) {
+    TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside, shapes_->ShapeOf(node, 0, node.assigned_device_name()));
+    if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
+  }
+  int64_t seed = 0;
+  int64_t seed2 = 0;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
+  NodeBuilder builder = maker->New("state", kPhiloxStateOp);
+  builder.Input(shape).Attr("seed", seed).Attr("seed2", seed2);
+  TF_ASSIGN_OR_RETURN(Node * state, maker->Add(builder));
+  return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
+}
+
+absl::StatusOr<Node*> RandomRewriter::AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
+                                                      const Key& key) {
+  TF_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
+  const bool ranged = op.numbers == Numbers::kUniformInt;
+  NodeBuilder builder =
+      maker.New("numbers", ranged ? "StatelessRandomUniformIntV2" : "StatelessRandomUniformFullIntV2");
+  builder.Input(Input(node, 0)).Input(key.key).Input(key.counter).Input(alg);
+  if (ranged) builder.Input(Input(node, op.minval)).Input(Input(node, op.minval + 1));
+  return maker.Add(builder.Attr("dtype", NumberType(node)));
+}
+
+absl::StatusOr<Node*> RandomRewriter::AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
+                                                 const Key& key) {
+  const Draw draw{Input(node, 0), key.key, key.counter, NumberType(node)};
+  switch (op.numbers) {
+    case Numbers::kUniform:
+      return AddUniform(maker, draw);
+    case Numbers::kNormal:
+      return AddNormal(maker, draw);
+    default:
+      return AddWholeNumbers(node, op, maker, key);
+  }
+}
+
+absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
+  Graph* graph = context_->graph->get();
+  NodeMaker maker(graph, node->name(), node->assigned_device_name());
+  TF_ASSIGN_OR_RETURN(const Key key, AddKey(*node, op, &maker));
+  if (lowered_) maker.set_anchor(key.anchor);
+  TF_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
+  for (const tensorflow::Edge* edge : node->in_edges()) {
+    if (!edge->IsControlEdge() || edge->src()->IsSource()) continue;
+    if (op.state != State::kKeyAndCounter) graph->AddControlEdge(edge->src(), key.anchor, /*allow_duplicates=*/true);
+    graph->AddControlEdge(edge->src(), numbers, /*allow_duplicates=*/true);
+  }
+  MoveConsumers(graph, node, numbers);
+  const std::string name = node->name();
+  context_->report.rewrites.push_back(
+      {name, node->type_string(), "random", absl::StrCat("draws by Philox from ", key.anchor->name())});
+  graph->RemoveNode(node);
+  numbers->set_name(name);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RewriteRandomOps(PassContext* context) {
+  std::vector<std::pair<Node*, const RandomOp*>> found;
+  std::vector<Node*> stateful;
+  for (Node* node : (*context->graph)->op_nodes()) {
+    if (!IsOnHpu(*node)) continue;
+    const RandomOp* op = FindRandomOp(node->type_string());
+    if (op == nullptr || !CanRewrite(*node, *op)) continue;
+    found.emplace_back(node, op);
+    if (op->state == State::kStateful) stateful.push_back(node);
+  }
+  if (found.empty()) return absl::OkStatus();
+  RandomRewriter rewriter(context, stateful);
+  for (const auto& [node, op] : found) TF_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes
