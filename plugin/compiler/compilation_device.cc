@@ -15,7 +15,6 @@ bool IsKeptFromCompiler(absl::string_view op) {
   // is baked into the program, the first stateless ones differ from the CPU's numbers (plugin/passes rewrites those
   // that have a V2 form); Assert and CheckNumerics are dropped by tf2xla, so that their errors would be lost.
   static const auto* kept = new absl::flat_hash_set<absl::string_view>{"Where",
-                                                                       "Unique",
                                                                        "UniqueV2",
                                                                        "UniqueWithCounts",
                                                                        "UniqueWithCountsV2",
@@ -57,6 +56,13 @@ bool IsKeptFromCompiler(absl::string_view op) {
                                                                        "CollectiveAssignGroupV2",
                                                                        "CollectiveReduceScatterV2"};
   return kept->contains(op);
+}
+
+bool DrawsOtherNumbers(absl::string_view op) {
+  static const auto* ops =
+      new absl::flat_hash_set<absl::string_view>{"StatelessRandomGetKeyCounter", "StatelessRandomNormalV2",
+                                                 "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"};
+  return ops->contains(op);
 }
 
 void RegisterLowerings() {

@@ -13,6 +13,10 @@ inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 // or their errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
+// Whether compiled code draws other numbers than the CPU's kernel of the op: it makes floating-point numbers of other
+// bits, and another key of a seed. jit_compile functions may hold such ops; nothing else compiles them.
+bool DrawsOtherNumbers(absl::string_view op);
+
 // Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows it once in a process, and before the
 // first tf.function runs: the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
 void RegisterLowerings();

@@ -51,7 +51,7 @@ bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
 
 EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
     : ClusterKernel(construction, SharedTable(construction->def())),
-      compilable_(!IsKeptFromCompiler(construction->def().op())),
+      compilable_(!IsKeptFromCompiler(construction->def().op()) && !DrawsOtherNumbers(construction->def().op())),
       channels_first_(IsChannelsFirst(construction->def())),
       graph_def_version_(construction->graph_def_version()) {
   kinds().assign(num_inputs(), Kind::kParameter);

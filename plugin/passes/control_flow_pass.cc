@@ -1,0 +1,202 @@
+#include "plugin/passes/control_flow_pass.h"
+
+#include <numeric>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "plugin/passes/graph_util.h"
+#include "plugin/passes/marking_pass.h"
+#include "tensorflow/core/common_runtime/lower_functional_ops.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/util/device_name_utils.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::FunctionDef;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeDef;
+
+constexpr char kHiddenAttr[] = "_habana_lower";
+const char* const kLowerAttr = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
+
+// Moves a true attribute to another name; false if there was none.
+bool RenameAttr(NodeDef* node, const char* from, const char* to) {
+  const auto found = node->attr().find(from);
+  if (found == node->attr().end() || !found->second.b()) return false;
+  (*node->mutable_attr())[to].set_b(true);
+  node->mutable_attr()->erase(from);
+  return true;
+}
+
+absl::Status RenameInFunctions(FunctionLibraryDefinition* library, const char* from, const char* to) {
+  for (const std::string& name : library->ListFunctionNames()) {
+    const FunctionDef* function = library->Find(name);
+    const bool has = std::any_of(function->node_def().begin(), function->node_def().end(), [&](const NodeDef& node) {
+      const auto found = node.attr().find(from);
+      return found != node.attr().end() && found->second.b();
+    });
+    if (!has) continue;
+    FunctionDef renamed = *function;
+    for (NodeDef& node : *renamed.mutable_node_def()) RenameAttr(&node, from, to);
+    TF_RETURN_IF_ERROR(library->ReplaceFunction(name, renamed));
+  }
+  return absl::OkStatus();
+}
+
+bool IsHidden(const Node& node) {
+  bool hidden = false;
+  return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
+}
+
+bool PinnedElsewhere(const Node& node) {
+  tensorflow::DeviceNameUtils::ParsedName parsed;
+  return tensorflow::DeviceNameUtils::ParseFullName(node.requested_device(), &parsed) && parsed.has_type &&
+         parsed.type != kDeviceType;
+}
+
+// The compiler wants to know how long a TensorList is; loops without a bound have lists without one.
+bool MakesUnboundedList(const Node& node) {
+  int input = -1;
+  if (node.type_string() == "EmptyTensorList") input = 1;
+  if (node.type_string() == "TensorListReserve") input = 1;
+  if (input < 0) return false;
+  const Node* size = nullptr;
+  tensorflow::Tensor value;
+  if (!node.input_node(input, &size).ok() || !size->IsConstant()) return false;
+  if (!tensorflow::GetNodeAttr(size->attrs(), "value", &value).ok() || value.dtype() != tensorflow::DT_INT32)
+    return true;
+  return value.NumElements() != 1 || value.flat<int32_t>()(0) < 0;
+}
+
+// Decides on all hidden nodes of a graph: those that share TensorLists stay whole or are lowered together.
+class Chooser {
+ public:
+  explicit Chooser(PassContext* context)
+      : context_(context), graph_(**context->graph), rules_(context->Runtime()), parent_(graph_.num_node_ids()) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
+
+  std::vector<Node*> ToLower();
+
+ private:
+  int Find(int id) {
+    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
+    return id;
+  }
+  std::optional<OpRefusal> Refuse(const Node& node);
+
+  PassContext* const context_;
+  const Graph& graph_;
+  CandidateRules rules_;
+  std::vector<int> parent_;
+};
+
+std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
+  if (PinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
+  if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "makes a TensorList of unknown size"};
+  return rules_.Refuse(node);
+}
+
+std::vector<Node*> Chooser::ToLower() {
+  absl::flat_hash_set<const Node*> sharing;
+  for (const Edge* edge : graph_.edges()) {
+    if (edge->IsControlEdge() || edge->src()->output_type(edge->src_output()) != tensorflow::DT_VARIANT) continue;
+    parent_[Find(edge->src()->id())] = Find(edge->dst()->id());
+    sharing.insert(edge->src());
+    sharing.insert(edge->dst());
+  }
+  absl::flat_hash_set<int> with_hidden;
+  for (const Node* node : graph_.op_nodes()) {
+    if (IsHidden(*node)) with_hidden.insert(Find(node->id()));
+  }
+  absl::flat_hash_map<int, OpRefusal> refused;  // by group
+  for (const Node* node : graph_.op_nodes()) {
+    const int group = Find(node->id());
+    if (!with_hidden.contains(group) || (!IsHidden(*node) && !sharing.contains(node))) continue;
+    if (refused.contains(group)) continue;
+    if (auto refusal = Refuse(*node)) {
+      if (!IsHidden(*node)) refusal->reason = "shares a TensorList with " + node->name() + ", which " + refusal->reason;
+      refused.emplace(group, *std::move(refusal));
+    }
+  }
+  std::vector<Node*> lower;
+  for (Node* node : graph_.op_nodes()) {
+    if (!IsHidden(*node)) continue;
+    const auto found = refused.find(Find(node->id()));
+    if (found == refused.end()) continue;
+    context_->report.Refuse(node->name(), node->type_string(), "lowered", found->second.reason);
+    lower.push_back(node);
+  }
+  return lower;
+}
+
+// Whether a graph is one in which an HPU might get nodes.
+bool Concerns(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (options.graph == nullptr || options.flib_def == nullptr || options.device_set == nullptr) return false;
+  if (options.function_def != nullptr && IsEagerWrapper(options.function_def->signature().name())) return false;
+  const bool elsewhere =
+      options.default_function_device != nullptr && options.default_function_device->device_type() != kDeviceType;
+  if (elsewhere) return false;
+  for (const tensorflow::Device* device : options.device_set->devices()) {
+    if (device->device_type() == kDeviceType) return true;
+  }
+  return false;
+}
+
+class HidePass : public tensorflow::GraphOptimizationPass {
+ public:
+  tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
+    if (!Concerns(options) || !Settings::FromEnvironment().clustering) return tensorflow::OkStatus();
+    return HideControlFlow(options.graph->get(), options.flib_def);
+  }
+};
+
+class LowerPass : public tensorflow::GraphOptimizationPass {
+ public:
+  tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
+    if (!Concerns(options)) return tensorflow::OkStatus();
+    const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
+    PassContext context(options.graph, options.flib_def, GraphName(function), Settings::FromEnvironment());
+    return LowerRemainingControlFlow(&context, options);
+  }
+};
+
+constexpr int kBeforeLowering = 0;  // TensorFlow lowers in phase 10
+constexpr int kAfterLowering = 11;
+
+REGISTER_OPTIMIZATION(tensorflow::OptimizationPassRegistry::PRE_PLACEMENT, kBeforeLowering, HidePass);
+REGISTER_OPTIMIZATION(tensorflow::OptimizationPassRegistry::PRE_PLACEMENT, kAfterLowering, LowerPass);
+
+}  // namespace
+
+absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
+  for (Node* node : graph->op_nodes()) {
+    bool lower = false;
+    if (!tensorflow::TryGetNodeAttr(node->attrs(), kLowerAttr, &lower) || !lower) continue;
+    node->ClearAttr(kLowerAttr);
+    node->AddAttr(kHiddenAttr, true);
+  }
+  return RenameInFunctions(library, kLowerAttr, kHiddenAttr);
+}
+
+absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options) {
+  while (true) {
+    const std::vector<Node*> lower = Chooser(context).ToLower();
+    if (lower.empty()) break;
+    for (Node* node : lower) {
+      node->ClearAttr(kHiddenAttr);
+      node->AddAttr(kLowerAttr, true);
+    }
+    // Bodies come into the graph with their own loops and branches hidden still: those are asked next.
+    TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+  }
+  for (Node* node : (*context->graph)->op_nodes()) node->ClearAttr(kHiddenAttr);
+  return RenameInFunctions(context->library, kHiddenAttr, kLowerAttr);
+}
+
+}  // namespace hpu::passes
