@@ -1,6 +1,7 @@
 // The passes' part of plugin/c_api.h.
 #include "plugin/c_api.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -23,6 +24,14 @@ std::string Serialize(const tensorflow::GraphDef& graph) {
   graph.SerializeToCodedStream(&coded);
   coded.Trim();
   return bytes;
+}
+
+// The library's functions by name: it holds them in no order.
+tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library) {
+  tensorflow::FunctionDefLibrary proto = library.ToProto();
+  std::sort(proto.mutable_function()->begin(), proto.mutable_function()->end(),
+            [](const auto& a, const auto& b) { return a.signature().name() < b.signature().name(); });
+  return proto;
 }
 
 absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDefinition* library,
@@ -57,7 +66,7 @@ absl::Status RunOn(const void* data, size_t size, const char* name, const char* 
   }
   tensorflow::GraphDef result;
   graph->ToGraphDef(&result);
-  *result.mutable_library() = library.ToProto();
+  *result.mutable_library() = SortedLibrary(library);
   *graph_out = Serialize(result);
   *report_out = context.report.ToJson();
   return absl::OkStatus();

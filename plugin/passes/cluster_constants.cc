@@ -44,7 +44,7 @@ absl::Status CopyConstantsIntoClusters(Graph* graph) {
   }
   for (Node* constant : constants) {
     std::map<std::string, std::vector<const Edge*>> uses;  // by cluster
-    for (const Edge* edge : constant->out_edges()) {
+    for (const Edge* edge : OutEdges(*constant)) {
       std::string cluster;
       if (!edge->IsControlEdge() && tensorflow::TryGetNodeAttr(edge->dst()->attrs(), kClusterAttr, &cluster)) {
         uses[cluster].push_back(edge);

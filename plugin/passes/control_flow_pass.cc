@@ -9,7 +9,6 @@
 #include "plugin/passes/marking_pass.h"
 #include "tensorflow/core/common_runtime/lower_functional_ops.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tensorflow/core/util/device_name_utils.h"
 
 namespace hpu::passes {
 namespace {
@@ -53,12 +52,6 @@ bool IsHidden(const Node& node) {
   return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
 }
 
-bool PinnedElsewhere(const Node& node) {
-  tensorflow::DeviceNameUtils::ParsedName parsed;
-  return tensorflow::DeviceNameUtils::ParseFullName(node.requested_device(), &parsed) && parsed.has_type &&
-         parsed.type != kDeviceType;
-}
-
 // The compiler wants to know how long a TensorList is; loops without a bound have lists without one.
 bool MakesUnboundedList(const Node& node) {
   int input = -1;
@@ -97,7 +90,7 @@ class Chooser {
 };
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
-  if (PinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
+  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
   if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "makes a TensorList of unknown size"};
   return rules_.Refuse(node);
 }
@@ -162,7 +155,9 @@ class LowerPass : public tensorflow::GraphOptimizationPass {
     if (!Concerns(options)) return tensorflow::OkStatus();
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
     PassContext context(options.graph, options.flib_def, GraphName(function), Settings::FromEnvironment());
-    return LowerRemainingControlFlow(&context, options);
+    const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
+    if (!context.report.refusals.empty()) KeepReport(context.report);
+    return status;
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/node_maker.h"
 #include "tensorflow/compiler/jit/encapsulate_subgraphs_pass.h"
 #include "tensorflow/compiler/tf2xla/const_analysis.h"
 #include "tensorflow/core/framework/node_def_builder.h"
@@ -156,18 +157,7 @@ Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups
       graph->AddEdge(edge->src(), edge->src_output(), launch, edge->dst_input());
     }
   }
-  const std::vector<const Edge*> outputs(call->out_edges().begin(), call->out_edges().end());
-  for (const Edge* edge : outputs) {
-    Node* user = edge->dst();
-    const int output = edge->src_output();
-    const int input = edge->dst_input();
-    graph->RemoveEdge(edge);
-    if (output == Graph::kControlSlot) {
-      graph->AddControlEdge(launch, user, /*allow_duplicates=*/true);
-    } else {
-      graph->AddEdge(launch, output, user, input);
-    }
-  }
+  MoveConsumers(graph, call, launch);
   const tensorflow::FunctionDef* function = library.Find(call->type_string());
   if (function == nullptr) return tensorflow::errors::Internal("cluster ", call->name(), " has no function");
   Cluster cluster;

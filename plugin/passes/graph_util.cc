@@ -1,5 +1,6 @@
 #include "plugin/passes/graph_util.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "absl/strings/match.h"
@@ -31,6 +32,19 @@ bool IsHpuDevice(const std::string& device) {
 
 bool IsOnHpu(const tensorflow::Node& node) {
   return node.has_assigned_device_name() && IsHpuDevice(node.assigned_device_name());
+}
+
+bool IsPinnedElsewhere(const tensorflow::Node& node) {
+  tensorflow::DeviceNameUtils::ParsedName parsed;
+  return tensorflow::DeviceNameUtils::ParseFullName(node.requested_device(), &parsed) && parsed.has_type &&
+         parsed.type != kDeviceType;
+}
+
+std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node) {
+  std::vector<const tensorflow::Edge*> edges(node.out_edges().begin(), node.out_edges().end());
+  std::sort(edges.begin(), edges.end(),
+            [](const tensorflow::Edge* a, const tensorflow::Edge* b) { return a->id() < b->id(); });
+  return edges;
 }
 
 bool AnyOnHpu(const tensorflow::Graph& graph) {

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tensorflow/core/graph/graph.h"
 
@@ -18,6 +19,7 @@ inline constexpr char kPhiloxStateOp[] = "HabanaPhiloxState";
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: marking found that the node may be in a cluster
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: the node stays outside, for host ops
+inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where the node goes if no cluster takes it
 inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
 
 // Whether a device name (full or partial, "" is none) names an HPU.
@@ -25,6 +27,13 @@ bool IsHpuDevice(const std::string& device);
 
 // Whether a node is assigned to an HPU.
 bool IsOnHpu(const tensorflow::Node& node);
+
+// Whether the program asked for another kind of device for a node.
+bool IsPinnedElsewhere(const tensorflow::Node& node);
+
+// A node's outgoing edges in the order in which they were made: TensorFlow's sets are ordered by address, and passes
+// that followed that order would make another graph each time.
+std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node);
 
 // Whether any node of a graph is; stops at the first.
 bool AnyOnHpu(const tensorflow::Graph& graph);

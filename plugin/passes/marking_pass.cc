@@ -10,7 +10,6 @@
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
-#include "tensorflow/core/util/device_name_utils.h"
 
 namespace hpu::passes {
 namespace {
@@ -45,12 +44,6 @@ std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMa
   return "the compiler does not take it";
 }
 
-bool PinnedElsewhere(const Node& node) {
-  tensorflow::DeviceNameUtils::ParsedName parsed;
-  return tensorflow::DeviceNameUtils::ParseFullName(node.requested_device(), &parsed) && parsed.has_type &&
-         parsed.type != kDeviceType;
-}
-
 bool GivesResourceOutside(const Node& node) {
   bool gives = false;
   for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
@@ -81,7 +74,8 @@ struct CandidateRules::Impl {
 std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, int depth) {
   if (node.IsArg() || node.IsRetval()) return std::nullopt;
   if (auto refusal = RefuseByOp(node)) return refusal;
-  if (PinnedElsewhere(node)) return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
+  if (IsPinnedElsewhere(node) && !node.IsConstant())
+    return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   if (FindIndexedOp(node.type_string()) != nullptr) {
     return OpRefusal{"lost-error",
                      absl::StrCat(node.type_string(), " checks its indices on the CPU, not when compiled")};
@@ -190,8 +184,17 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
 absl::Status MarkCandidates(PassContext* context) {
   CandidateRules rules(context->Runtime());
   std::vector<Node*> candidates;
+  const std::string* hpu = nullptr;
+  for (const Node* node : (*context->graph)->op_nodes()) {
+    if (hpu == nullptr && IsOnHpu(*node)) hpu = &node->assigned_device_name();
+  }
   for (Node* node : (*context->graph)->op_nodes()) {
     ++context->report.nodes;
+    if (hpu != nullptr && HasBoundedSize(node->type_string()) && !IsOnHpu(*node) && !IsPinnedElsewhere(*node)) {
+      // No kernel of its own on the device, but a cluster may hold it.
+      node->AddAttr(kMovedFromAttr, node->assigned_device_name());
+      node->set_assigned_device_name(*hpu);
+    }
     if (!IsOnHpu(*node)) continue;
     ++context->report.hpu_nodes;
     if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {

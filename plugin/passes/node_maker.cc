@@ -1,6 +1,7 @@
 #include "plugin/passes/node_maker.h"
 
 #include "absl/strings/str_cat.h"
+#include "plugin/passes/graph_util.h"
 
 namespace hpu::passes {
 
@@ -43,8 +44,7 @@ absl::StatusOr<Node*> NodeMaker::Cast(const std::string& suffix, Node* x, tensor
 }
 
 void MoveConsumers(tensorflow::Graph* graph, Node* from, Node* to) {
-  const std::vector<const tensorflow::Edge*> edges(from->out_edges().begin(), from->out_edges().end());
-  for (const tensorflow::Edge* edge : edges) {
+  for (const tensorflow::Edge* edge : OutEdges(*from)) {
     Node* user = edge->dst();
     const int output = edge->src_output();
     const int input = edge->dst_input();

@@ -58,9 +58,10 @@ std::optional<OpRefusal> RefuseByTypes(const tensorflow::Node& node) {
 
 std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   const std::string& op = node.type_string();
-  if (node.IsControlFlow() || node.IsControlTrigger()) {
+  if (node.IsControlFlow() || node.IsLoopCond() || node.IsControlTrigger()) {
     return OpRefusal{"control-flow", "steers control flow in its lowered form; clusters form around it"};
   }
+  if (op == "Placeholder") return OpRefusal{"border", "is fed by the caller"};
   if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective")) {
     return OpRefusal{"communication", "waits for others: inside a cluster it could block the device"};
   }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
 namespace {
@@ -78,6 +79,7 @@ std::string RecentReports() {
 
 void KeepReport(const Report& report) {
   std::string json = report.ToJson();
+  VLOG(1) << "graph passes: " << json;
   RecentList& recent = Recent();
   std::lock_guard<std::mutex> lock(recent.mutex);
   recent.reports.push_back(std::move(json));

@@ -15,6 +15,7 @@
 #include "plugin/passes/cluster_constants.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/levels.h"
+#include "plugin/passes/list_placement.h"
 #include "plugin/passes/order_graph.h"
 #include "tensorflow/compiler/jit/deadness_analysis.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -183,9 +184,15 @@ absl::Status SegmentGraph(PassContext* context) {
     for (Node* node : nodes) node->AddAttr(kClusterAttr, name);
   }
   for (Node* node : graph->op_nodes()) {
+    std::string moved_from;
+    if (tensorflow::TryGetNodeAttr(node->attrs(), kMovedFromAttr, &moved_from)) {
+      if (node->attrs().Find(kClusterAttr) == nullptr) node->set_assigned_device_name(moved_from);
+      node->ClearAttr(kMovedFromAttr);
+    }
     node->ClearAttr(kCandidateAttr);
     node->ClearAttr(kHostShapeAttr);
   }
+  MoveListsToTheHost(graph, &context->report);
   return CopyConstantsIntoClusters(graph);
 }
 

@@ -1,0 +1,91 @@
+"""Time of the graph passes on generated graphs, and how it grows with their size.
+
+python benchmarks/graph_passes.py [--nodes 2000 5000 …] [--host 0.02]
+
+The graph is layered like a train step: element-wise ops, a share of host ops in between, and a backward half that uses
+what the forward half made, last first. Prints one line for each size and the exponent of the growth between the
+smallest and the largest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import statistics
+import time
+
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import _passes
+
+
+def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
+    """A graph of about that many nodes; the same for the same arguments."""
+    choose = random.Random(nodes)
+    graph = tf.compat.v1.GraphDef()
+    tensors = ["input"]
+
+    def add(op: str, inputs: list[str], device: str, **attrs: tf.DType) -> str:
+        node = graph.node.add(name=f"n{len(graph.node)}", op=op, input=inputs, device=device)
+        for name, dtype in attrs.items():
+            node.attr[name].type = dtype.as_datatype_enum
+        return node.name
+
+    source = graph.node.add(name="input", op="_Arg", device=_passes.HPU)
+    source.attr["T"].type = tf.float32.as_datatype_enum
+    source.attr["index"].i = 0
+    forward: list[str] = []
+    while len(graph.node) < nodes:
+        recent = tensors[-8:]
+        left = choose.choice(recent)
+        # The second half uses what the first has made, last first, as gradients do.
+        backward = len(graph.node) > nodes // 2 and forward
+        right = forward.pop() if backward else choose.choice(recent)
+        device = _passes.CPU if choose.random() < host_share else _passes.HPU
+        if choose.random() < 0.5:
+            tensors.append(add(choose.choice(["AddV2", "Mul", "Sub"]), [left, right], device, T=tf.float32))
+        else:
+            tensors.append(add(choose.choice(["Relu", "Tanh", "Neg"]), [left], device, T=tf.float32))
+        if not backward:
+            forward.append(tensors[-1])
+    result = graph.node.add(name="result", op="_Retval", input=[tensors[-1]], device=_passes.HPU)
+    result.attr["T"].type = tf.float32.as_datatype_enum
+    result.attr["index"].i = 0
+    return graph
+
+
+def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[str, float], int]:
+    """Median seconds of all passes, those of each, and the number of clusters."""
+    graph = generate(nodes, host_share)
+    runs = []
+    clusters = 0
+    for _ in range(repeats):
+        report = _passes.run(graph, function="__inference_generated_1").report
+        runs.append({entry["pass"]: entry["seconds"] for entry in report["times"]})
+        clusters = len(report["clusters"])
+    each = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+    return statistics.median(sum(run.values()) for run in runs), each, clusters
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[2000, 5000, 10000, 20000, 50000])
+    parser.add_argument("--host", type=float, default=0.02, help="share of nodes on the CPU")
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    start = time.monotonic()
+    seconds = {}
+    for nodes in arguments.nodes:
+        seconds[nodes], each, clusters = measure(nodes, arguments.host, arguments.repeats)
+        parts = ", ".join(f"{name} {value:.3f}" for name, value in each.items())
+        print(f"{nodes:6d} nodes: {seconds[nodes]:.3f} s ({parts}), {clusters} clusters")
+    if len(seconds) > 1:
+        small, large = min(seconds), max(seconds)
+        exponent = math.log(seconds[large] / seconds[small]) / math.log(large / small)
+        print(f"growth exponent from {small} to {large} nodes: {exponent:.2f}")
+    print(f"({time.monotonic() - start:.1f} s in all)")
+
+
+if __name__ == "__main__":
+    main()
