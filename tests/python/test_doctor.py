@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import ROOT, run
+from tests.support.processes import HIDE_TREE, ROOT, run
 
 PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
 
@@ -24,6 +24,9 @@ Findings = list[dict[str, Any]]
 def doctor(environment: dict[str, str | None] | None = None, cwd: pathlib.Path = ROOT) -> tuple[int, Findings]:
     """Exit code and findings."""
     command = [sys.executable, "-m", "habana_frameworks.tensorflow", "doctor", "--json"]
+    if cwd != ROOT:
+        program = "from habana_frameworks.tensorflow.cli import main\nsys.exit(main(['doctor', '--json']))"
+        command = [sys.executable, "-c", HIDE_TREE + program]
     done = run(command, environment, check=False, cwd=cwd)
     report = json.loads(done.stdout)
     assert report["healthy"] == (done.returncode == 0), done.stderr

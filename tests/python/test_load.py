@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import HIDE_TREE, ROOT, run_python
 
 PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
 LOAD = "from habana_frameworks.tensorflow import errors, load_habana_module\n"
@@ -61,7 +61,7 @@ def test_no_tensorflow() -> None:
 
 
 def test_plugin_not_built(bare_package: pathlib.Path) -> None:
-    text = failure_of(REPORT_ERROR + USE_CPU, {"PYTHONPATH": str(bare_package)}, cwd=bare_package)
+    text = failure_of(HIDE_TREE + REPORT_ERROR + USE_CPU, {"PYTHONPATH": str(bare_package)}, cwd=bare_package)
     assert text.startswith("PluginNotFoundError: Cannot find Habana modules: no habana_device.so.2.15.1 in ")
     assert str(bare_package / "habana_frameworks" / "tensorflow" / "lib") in text
     assert "make build" in text and "hpu doctor" in text
@@ -71,7 +71,7 @@ def test_plugin_not_loadable(bare_package: pathlib.Path) -> None:
     library = bare_package / "habana_frameworks" / "tensorflow" / "lib" / "habana_device.so.2.15.1"
     library.parent.mkdir()
     library.write_text("no library at all")
-    text = failure_of(REPORT_ERROR + USE_CPU, {"PYTHONPATH": str(bare_package)}, cwd=bare_package)
+    text = failure_of(HIDE_TREE + REPORT_ERROR + USE_CPU, {"PYTHONPATH": str(bare_package)}, cwd=bare_package)
     assert text.startswith(f"PluginLoadError: Cannot find Habana modules: {library} cannot be loaded: ")
     assert "make build" in text and "hpu doctor" in text
 

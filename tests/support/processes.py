@@ -11,6 +11,8 @@ import textwrap
 from collections.abc import Mapping
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Begins a program that must not find this tree, which a .pth file of the virtual environment may name.
+HIDE_TREE = f"import sys\nsys.path = [entry for entry in sys.path if entry != {str(ROOT)!r}]\n"
 
 
 def run_python(
