@@ -118,7 +118,7 @@ def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
     """The graph with everything on the CPU, its launches as function calls."""
     result = tf.compat.v1.GraphDef.FromString(graph.SerializeToString())
     for node in [*result.node, *(node for function in result.library.function for node in function.node_def)]:
-        node.device = ""
+        node.device = CPU
         if node.op == "HabanaLaunch":
             node.op = "StatefulPartitionedCall"
             node.attr["f"].func.CopyFrom(node.attr["function"].func)
@@ -131,7 +131,7 @@ def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
 
 def values(graph: tf.compat.v1.GraphDef) -> list[np.ndarray]:
     """What a run of the graph gives: its results, and the variables after it."""
-    with tf.Graph().as_default() as own:
+    with tf.Graph().as_default() as own, tf.device(CPU):
         tf.import_graph_def(on_cpu(graph), name="")
         names = {op.name for op in own.get_operations()}
         fetched = [f"{name}:0" for name in ("out0", "out1", "out2", "final0", "final1") if name in names]
