@@ -44,17 +44,26 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
     TF_RETURN_IF_ERROR(
         tensorflow::GetBodyAndConstantsAndResources(runtime, cluster.function, &body, &constants, &resources));
     cluster.kinds.assign(body->arg_types.size(), Kind::kParameter);
-    for (int i : constants) cluster.kinds[i] = Kind::kConstant;
-    for (int i : resources) cluster.kinds[i] = Kind::kVariable;
+    tensorflow::MemoryTypeVector input_memory(body->arg_types.size(), tensorflow::DEVICE_MEMORY);
+    for (size_t i = 0; i < body->arg_types.size(); ++i) {
+      const tensorflow::DataType type = body->arg_types[i];
+      if (type == tensorflow::DT_RESOURCE) cluster.kinds[i] = Kind::kVariable;
+      if (type == tensorflow::DT_RESOURCE || type == tensorflow::DT_INT32) input_memory[i] = tensorflow::HOST_MEMORY;
+    }
+    for (int i : constants) {
+      cluster.kinds[i] = Kind::kConstant;
+      input_memory[i] = tensorflow::HOST_MEMORY;
+    }
 
+    // The construction only points at these.
+    const tensorflow::MemoryTypeVector output_memory = tensorflow::GetOutputMemoryTypes(body);
     auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
                                                              body->arg_types, body->ret_types);
     tensorflow::Device* device = runtime->device();
     tensorflow::Status status;
-    tensorflow::OpKernelConstruction construction(
-        tensorflow::DeviceType(device->device_type()), device, device->GetAllocator({}), runtime,
-        device->resource_manager(), call, tensorflow::GetInputMemoryTypes(body, constants, resources),
-        tensorflow::GetOutputMemoryTypes(body), runtime->graph_def_version(), &status);
+    tensorflow::OpKernelConstruction construction(tensorflow::DeviceType(device->device_type()), device,
+                                                  device->GetAllocator({}), runtime, device->resource_manager(), call,
+                                                  input_memory, output_memory, runtime->graph_def_version(), &status);
     auto created = std::make_unique<LaunchKernel>(&construction, std::move(cluster));
     TF_RETURN_IF_ERROR(status);
     *kernel = std::move(created);
