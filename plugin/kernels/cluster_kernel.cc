@@ -38,7 +38,11 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       return RunHere(context, *device, arguments);
     }
     if (entry.failed()) {
+      arguments.Unlock();
+      TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, *device, entry.failure()));
+      if (done) return absl::OkStatus();
       TF_RETURN_IF_ERROR(OnFailure(entry.failure()));
+      arguments.Lock();
       return RunHere(context, *device, arguments);
     }
     if (PrefersHost(entry)) {

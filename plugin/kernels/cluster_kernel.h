@@ -39,6 +39,12 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual bool PrefersHost(ExecutableTable::Entry& entry) = 0;
   // What to do when compilation failed: OK to run on the CPU, or the error to return.
   virtual absl::Status OnFailure(const absl::Status& failure) = 0;
+  // Runs what can be made of a cluster that did not compile, on the HPU still; false if nothing can. Called without
+  // locks.
+  virtual absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                        const absl::Status& failure) {
+    return false;
+  }
   virtual void CountLaunch() = 0;
   virtual void CountCompile(const Executable& executable) = 0;
   virtual void CountHostRun(uint64_t bytes) = 0;

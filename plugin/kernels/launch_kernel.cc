@@ -2,7 +2,11 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/compiler/compilation_device.h"
 #include "plugin/device/hpu_device.h"
 #include "plugin/flags/flags.h"
 #include "tensorflow/core/framework/function.h"
@@ -28,6 +32,18 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   std::fill_n(cluster->kinds.begin(), constants, Kind::kConstant);
   std::fill_n(cluster->kinds.rbegin(), resources, Kind::kVariable);
   return absl::OkStatus();
+}
+
+// Random ops draw outside of a function that must be compiled: their state is the host's. All other ops must compile.
+bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const std::string& function,
+                   const std::vector<std::string>& names) {
+  const tensorflow::FunctionDef* definition = library.Find(function);
+  if (definition == nullptr || names.empty()) return false;
+  return absl::c_all_of(names, [&](const std::string& name) {
+    return absl::c_any_of(definition->node_def(), [&](const tensorflow::NodeDef& node) {
+      return node.name() == name && absl::StrContains(node.op(), "Random") && IsKeptFromCompiler(node.op());
+    });
+  });
 }
 
 }  // namespace
@@ -67,6 +83,33 @@ ClusterSource LaunchKernel::Source(tensorflow::OpKernelContext* context) const {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> LaunchKernel::MakeHostProgram(tensorflow::OpKernelContext* context) const {
   return MakeHostFunction(function_, *context->function_library()->GetFunctionLibraryDefinition(), graph_def_version_);
+}
+
+absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                            const absl::Status& failure) {
+  const SplitProgram* split = GetSplit(context, failure);
+  if (split == nullptr) return false;
+  TF_RETURN_IF_ERROR(split->Run(context, device));
+  return true;
+}
+
+const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure) {
+  absl::MutexLock lock(&split_mutex_);
+  if (split_tried_) return split_.get();
+  split_tried_ = true;
+  tensorflow::FunctionLibraryRuntime* runtime = context->function_library();
+  const std::vector<std::string> refused = NodesNamedIn(failure.message());
+  if (must_compile_ && !OnlyRandomOps(*runtime->GetFunctionLibraryDefinition(), function_.name(), refused)) {
+    return nullptr;
+  }
+  absl::StatusOr<std::unique_ptr<SplitProgram>> split = SplitProgram::Make(runtime, function_.name(), refused);
+  if (!split.ok()) {
+    VLOG(1) << name() << " cannot be split: " << split.status();
+    return nullptr;
+  }
+  VLOG(1) << name() << " is split, without " << absl::StrJoin(refused, ", ") << ": " << failure.message();
+  split_ = *std::move(split);
+  return split_.get();
 }
 
 absl::Status LaunchKernel::OnFailure(const absl::Status& failure) {

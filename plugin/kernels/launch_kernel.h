@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "plugin/kernels/cluster_kernel.h"
+#include "plugin/kernels/split_program.h"
 #include "plugin/kernels/statistics.h"
 
 namespace hpu {
@@ -27,12 +28,17 @@ class LaunchKernel : public ClusterKernel {
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
   bool PrefersHost(ExecutableTable::Entry& entry) override { return false; }
+  absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                const absl::Status& failure) override;
   absl::Status OnFailure(const absl::Status& failure) override;
   void CountLaunch() override { counters_->launches.fetch_add(1, std::memory_order_relaxed); }
   void CountCompile(const Executable& executable) override;
   void CountHostRun(uint64_t bytes) override;
 
  private:
+  // Made at the first failure; null if the cluster cannot be split.
+  const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
+      ABSL_LOCKS_EXCLUDED(split_mutex_);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);
 
   tensorflow::NameAttrList function_;
@@ -40,6 +46,9 @@ class LaunchKernel : public ClusterKernel {
   int graph_def_version_ = 0;
   ClusterCounters* counters_ = nullptr;
   std::atomic<bool> warned_{false};
+  absl::Mutex split_mutex_;
+  bool split_tried_ ABSL_GUARDED_BY(split_mutex_) = false;
+  std::unique_ptr<SplitProgram> split_ ABSL_GUARDED_BY(split_mutex_);
 };
 
 }  // namespace hpu
