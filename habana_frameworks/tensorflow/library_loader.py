@@ -114,6 +114,7 @@ def _load() -> None:
     # Whatever listed devices before did so without the HPU.
     context.reinitialize_physical_devices()
     _allow_short_device_names()
+    _leave_arithmetic_to_the_compiler(tf)
     habana_ops._module = module
     _plugin = path
     _logger.debug("loaded %s", path)
@@ -137,6 +138,15 @@ def _allow_short_device_names() -> None:
     from tensorflow.python.framework import device_spec
 
     device_spec._VALID_DEVICE_TYPES |= {"HPU"}
+
+
+def _leave_arithmetic_to_the_compiler(tf: Any) -> None:
+    """Turns TensorFlow's arithmetic optimizer off, unless the program has an opinion of its own.
+
+    It reorders products so that XLA's fusion repeats work: a transformer's step took 1.5 times as long with it.
+    """
+    if "arithmetic_optimization" not in tf.config.optimizer.get_experimental_options():
+        tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
 
 
 def _check_backend(handle: ctypes.CDLL) -> None:
