@@ -97,22 +97,30 @@ const HostShapes::Source* HostShapes::Explain(int64_t first, int64_t second, int
   return nullptr;
 }
 
+// Unset if nothing is known.
+ShapeHandle HostShapes::InputShape(const Node& node, int input, int probe) {
+  InferenceContext* inference = refiners_[probe]->GetContext(&node);
+  if (inference == nullptr) return ShapeHandle();
+  const auto* variables = inference->input_handle_shapes_and_types(input);
+  if (variables == nullptr) return inference->input(input);
+  return variables->size() == 1 ? (*variables)[0].shape : ShapeHandle();
+}
+
+int HostShapes::InputRank(const Node& node, int input) {
+  const ShapeHandle shape = InputShape(node, input, 0);
+  return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
+}
+
 int64_t HostShapes::FixedInputSize(const Node& node, int input, int dimension) {
   int64_t sizes[kProbes];
   for (int probe = 0; probe < kProbes; ++probe) {
-    InferenceContext* inference = refiners_[probe]->GetContext(&node);
-    if (inference == nullptr) return -1;
-    ShapeHandle shape = inference->input(input);
-    if (const auto* variables = inference->input_handle_shapes_and_types(input); variables != nullptr) {
-      if (variables->size() != 1) return -1;
-      shape = (*variables)[0].shape;
-    }
-    if (!inference->RankKnown(shape)) return -1;
-    const int rank = inference->Rank(shape);
+    const ShapeHandle shape = InputShape(node, input, probe);
+    if (shape.Handle() == 0 || !InferenceContext::RankKnown(shape)) return -1;
+    const int rank = InferenceContext::Rank(shape);
     if (dimension < -rank || dimension >= rank) return -1;
-    const DimensionHandle size = inference->Dim(shape, dimension);
-    if (!inference->ValueKnown(size)) return -1;
-    sizes[probe] = inference->Value(size);
+    const DimensionHandle size = InferenceContext::DimKnownRank(shape, dimension < 0 ? dimension + rank : dimension);
+    if (!InferenceContext::ValueKnown(size)) return -1;
+    sizes[probe] = InferenceContext::Value(size);
   }
   return sizes[0] == sizes[1] ? sizes[0] : -1;
 }

@@ -38,6 +38,9 @@ class HostShapes {
   // is; -1 if it is not the same in every run.
   int64_t FixedInputSize(const tensorflow::Node& node, int input, int dimension);
 
+  // The rank of the same, -1 if unknown.
+  int InputRank(const tensorflow::Node& node, int input);
+
  private:
   static constexpr int kProbes = 2;
 
@@ -50,6 +53,7 @@ class HostShapes {
   };
 
   void Infer(const std::vector<tensorflow::Node*>& targets);
+  tensorflow::shape_inference::ShapeHandle InputShape(const tensorflow::Node& node, int input, int probe);
   void PutSizes(tensorflow::Node* node, int probe);
   const Source& SourceAt(tensorflow::Node* node, int output, int dimension);  // valid until the next call
   const Source* Explain(int64_t first, int64_t second, int64_t* factor) const;

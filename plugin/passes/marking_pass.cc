@@ -140,6 +140,9 @@ std::optional<OpRefusal> CandidateRules::RefuseCallees(const Node& node) {
 std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
   if (node.IsArg() || node.IsRetval()) return OpRefusal{"border", "is an argument or a result of the graph"};
   if (node.attrs().Find(kHostShapeAttr) != nullptr) return OpRefusal{"host-shape", "computes a size for a host op"};
+  if (node.attrs().Find(kUncheckedAttr) != nullptr) {
+    return OpRefusal{"lost-error", "its indices cannot be checked outside the cluster"};
+  }
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "gives a resource handle to other ops"};
   return RefuseCallees(node);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "plugin/passes/check_pass.h"
 #include "plugin/passes/dump.h"
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/marking_pass.h"
@@ -20,10 +21,8 @@ struct Pass {
 };
 
 constexpr Pass kPasses[] = {
-    {"random", RewriteRandomOps},
-    {"mark", MarkCandidates},
-    {"segment", SegmentGraph},
-    {"encapsulate", EncapsulateClusters},
+    {"random", RewriteRandomOps}, {"checks", AddIndexChecks},           {"mark", MarkCandidates},
+    {"segment", SegmentGraph},    {"encapsulate", EncapsulateClusters},
 };
 
 absl::Status RunTimed(const Pass& pass, PassContext* context) {

@@ -191,6 +191,7 @@ absl::Status SegmentGraph(PassContext* context) {
     }
     node->ClearAttr(kCandidateAttr);
     node->ClearAttr(kHostShapeAttr);
+    node->ClearAttr(kUncheckedAttr);
   }
   MoveListsToTheHost(graph, &context->report);
   return CopyConstantsIntoClusters(graph);

@@ -1,0 +1,91 @@
+// HabanaCheckIndices: looks at indices on the host, because compiled code cannot raise.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/lib/core/errors.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::Tensor;
+
+// Stateless but for its attributes; thread safe.
+template <typename Index>
+class CheckIndicesKernel : public tensorflow::OpKernel {
+ public:
+  explicit CheckIndicesKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("kind", &kind_));
+    OP_REQUIRES_OK(construction, construction->GetAttr("axis", &axis_));
+    OP_REQUIRES_OK(construction, construction->GetAttr("node", &node_));
+  }
+
+  void Compute(tensorflow::OpKernelContext* context) override {
+    const Tensor& indices = context->input(0);
+    const auto shape = context->input(1).flat<int32_t>();
+    OP_REQUIRES_OK(context, kind_ == "vector" ? CheckVectors(indices, shape) : CheckEach(indices, shape));
+  }
+
+ private:
+  using Shape = tensorflow::TTypes<int32_t>::ConstFlat;
+
+  absl::Status CheckEach(const Tensor& indices, const Shape& shape) const {
+    const int64_t axis = axis_ < 0 ? axis_ + shape.size() : axis_;
+    if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // a wrong axis: the op itself refuses it
+    const auto values = indices.flat<Index>();
+    const int64_t limit = shape(axis);
+    for (int64_t i = 0; i < values.size(); ++i) {
+      if (values(i) >= 0 && values(i) < limit) continue;
+      if (kind_ == "label") {
+        return tensorflow::errors::InvalidArgument("Received a label value of ", values(i),
+                                                   " which is outside the valid range of [0, ", limit, "). (", node_,
+                                                   ")");
+      }
+      return tensorflow::errors::InvalidArgument("indices", Position(indices, i), " = ", values(i), " is not in [0, ",
+                                                 limit, ") (", node_, ")");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckVectors(const Tensor& indices, const Shape& shape) const {
+    if (indices.dims() == 0) return absl::OkStatus();
+    const int64_t length = indices.dim_size(indices.dims() - 1);
+    if (length == 0 || length > shape.size()) return absl::OkStatus();
+    const auto rows = indices.flat_inner_dims<Index>();
+    for (int64_t row = 0; row < rows.dimension(0); ++row) {
+      for (int64_t i = 0; i < length; ++i) {
+        if (rows(row, i) >= 0 && rows(row, i) < shape(i)) continue;
+        std::string vector;
+        for (int64_t j = 0; j < length; ++j) absl::StrAppend(&vector, j > 0 ? ", " : "", rows(row, j));
+        std::string dimensions;
+        for (int64_t j = 0; j < shape.size(); ++j) absl::StrAppend(&dimensions, j > 0 ? "," : "", shape(j));
+        return tensorflow::errors::InvalidArgument("indices[", row, "] = [", vector, "] does not index into shape [",
+                                                   dimensions, "] (", node_, ")");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // "[1,2]" of the i-th element.
+  static std::string Position(const Tensor& tensor, int64_t i) {
+    std::vector<int64_t> position(tensor.dims());
+    for (int d = tensor.dims() - 1; d >= 0; --d) {
+      position[d] = i % tensor.dim_size(d);
+      i /= tensor.dim_size(d);
+    }
+    return position.empty() ? "" : absl::StrCat("[", absl::StrJoin(position, ","), "]");
+  }
+
+  std::string kind_;
+  int64_t axis_ = 0;
+  std::string node_;
+};
+
+REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices").Device(tensorflow::DEVICE_CPU).TypeConstraint<int32_t>("Tindices"),
+                        CheckIndicesKernel<int32_t>);
+REGISTER_KERNEL_BUILDER(Name("HabanaCheckIndices").Device(tensorflow::DEVICE_CPU).TypeConstraint<int64_t>("Tindices"),
+                        CheckIndicesKernel<int64_t>);
+
+}  // namespace
+}  // namespace hpu

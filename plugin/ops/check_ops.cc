@@ -1,0 +1,26 @@
+// HabanaCheckIndices: the error that an op raises for indices out of range, outside the cluster that holds the op.
+#include "tensorflow/core/framework/common_shape_fns.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace hpu {
+
+REGISTER_OP("HabanaCheckIndices")
+    .Input("indices: Tindices")
+    .Input("shape: int32")
+    .Attr("Tindices: {int32, int64}")
+    .Attr("kind: {'index', 'vector', 'label'}")
+    .Attr("axis: int = 0")
+    .Attr("node: string")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs)
+    .Doc(R"doc(
+Raises INVALID_ARGUMENT, in the words of TensorFlow's CPU kernels, if an index is out of range.
+
+indices: of kind index or label, each bounded by shape[axis]; of kind vector, rows of coordinates, each bounded by the
+  dimension in its place.
+shape: of the tensor that the indices go into.
+axis: may be negative, from the end.
+node: name of the op that takes the indices, for the message.
+)doc");
+
+}  // namespace hpu

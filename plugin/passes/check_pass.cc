@@ -1,0 +1,205 @@
+#include "plugin/passes/check_pass.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/passes/graph_util.h"
+#include "plugin/passes/host_shapes.h"
+#include "plugin/passes/list_placement.h"
+#include "plugin/passes/node_maker.h"
+#include "plugin/passes/op_rules.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeBuilder;
+using tensorflow::OutputTensor;
+using tensorflow::Tensor;
+
+OutputTensor InputOf(const Node& node, int index) {
+  const Edge* edge = nullptr;
+  TF_CHECK_OK(node.input_edge(index, &edge));
+  return {edge->src(), edge->src_output()};
+}
+
+std::optional<Tensor> ConstantOf(const Node& node) {
+  Tensor value;
+  if (!node.IsConstant() || !tensorflow::GetNodeAttr(node.attrs(), "value", &value).ok()) return std::nullopt;
+  return value;
+}
+
+bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
+
+// Whether a tensor is in host memory whatever the clusters are.
+bool IsOnHost(const OutputTensor& tensor) {
+  if (!IsOnHpu(*tensor.node)) return true;
+  return tensor.node->IsArg() && tensor.node->output_type(tensor.index) == tensorflow::DT_INT32;
+}
+
+// Ops whose first result holds just the values of their first input.
+bool KeepsValues(const OutputTensor& tensor) {
+  static const auto* ops = new absl::flat_hash_set<std::string>(
+      {"Cast", "ExpandDims", "Identity", "Reshape", "Squeeze", "StopGradient", "Unique"});
+  return tensor.index == 0 && ops->contains(tensor.node->type_string());
+}
+
+// How an op's indices are bounded.
+struct Bound {
+  std::string kind;
+  int axis = 0;
+};
+
+class CheckMaker {
+ public:
+  CheckMaker(PassContext* context, const std::vector<Node*>& nodes)
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), shapes_(context, nodes) {}
+
+  absl::Status Add(Node* node, const IndexedOp& op);
+
+ private:
+  std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
+  // The sizes of the bounding tensor, -1 where they change; nothing if not even their number is known.
+  std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
+  OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
+  absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
+                                                 const std::vector<int32_t>& sizes, bool fixed);
+  void GiveUp(Node* node) { node->AddAttr(kUncheckedAttr, true); }
+
+  PassContext* const context_;
+  const bool lowered_;
+  HostShapes shapes_;
+  std::map<std::string, Node*> made_;  // checks by what they look at
+};
+
+std::optional<Bound> CheckMaker::BoundOf(const Node& node, const IndexedOp& op) const {
+  if (op.labels) return Bound{"label", -1};
+  if (op.last_dim) return Bound{"vector", 0};
+  if (op.axis_attr_input == nullptr) return Bound{"index", 0};
+  const std::optional<Tensor> axis = ConstantOf(*InputOf(node, 2).node);
+  if (!axis.has_value() || axis->NumElements() != 1) return std::nullopt;
+  return Bound{"index", static_cast<int>(axis->dtype() == tensorflow::DT_INT64 ? axis->flat<int64_t>()(0)
+                                                                               : axis->flat<int32_t>()(0))};
+}
+
+std::vector<int32_t> CheckMaker::FixedSizes(const Node& node, const IndexedOp& op) {
+  std::vector<int32_t> sizes;
+  const int rank = shapes_.InputRank(node, op.bound);
+  for (int i = 0; i < rank; ++i) sizes.push_back(static_cast<int32_t>(shapes_.FixedInputSize(node, op.bound, i)));
+  return sizes;
+}
+
+// Follows indices back through ops that keep their values; as far as the host if `to_host`, else only past Unique,
+// whose result must not leave its cluster.
+OutputTensor CheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
+  OutputTensor best = indices;
+  while (!IsOnHost(indices) && KeepsValues(indices)) {
+    const bool shape_matters =
+        vectors && indices.node->type_string() != "Identity" && indices.node->type_string() != "Cast";
+    const OutputTensor source = InputOf(*indices.node, 0);
+    if (shape_matters || !IsIndexType(source.node->output_type(source.index))) break;
+    if (!to_host && indices.node->type_string() == "Unique") best = source;
+    indices = source;
+  }
+  return to_host || IsOnHost(indices) ? indices : best;
+}
+
+absl::StatusOr<NodeBuilder::NodeOut> CheckMaker::SizesNode(const Node& node, const IndexedOp& op,
+                                                           const NodeMaker& maker, const std::vector<int32_t>& sizes,
+                                                           bool fixed) {
+  if (fixed) {
+    Tensor value(tensorflow::DT_INT32, {static_cast<int64_t>(sizes.size())});
+    std::copy(sizes.begin(), sizes.end(), value.flat<int32_t>().data());
+    TF_ASSIGN_OR_RETURN(Node * constant, maker.Constant("sizes", value));
+    return NodeBuilder::NodeOut(constant, 0);
+  }
+  const OutputTensor bound = InputOf(node, op.bound);
+  const NodeMaker on_device(context_->graph->get(), absl::StrCat(node.name(), "/habana_check"),
+                            node.assigned_device_name());
+  NodeBuilder builder = on_device.New("shape", "Shape");
+  builder.Input(bound.node, bound.index).Attr("out_type", tensorflow::DT_INT32);
+  TF_ASSIGN_OR_RETURN(Node * shape, on_device.Add(builder));
+  return NodeBuilder::NodeOut(shape, 0);
+}
+
+// Whether all of a constant's indices are in range.
+bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_t>& sizes) {
+  const int64_t length = bound.kind == "vector" && indices.dims() > 0 ? indices.dim_size(indices.dims() - 1) : 1;
+  if (length > static_cast<int64_t>(sizes.size())) return false;
+  const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
+  if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) return false;
+  for (int64_t i = 0; i < indices.NumElements(); ++i) {
+    const int64_t value =
+        indices.dtype() == tensorflow::DT_INT64 ? indices.flat<int64_t>()(i) : indices.flat<int32_t>()(i);
+    const int64_t limit = sizes[bound.kind == "vector" ? i % length : axis];
+    if (value < 0 || value >= limit) return false;
+  }
+  return true;
+}
+
+absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
+  const std::optional<Bound> bound = BoundOf(*node, op);
+  const OutputTensor indices = InputOf(*node, op.indices);
+  const std::vector<int32_t> sizes = FixedSizes(*node, op);
+  const auto is_fixed = [](int32_t size) { return size >= 0; };
+  const int64_t rank = static_cast<int64_t>(sizes.size());
+  bool fixed = rank > 0 && std::all_of(sizes.begin(), sizes.end(), is_fixed);
+  if (bound.has_value() && bound->kind != "vector") {
+    const int64_t axis = bound->axis < 0 ? bound->axis + rank : bound->axis;
+    fixed = axis >= 0 && axis < rank && is_fixed(sizes[axis]);
+  }
+  if (!bound.has_value() || (op.resource && !fixed) || !IsIndexType(indices.node->output_type(indices.index))) {
+    GiveUp(node);
+    return absl::OkStatus();
+  }
+  if (const std::optional<Tensor> constant = ConstantOf(*indices.node); constant.has_value() && fixed) {
+    if (!InRange(*constant, *bound, sizes)) GiveUp(node);
+    return absl::OkStatus();
+  }
+  const bool vectors = bound->kind == "vector";
+  OutputTensor values = FindValues(indices, vectors, /*to_host=*/true);
+  // Inside lowered loops and branches the check must run where the op does.
+  const bool before = fixed && !lowered_ && IsOnHost(values);
+  if (!before) values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/false);
+  const std::string key =
+      absl::StrCat(values.node->name(), ":", values.index, "|", bound->kind, bound->axis, "|",
+                   fixed ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " is bounded by what it computes"));
+  Node*& check = made_[key];
+  if (check == nullptr) {
+    NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
+                    HostOf(node->assigned_device_name()), lowered_ ? values.node : nullptr);
+    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
+    NodeBuilder builder = maker.New("indices", kCheckOp);
+    builder.Input(values.node, values.index).Input(shape).Attr("kind", bound->kind).Attr("axis", bound->axis);
+    TF_ASSIGN_OR_RETURN(check, maker.Add(builder.Attr("node", node->name())));
+  }
+  if (before) (*context_->graph)->AddControlEdge(check, node);
+  context_->report.rewrites.push_back(
+      {node->name(), node->type_string(), "checks",
+       absl::StrCat("indices are checked by ", check->name(), before ? " before" : " after", " the cluster")});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status AddIndexChecks(PassContext* context) {
+  std::vector<Node*> nodes;
+  for (Node* node : (*context->graph)->op_nodes()) {
+    if (IsOnHpu(*node) && FindIndexedOp(node->type_string()) != nullptr) nodes.push_back(node);
+  }
+  if (nodes.empty()) return absl::OkStatus();
+  CheckMaker maker(context, nodes);
+  for (Node* node : nodes) TF_RETURN_IF_ERROR(maker.Add(node, *FindIndexedOp(node->type_string())));
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes
