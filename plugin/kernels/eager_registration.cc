@@ -180,8 +180,10 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const Defaults& defa
       Constrain(kernel.get(), attributes[i]->name(), types);
       if (is_int32) int32.insert(attributes[i]->name());
     }
-    const bool by_default = absl::c_any_of(defaults.int32_attributes,
-                                           [&](const std::string& attribute) { return int32.count(attribute) > 0; });
+    // A default kernel serves nodes for which all its constraints hold.
+    const bool by_default =
+        !defaults.int32_attributes.empty() &&
+        std::includes(int32.begin(), int32.end(), defaults.int32_attributes.begin(), defaults.int32_attributes.end());
     if (!possible || by_default) continue;
     SetHostMemory(op, int32, kernel.get());
     Register(std::move(kernel));
