@@ -30,6 +30,8 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     arguments.Sign(&signature);
     ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry.executable()) {
+      TF_ASSIGN_OR_RETURN(const bool needs_host, NeedsHost(context, *device, arguments));
+      if (needs_host) return RunHere(context, *device, arguments);
       CountLaunch();
       bool queued = false;
       absl::Status status = Launch(context, *device, *executable, arguments, &queued);

@@ -37,6 +37,11 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const = 0;
   // Whether this execution should run on the CPU although it could be compiled.
   virtual bool PrefersHost(ExecutableTable::Entry& entry) = 0;
+  // Whether this execution must run on the CPU, with these values. Asked before every launch.
+  virtual absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                         const KernelArguments& arguments) {
+    return false;
+  }
   // What to do when compilation failed: OK to run on the CPU, or the error to return.
   virtual absl::Status OnFailure(const absl::Status& failure) = 0;
   // Runs what can be made of a cluster that did not compile, on the HPU still; false if nothing can. Called without

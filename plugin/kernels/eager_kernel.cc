@@ -10,6 +10,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/flags/flags.h"
 #include "plugin/kernels/host_layout.h"
+#include "plugin/kernels/index_range.h"
 #include "plugin/kernels/statistics.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/lib/strings/proto_serialization.h"
@@ -52,6 +53,7 @@ bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
 EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
     : ClusterKernel(construction, SharedTable(construction->def())),
       compilable_(!IsKeptFromCompiler(construction->def().op()) && !DrawsOtherNumbers(construction->def().op())),
+      indexed_(passes::FindIndexedOp(construction->def().op())),
       channels_first_(IsChannelsFirst(construction->def())),
       graph_def_version_(construction->graph_def_version()) {
   kinds().assign(num_inputs(), Kind::kParameter);
@@ -92,6 +94,14 @@ bool EagerKernel::PrefersHost(ExecutableTable::Entry& entry) {
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return true;
   return entry.CountHostRun() <= compile_after;
+}
+
+absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                            const KernelArguments& arguments) {
+  if (indexed_ == nullptr) return false;
+  // Compiled code would clamp or drop them; the CPU's kernel raises what users expect.
+  TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
+  return !in_range;
 }
 
 absl::Status EagerKernel::OnFailure(const absl::Status& failure) {

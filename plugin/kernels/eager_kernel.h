@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "plugin/kernels/cluster_kernel.h"
+#include "plugin/passes/op_rules.h"
 
 namespace hpu {
 
@@ -17,15 +18,18 @@ class EagerKernel : public ClusterKernel {
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
   bool PrefersHost(ExecutableTable::Entry& entry) override;
+  absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                 const KernelArguments& arguments) override;
   absl::Status OnFailure(const absl::Status& failure) override;
   void CountLaunch() override;
   void CountCompile(const Executable& executable) override;
   void CountHostRun(uint64_t bytes) override;
 
  private:
-  bool compilable_ = true;       // random ops only run by their CPU kernels
-  bool channels_first_ = false;  // the CPU's kernel may refuse it
-  bool only_host_ = false;       // all inputs and outputs lie in host memory: nothing to gain from the device
+  bool compilable_ = true;                      // random ops only run by their CPU kernels
+  const passes::IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
+  bool channels_first_ = false;                 // the CPU's kernel may refuse it
+  bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
   int graph_def_version_ = 0;
 };
 
