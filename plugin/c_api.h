@@ -67,6 +67,12 @@ HPU_EXPORT void hpu_statistics_reset(void);
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
                                       hpu_buffer* graph_out, hpu_buffer* report_out);
 
+// Cuts the cluster `cluster` of a GraphDef's library again, without the ops named in `refused` (one a line), for
+// `device` (plugin/passes/recluster.h). Returns as hpu_run_graph_pass does; `graph_out` gets the GraphDef with the
+// larger library, `name_out` the new function's name or the message.
+HPU_EXPORT int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused,
+                                     const char* device, hpu_buffer* graph_out, hpu_buffer* name_out);
+
 // The reports of the latest graphs that TensorFlow gave to the passes in this process, oldest first, as a JSON list.
 HPU_EXPORT hpu_buffer hpu_graph_reports(void);
 

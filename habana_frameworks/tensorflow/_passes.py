@@ -58,6 +58,29 @@ def run_with(plugin: ctypes.CDLL, graph: bytes, name: str, function: str) -> Pas
     return PassResult(data, json.loads(text))
 
 
+def split(graph: tf.compat.v1.GraphDef, cluster: str, refused: list[str]) -> tuple[tf.compat.v1.GraphDef, str]:
+    """Cuts a cluster of the graph's library again, without the ops named in `refused`.
+
+    Returns the graph with the functions that were added, and the name of the one to call in the cluster's place.
+    """
+    import tensorflow as tf
+
+    plugin = library_loader.plugin()
+    call = _c_api.function(plugin, "hpu_split_cluster")
+    call.restype = ctypes.c_int32
+    text = ctypes.c_char_p
+    call.argtypes = [text, ctypes.c_size_t, text, text, text] + 2 * [ctypes.POINTER(_c_api.Buffer)]
+    data = graph.SerializeToString(deterministic=True)
+    result, name = _c_api.Buffer(), _c_api.Buffer()
+    outputs = (ctypes.byref(result), ctypes.byref(name))
+    code = call(data, len(data), cluster.encode(), "\n".join(refused).encode(), HPU.encode(), *outputs)
+    split_graph = _c_api.take(plugin, result)
+    message = _c_api.take(plugin, name).decode()
+    if code != 0:
+        raise errors.DeviceError(code, message)
+    return tf.compat.v1.GraphDef.FromString(split_graph), message
+
+
 def recent_reports() -> list[dict[str, Any]]:
     """The reports of the graphs that TensorFlow gave to the passes in this process, oldest first; the latest 64."""
     reports: list[dict[str, Any]] = _c_api.read_json(library_loader.plugin(), "hpu_graph_reports")

@@ -5,9 +5,11 @@
 #include <cstring>
 #include <string>
 
+#include "absl/strings/str_split.h"
 #include "plugin/c_buffer.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/pipeline.h"
+#include "plugin/passes/recluster.h"
 #include "tensorflow/core/common_runtime/graph_constructor.h"
 #include "tensorflow/core/framework/graph.pb.h"
 #include "tensorflow/core/lib/core/errors.h"
@@ -53,6 +55,13 @@ absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDe
   return absl::OkStatus();
 }
 
+std::string Export(const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library) {
+  tensorflow::GraphDef result;
+  graph.ToGraphDef(&result);
+  *result.mutable_library() = SortedLibrary(library);
+  return Serialize(result);
+}
+
 absl::Status RunOn(const void* data, size_t size, const char* name, const char* function, std::string* graph_out,
                    std::string* report_out) {
   tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
@@ -64,11 +73,20 @@ absl::Status RunOn(const void* data, size_t size, const char* name, const char* 
   } else {
     TF_RETURN_IF_ERROR(RunPass(&context, name));
   }
-  tensorflow::GraphDef result;
-  graph->ToGraphDef(&result);
-  *result.mutable_library() = SortedLibrary(library);
-  *graph_out = Serialize(result);
+  *graph_out = Export(*graph, library);
   *report_out = context.report.ToJson();
+  return absl::OkStatus();
+}
+
+absl::Status Split(const void* data, size_t size, const char* cluster, const char* refused, const char* device,
+                   std::string* graph_out, std::string* name_out) {
+  tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
+  std::unique_ptr<tensorflow::Graph> graph;
+  TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
+  const std::vector<std::string> names = absl::StrSplit(refused, '\n', absl::SkipEmpty());
+  TF_ASSIGN_OR_RETURN(const SplitCluster split, ReclusterWithout(cluster, names, device, &library));
+  *name_out = split.function;
+  *graph_out = Export(*graph, library);
   return absl::OkStatus();
 }
 
@@ -82,6 +100,16 @@ int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, con
   const absl::Status status = hpu::passes::RunOn(graph, size, pass, function, &result, &report);
   *graph_out = hpu::MakeBuffer(result);
   *report_out = hpu::MakeBuffer(status.ok() ? report : std::string(status.message()));
+  return static_cast<int32_t>(status.code());
+}
+
+int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused, const char* device,
+                          hpu_buffer* graph_out, hpu_buffer* name_out) {
+  std::string result;
+  std::string name;
+  const absl::Status status = hpu::passes::Split(graph, size, cluster, refused, device, &result, &name);
+  *graph_out = hpu::MakeBuffer(result);
+  *name_out = hpu::MakeBuffer(status.ok() ? name : std::string(status.message()));
   return static_cast<int32_t>(status.code());
 }
 

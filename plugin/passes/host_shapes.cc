@@ -6,6 +6,7 @@
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/node_maker.h"
 #include "tensorflow/core/graph/algorithm.h"
+#include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
 namespace {
@@ -58,7 +59,11 @@ void HostShapes::Infer(const std::vector<Node*>& targets) {
     refiners_[probe]->set_require_shape_inference_fns(false);
     for (Node* node : order) {
       // Nodes that it fails on, and those behind them, have unknown shapes: then nothing is found.
-      if (!node->IsOp() || !needed[node->id()] || !refiners_[probe]->AddNode(node).ok()) continue;
+      if (!node->IsOp() || !needed[node->id()]) continue;
+      if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
+        VLOG(2) << "no shape for " << node->name() << ": " << status;
+        continue;
+      }
       if (IsSource(*node)) PutSizes(node, probe);
     }
   }

@@ -1,0 +1,258 @@
+"""Each pass on graphs made for it."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow._passes import CPU, HPU
+from habana_frameworks.tensorflow.errors import DeviceError
+from tests.passes import random_graphs
+
+
+def graph_of(build: Callable[[], object]) -> tf.compat.v1.GraphDef:
+    """The graph that `build` makes, on the HPU where it does not say otherwise."""
+    with tf.Graph().as_default() as graph, tf.device(HPU):
+        build()
+    return graph.as_graph_def()
+
+
+def on_cpu(tensor: tf.Tensor, name: str = "out") -> tf.Tensor:
+    """Something outside every cluster that uses the tensor."""
+    with tf.device(CPU):
+        return tf.identity(tensor, name=name)
+
+
+def placeholder(shape: list[int | None], dtype: tf.DType = tf.float32, name: str = "x") -> tf.Tensor:
+    with tf.device(CPU):
+        return tf.compat.v1.placeholder(dtype, shape, name=name)
+
+
+def refusals(result: _passes.PassResult) -> dict[str, str]:
+    return {refusal["node"]: refusal["rule"] for refusal in result.report["refusals"]}
+
+
+def launches(graph: tf.compat.v1.GraphDef) -> list[tf.compat.v1.NodeDef]:
+    return [node for node in graph.node if node.op == "HabanaLaunch"]
+
+
+def run_on_cpu(graph: tf.compat.v1.GraphDef, feeds: dict[str, object], fetch: str = "out:0") -> np.ndarray:
+    with tf.Graph().as_default() as own:
+        tf.import_graph_def(random_graphs.on_cpu(graph), name="")
+        with tf.compat.v1.Session() as session:
+            return session.run(own.get_tensor_by_name(fetch), {own.get_tensor_by_name(k): v for k, v in feeds.items()})
+
+
+def test_an_unknown_pass_is_refused_with_the_names_of_those_there_are() -> None:
+    with pytest.raises(DeviceError, match="no graph pass is called fuse; there are random, checks, mark, segment"):
+        _passes.run(tf.compat.v1.GraphDef(), "fuse")
+
+
+def test_a_graph_without_hpu_nodes_stays() -> None:
+    def build() -> None:
+        on_cpu(placeholder([2]) * 2.0)
+
+    graph = graph_of(build)
+    for node in graph.node:
+        node.device = CPU
+    assert launches(_passes.run(graph).graph) == []
+
+
+def test_clusters_are_named_after_the_function_without_its_number() -> None:
+    graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
+    for function, name in [
+        ("__inference_train_function_1234", "train_function"),
+        ("__backward_step_7", "backward_step"),
+        ("", "session"),
+    ]:
+        (cluster,) = _passes.run(graph, function=function).report["clusters"]
+        assert cluster["name"] == f"habana_cluster_{name}_0"
+
+
+def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
+    def build() -> None:
+        x, n = placeholder([4, 3]), placeholder([2], tf.int32, "n")
+        k = placeholder([], tf.int32, "k")
+        y = tf.reshape(tf.tanh(x), n) * tf.cast(k, tf.float32)
+        on_cpu(y)
+        on_cpu(k * tf.size(y), "size")
+
+    # Placeholders feed an op that needs a constant: arguments of a function do so in real graphs.
+    graph = graph_of(build)
+    for node in graph.node:
+        if node.op == "Placeholder" and node.name in ("n", "k"):
+            node.op = "_Arg"
+            node.attr["T"].CopyFrom(node.attr["dtype"])
+            node.attr["index"].i = 0 if node.name == "n" else 1
+            del node.attr["dtype"], node.attr["shape"]
+    (launch,) = launches(_passes.run(graph).graph)
+    assert launch.input[0] == "n" and launch.attr["num_constant_args"].i == 1
+    types = launch.attr["Targs"].list.type
+    int32 = tf.int32.as_datatype_enum
+    assert sorted(launch.attr["_input_hostmem"].list.i) == [i for i, kind in enumerate(types) if kind == int32]
+    results = launch.attr["Tresults"].list.type
+    assert list(launch.attr["_output_hostmem"].list.i) == [i for i, kind in enumerate(results) if kind == int32] != []
+
+
+@pytest.mark.parametrize(
+    ("rule", "op"),
+    [
+        ("lost-error", lambda x: tf.debugging.check_numerics(x, "bad")),
+        ("dynamic-size", lambda x: tf.where(x > 0)),
+        ("string", lambda x: tf.strings.as_string(x)),
+        ("control-flow", lambda x: tf.raw_ops.Switch(data=x, pred=tf.reduce_all(x > 0))[1]),
+        ("random", lambda x: tf.random.truncated_normal(tf.shape(x), seed=1)),
+    ],
+)
+def test_what_stays_out_has_a_reason(rule: str, op: Callable[[tf.Tensor], tf.Tensor]) -> None:
+    result = _passes.run(graph_of(lambda: on_cpu(op(tf.tanh(placeholder([2, 2]) * 2.0)))))
+    assert rule in refusals(result).values()
+    assert all(refusal["reason"] for refusal in result.report["refusals"])
+
+
+def test_a_value_that_depends_on_data_is_no_constant_of_a_cluster() -> None:
+    def build() -> None:
+        x = placeholder([8])
+        on_cpu(tf.reshape(tf.tanh(x), tf.cast(tf.stack([x[0], x[1]]), tf.int32), name="reshape"))
+
+    assert refusals(_passes.run(graph_of(build)))["reshape"] == "changing-constant"
+
+
+def test_fuel_bounds_the_clusters_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
+    monkeypatch.setenv("HPU_CLUSTER_FUEL", "0")
+    result = _passes.run(graph)
+    assert launches(result.graph) == [] and "fuel" in refusals(result).values()
+
+
+def test_small_groups_and_bookkeeping_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]))))
+    assert launches(_passes.run(one).graph) == []
+    monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "1")
+    assert len(launches(_passes.run(one).graph)) == 1
+    sizes = graph_of(lambda: on_cpu(tf.reduce_prod(tf.shape(placeholder([None, 3]))[1:]) * 2))
+    assert launches(_passes.run(sizes).graph) == []
+
+
+def test_a_jit_compiled_call_is_a_cluster_of_its_own() -> None:
+    def build() -> None:
+        call = tf.function(lambda x: tf.tanh(x), jit_compile=True)
+        on_cpu(tf.exp(call(tf.sin(placeholder([2]) * 3.0)) * 2.0))
+
+    result = _passes.run(graph_of(build))
+    kinds = sorted(launch.attr["must_compile"].b for launch in launches(result.graph))
+    assert kinds == [False, False, True]
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.float16])
+@pytest.mark.parametrize("name", ["StatelessRandomUniformV2", "StatelessRandomNormalV2"])
+def test_rewritten_random_ops_draw_what_the_cpu_draws(name: str, dtype: tf.DType) -> None:
+    def build() -> None:
+        key, counter = placeholder([1], tf.uint64, "key"), placeholder([2], tf.uint64, "counter")
+        shape = placeholder([2], tf.int32, "shape")
+        on_cpu(getattr(tf.raw_ops, name)(shape=shape, key=key, counter=counter, alg=1, dtype=dtype) * 1)
+
+    graph = graph_of(build)
+    rewritten = _passes.run(graph, "random")
+    assert [rewrite["op"] for rewrite in rewritten.report["rewrites"]] == [name]
+    for shape in ([7, 5], [1, 1], [0, 3], [64, 33]):
+        feeds = {"key:0": [123], "counter:0": [7, 1 << 63], "shape:0": shape}
+        expected, got = run_on_cpu(graph, feeds), run_on_cpu(rewritten.graph, feeds)
+        assert got.shape == expected.shape
+        tolerance = 0 if "Uniform" in name else {tf.float32: 3e-6, tf.bfloat16: 2e-2, tf.float16: 3e-3}[dtype]
+        np.testing.assert_allclose(got.astype(np.float64), expected.astype(np.float64), atol=tolerance, rtol=tolerance)
+
+
+def test_the_state_of_a_random_op_does_not_wait_for_the_cluster() -> None:
+    def build() -> None:
+        x = tf.tanh(placeholder([None, 6]) * 2.0)
+        hidden = tf.reshape(tf.matmul(x, tf.ones([6, 4])), [-1, 2, 2])
+        on_cpu(tf.nn.dropout(hidden, 0.5, seed=3) * 2.0)
+
+    result = _passes.run(graph_of(build))
+    assert len(launches(result.graph)) == 1
+    (launch,) = launches(result.graph)
+    assert any("state" in source for source in launch.input)
+    assert any(node.op == "HabanaPhiloxState" for node in result.graph.node)
+
+
+def test_indices_are_checked_before_the_cluster_where_they_are_on_the_host() -> None:
+    def build() -> None:
+        ids = placeholder([None], tf.int64, "ids")
+        table = placeholder([10, 4], name="table")
+        on_cpu(tf.gather(tf.tanh(table), tf.cast(ids, tf.int32)) * 2.0)
+
+    result = _passes.run(graph_of(build)).graph
+    (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
+    (launch,) = launches(result)
+    assert check.input[0] == "ids" and f"^{check.name}" in launch.input
+    feeds = {"ids:0": [1, 12], "table:0": np.zeros((10, 4))}
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 12 is not in \[0, 10\)"):
+        run_on_cpu(result, feeds)
+    assert run_on_cpu(result, {**feeds, "ids:0": [9, 0]}).shape == (2, 4)
+
+
+def test_computed_indices_are_checked_after_the_cluster() -> None:
+    def build() -> None:
+        logits = placeholder([None, 4])
+        labels = placeholder([None], tf.int32, "labels")
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.abs(labels) + 1, tf.tanh(logits) * 3.0)
+        on_cpu(tf.reduce_sum(loss))
+
+    result = _passes.run(graph_of(build)).graph
+    (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
+    (launch,) = launches(result)
+    assert any(source.startswith(launch.name) for source in check.input)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 4 which is outside the valid range"):
+        run_on_cpu(result, {"x:0": np.zeros((2, 4)), "labels:0": [1, 3]})
+
+
+def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None:
+    def build() -> None:
+        x = placeholder([3])
+        on_cpu(tf.tanh(tf.sinh(tf.exp(x) * 0.1, name="refused") + x) * 2.0)
+
+    graph = _passes.run(graph_of(build)).graph
+    (launch,) = launches(graph)
+    split, name = _passes.split(graph, launch.name, ["refused"])
+    assert name == f"{launch.name}_split_0"
+    functions = {function.signature.name: function for function in split.library.function}
+    ops = [node.op for node in functions[name].node_def]
+    assert ops.count("HabanaLaunch") == 2 and "Sinh" in ops
+    expected = run_on_cpu(graph, {"x:0": [0.5, -1.0, 2.0]})
+    for node in split.node:
+        if node.op == "HabanaLaunch":
+            node.attr["function"].func.name = name
+    np.testing.assert_allclose(run_on_cpu(split, {"x:0": [0.5, -1.0, 2.0]}), expected, rtol=1e-6)
+    with pytest.raises(DeviceError, match="holds no op"):
+        _passes.split(graph, launch.name, ["nothing"])
+
+
+def test_dumps_have_the_same_names_in_every_run(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
+    monkeypatch.setenv("TF_DUMP_GRAPH_PREFIX", str(tmp_path))
+    monkeypatch.setenv("HBN_TF_GRAPH_DUMP", "2")
+    _passes.run(graph, function="__inference_dumped_1")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "hpu_dumped_0_result.pbtxt",
+        "hpu_dumped_1_random.pbtxt",
+        "hpu_dumped_2_checks.pbtxt",
+        "hpu_dumped_3_mark.pbtxt",
+        "hpu_dumped_4_segment.pbtxt",
+        "hpu_dumped_5_encapsulate.pbtxt",
+    ]
+    monkeypatch.setenv("HBN_TF_GRAPH_DUMP", "0")
+    _passes.run(graph, function="__inference_silent_1")
+    assert not list(tmp_path.glob("*silent*"))
+
+
+def test_reports_are_json_with_odd_names() -> None:
+    graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
+    report = _passes.run(graph, function='a"b\\c').report
+    assert json.loads(json.dumps(report))["graph"] == "a_b_c"
