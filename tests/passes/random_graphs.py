@@ -128,6 +128,11 @@ def on_cpu(graph: tf.compat.v1.GraphDef) -> tf.compat.v1.GraphDef:
             node.attr["Tout"].CopyFrom(node.attr["Tresults"])
             for name in set(node.attr) - {"f", "Tin", "Tout"}:
                 del node.attr[name]
+    for function in result.library.function:
+        # A launch is done when all of its cluster is; an inlined call only waits for what it returns.
+        function.attr["_noinline"].b = True
+        for name, source in function.ret.items():
+            function.ret[name] = source.replace(":results:", ":output:")
     return result
 
 

@@ -61,7 +61,7 @@ def holders(graph: tf.compat.v1.GraphDef) -> dict[str, str]:
     return holder
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(plan=random_graphs.steps(30), smallest=st.integers(1, 3), largest=st.sampled_from([0, 0, 2, 5]))
 def test_clusters_compute_what_the_graph_computes(plan: list[random_graphs.Step], smallest: int, largest: int) -> None:
     os.environ["HPU_MIN_CLUSTER_SIZE"] = str(smallest)
