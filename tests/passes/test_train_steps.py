@@ -24,3 +24,15 @@ def test_mlp_step_is_one_cluster(optimizer: str) -> None:
     (launch,) = (node for node in result.graph.node if node.op == "HabanaLaunch")
     assert launch.name == launch.attr["function"].func.name == cluster["name"]
     assert not launch.attr["must_compile"].b
+
+
+@pytest.mark.parametrize(
+    ("model", "optimizer"), [("cnn", "sgd"), ("cnn", "legacy_adam"), ("transformer", "adam"), ("resnet", "adam")]
+)
+def test_step_is_one_cluster_with_the_state_of_random_ops_beside_it(model: str, optimizer: str) -> None:
+    result = _passes.run(keras_graphs.train_step(model, optimizer), function="__inference_train_function_12")
+    ops = ops_on_hpu(result.graph)
+    assert ops.count("HabanaLaunch") == 1
+    assert set(ops) <= {"HabanaLaunch", "HabanaPhiloxState", "Pack", "Const"}
+    (cluster,) = result.report["clusters"]
+    assert cluster["constants"] == 0  # nothing that changes makes a recipe of its own
