@@ -1,8 +1,12 @@
 #include "plugin/kernels/cluster_kernel.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compile.h"
 #include "plugin/kernels/host_run.h"
 #include "plugin/kernels/launch.h"
@@ -10,6 +14,20 @@
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
+namespace {
+
+// tf2xla has words of its own for a read of a variable without a value. Programs look for TensorFlow's error.
+absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments& arguments) {
+  const bool read = absl::StrContains(failure.message(), "got INVALID") ||
+                    absl::StrContains(failure.message(), "variable is uninitialized");
+  const std::vector<std::string> names = read ? arguments.UninitializedVariables() : std::vector<std::string>();
+  if (names.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("Could not find variable ", absl::StrJoin(names, ", "),
+                                                    ". This could mean that the variable was not initialized, or that "
+                                                    "it has been deleted."));
+}
+
+}  // namespace
 
 void ClusterKernel::Compute(tensorflow::OpKernelContext* context) { OP_REQUIRES_OK(context, Execute(context)); }
 
@@ -40,6 +58,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       return RunHere(context, *device, arguments);
     }
     if (entry.failed()) {
+      TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
       arguments.Unlock();
       TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, *device, entry.failure()));
       if (done) return absl::OkStatus();

@@ -32,6 +32,15 @@ absl::Status KernelArguments::FindVariables() {
   return absl::OkStatus();
 }
 
+std::vector<std::string> KernelArguments::UninitializedVariables() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < size(); ++i) {
+    if (variables_[i] == nullptr || variables_[i]->is_initialized) continue;
+    names.push_back(tensorflow::HandleFromInput(context_, i).name());
+  }
+  return names;
+}
+
 void KernelArguments::Lock() {
   if (locked_) return;
   for (Var* variable : lock_order_) variable->mu()->lock();

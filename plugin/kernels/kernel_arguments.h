@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_KERNELS_KERNEL_ARGUMENTS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -33,6 +34,9 @@ class KernelArguments {
   absl::Status FindVariables();
   // Whether one variable is passed twice: tf2xla would lose one of the writes.
   bool HasDuplicateVariables() const { return duplicates_; }
+
+  // Names of the variables that have no value; empty if all do. Wants the lock.
+  std::vector<std::string> UninitializedVariables() const;
 
   // Locks all variables, in the order of their addresses, so that two launches that share some cannot deadlock.
   void Lock();
