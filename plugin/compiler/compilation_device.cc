@@ -59,9 +59,14 @@ bool IsKeptFromCompiler(absl::string_view op) {
 }
 
 bool DrawsOtherNumbers(absl::string_view op) {
-  static const auto* ops =
-      new absl::flat_hash_set<absl::string_view>{"StatelessRandomGetKeyCounter", "StatelessRandomNormalV2",
-                                                 "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"};
+  static const auto* ops = new absl::flat_hash_set<absl::string_view>{"StatelessParameterizedTruncatedNormal",
+                                                                      "StatelessRandomGammaV3",
+                                                                      "StatelessRandomGetKeyCounter",
+                                                                      "StatelessRandomNormalV2",
+                                                                      "StatelessRandomUniformFullIntV2",
+                                                                      "StatelessRandomUniformIntV2",
+                                                                      "StatelessRandomUniformV2",
+                                                                      "StatelessTruncatedNormalV2"};
   return ops->contains(op);
 }
 

@@ -1,8 +1,10 @@
 // The pass that TensorFlow calls on each placed graph, before its own auto-clustering (phase 10).
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/pipeline.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/graph_def_builder.h"
 #include "tensorflow/core/platform/hash.h"
 #include "tensorflow/core/platform/logging.h"
@@ -25,6 +27,15 @@ std::string SessionGraphName(const tensorflow::Graph& graph) {
   return absl::StrCat("session_", absl::Hex(sum & 0xffffffff, absl::kZeroPad8));
 }
 
+// A Session's partial run feeds and fetches a graph piece by piece, through these nodes: a cluster would wait for
+// pieces that the client gives only after it has seen the cluster's results.
+bool RunsInParts(const tensorflow::Graph& graph) {
+  return absl::c_any_of(graph.op_nodes(), [](const tensorflow::Node* node) {
+    bool client = false;
+    return node->IsRecv() && tensorflow::TryGetNodeAttr(node->attrs(), "client_terminated", &client) && client;
+  });
+}
+
 class DriverPass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
@@ -33,7 +44,7 @@ class DriverPass : public tensorflow::GraphOptimizationPass {
     }
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
     const Settings settings = Settings::FromEnvironment();
-    if (!settings.clustering || IsOthersGraph(function)) return tensorflow::OkStatus();
+    if (!settings.clustering || IsOthersGraph(function) || RunsInParts(**options.graph)) return tensorflow::OkStatus();
     const std::string name = function.empty() ? SessionGraphName(**options.graph) : GraphName(function);
     PassContext context(options.graph, options.flib_def, name, settings);
     const tensorflow::Status status = RunPasses(&context);
