@@ -1,0 +1,234 @@
+"""tf.function(jit_compile=True) on the HPU is one cluster; TensorFlow's own auto-clustering leaves the HPU alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import statistics
+from tests.support.compare import CPU, HPU, assert_close
+from tests.support.processes import run_python
+
+X = np.random.default_rng(0).standard_normal((5, 6), dtype=np.float32)
+
+
+def both(make: Any, *arguments: Any) -> Any:
+    """Results of a jit-compiled function on the HPU, checked against the same without jit_compile on the CPU.
+
+    `make` gives a function and may make variables for it.
+    """
+    results = {}
+    for device, jit in ((CPU, None), (HPU, True)):
+        with tf.device(device):
+            function = tf.function(make(), jit_compile=jit)
+            results[device] = [function(*[tf.constant(a) for a in arguments]) for _ in range(2)]
+    assert_close(results[HPU], results[CPU])
+    assert statistics.get().fallbacks == 0
+    return results[HPU]
+
+
+def launched_ops() -> list[int]:
+    return [cluster.launches for cluster in statistics.get().launched_clusters]
+
+
+def test_arguments_and_results_of_many_types() -> None:
+    def make() -> Any:
+        def run(x: tf.Tensor, n: tf.Tensor, flag: tf.Tensor) -> Any:
+            y = tf.nn.softmax(x)
+            return {
+                "float": y,
+                "int32": tf.argmax(y, 1, tf.int32) + n,
+                "int64": tf.argmax(y, 1),
+                "bool": (y > 0.2) & flag,
+                "bfloat16": tf.cast(y, tf.bfloat16),
+                "constant": tf.constant([1, 2]),
+                "argument": x,
+            }
+
+        return run
+
+    both(make, X, np.int32(3), np.array(True))
+    assert launched_ops() == [2]
+
+
+@pytest.mark.xfail(strict=True, reason="the HPU has no int32 variables")
+def test_variables() -> None:
+    def make() -> Any:
+        weights, count, unused = tf.Variable(tf.ones([6, 6])), tf.Variable(0), tf.Variable(tf.zeros([3]))
+
+        def run(x: tf.Tensor) -> Any:
+            weights.assign_add(tf.matmul(x, x, transpose_a=True))
+            count.assign_add(1)
+            return tf.matmul(x, weights), weights.read_value(), count.read_value(), unused + 1.0
+
+        return run
+
+    both(make, X)
+
+
+def test_gradients() -> None:
+    def make() -> Any:
+        weights = tf.Variable(tf.ones([6, 3]))
+
+        def run(x: tf.Tensor) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                loss = tf.reduce_sum(tf.tanh(x @ weights) ** 2)
+            return loss, *tape.gradient(loss, [x, weights])
+
+        return run
+
+    both(make, X)
+
+
+def test_gradient_taken_outside() -> None:
+    results = {}
+    for device, jit in ((CPU, None), (HPU, True)):
+        with tf.device(device):
+            weights = tf.Variable(tf.ones([6, 3]))
+            function = tf.function(lambda x, w=weights: tf.tanh(x @ w) ** 2, jit_compile=jit)
+            x = tf.constant(X)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = function(x)
+            results[device] = [y, *tape.gradient(y, [x, weights])]
+    assert_close(results[HPU], results[CPU])
+    assert statistics.get().launched_clusters
+
+
+def test_nested_functions() -> None:
+    def make() -> Any:
+        inner = tf.function(lambda x: tf.sin(x) * 2.0, jit_compile=True)
+        middle = tf.function(lambda x: inner(x) + inner(x * 2.0))
+
+        def run(x: tf.Tensor) -> Any:
+            return middle(x) * inner(x)
+
+        return run
+
+    both(make, X)
+
+
+def test_inside_a_function_that_is_not_compiled() -> None:
+    results = {}
+    for device, jit in ((CPU, None), (HPU, True)):
+        inner = tf.function(lambda x: tf.cumsum(tf.sin(x), 0), jit_compile=jit)
+
+        @tf.function
+        def outer(x: tf.Tensor, inner: Any = inner) -> tf.Tensor:
+            return inner(x * 2.0) + inner(x) + 1.0
+
+        with tf.device(device):
+            results[device] = outer(tf.constant(X))
+    assert_close(results[HPU], results[CPU])
+
+
+def test_control_flow() -> None:
+    def make() -> Any:
+        def run(x: tf.Tensor, n: tf.Tensor) -> Any:
+            for i in tf.range(n):
+                if i % 2 == 0:
+                    x = tf.sin(x) + 1.0
+                else:
+                    x = x * x
+                    x = x - 0.1
+            return x
+
+        return run
+
+    both(make, X, np.int32(5))
+
+
+def test_shapes_that_change() -> None:
+    @tf.function(jit_compile=True, reduce_retracing=True)
+    def run(x: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_sum(x * 2.0, 0)
+
+    with tf.device(HPU):
+        for rows in (1, 5, 3, 5):
+            np.testing.assert_allclose(run(tf.constant(X[:rows])), 2 * X[:rows].sum(0), rtol=1e-5, atol=1e-6)
+
+
+def test_keras_fit() -> None:
+    x, y = np.random.default_rng(1).standard_normal((32, 6), dtype=np.float32), np.arange(32) % 3
+    losses, weights = {}, None
+    for device, jit in ((CPU, None), (HPU, True)):
+        with tf.device(device):
+            model = tf.keras.Sequential([tf.keras.layers.Dense(8, "relu", input_shape=(6,)), tf.keras.layers.Dense(3)])
+            loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+            model.compile("adam", loss, jit_compile=jit)
+            weights = weights or model.get_weights()
+            model.set_weights(weights)
+            losses[device] = model.fit(x, y, batch_size=8, epochs=2, shuffle=False, verbose=0).history["loss"]
+    np.testing.assert_allclose(losses[HPU], losses[CPU], rtol=1e-5)
+    assert statistics.get().fallbacks == 0
+
+
+def test_an_op_that_cannot_compile_is_named() -> None:
+    @tf.function(jit_compile=True)
+    def run(x: tf.Tensor) -> tf.Tensor:
+        return tf.strings.length(tf.strings.as_string(x))
+
+    with tf.device(HPU):
+        with pytest.raises((tf.errors.InvalidArgumentError, tf.errors.UnimplementedError), match="AsString"):
+            run(tf.constant(X))
+        assert float(tf.reduce_sum(tf.ones([3]))) == 3.0
+
+
+def test_it_never_falls_back() -> None:
+    run_python(
+        """
+        from habana_frameworks.tensorflow import load_habana_module
+        load_habana_module()
+        from habana_frameworks.tensorflow import statistics
+        import tensorflow as tf
+
+        @tf.function(jit_compile=True)
+        def run(x):
+            return tf.sin(x) * 2.0
+
+        with tf.device("/HPU:0"):
+            try:
+                run(tf.ones([3]))
+            except tf.errors.OpError as error:
+                assert "jit_compile" in str(error) and "run" in str(error), error
+            else:
+                raise SystemExit("no error")
+        assert statistics.get().fallbacks == 0
+        """,
+        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+    )
+
+
+@pytest.mark.parametrize("flags", ["--tf_xla_auto_jit=2", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"])
+def test_auto_clustering_leaves_the_hpu_alone(flags: str) -> None:
+    done = run_python(
+        """
+        from habana_frameworks.tensorflow import load_habana_module
+        load_habana_module()
+        from habana_frameworks.tensorflow import statistics
+        import numpy as np
+        import tensorflow as tf
+        with tf.device("/HPU:0"):
+            total = tf.Variable(tf.zeros([4]))
+
+        @tf.function
+        def step(x):
+            for _ in range(3):
+                x = tf.sin(x) * 2.0 + tf.reduce_sum(x)
+            total.assign_add(x)
+            return x
+
+        with tf.device("/HPU:0"):
+            for _ in range(3):
+                step(tf.ones([4]))
+        assert np.isfinite(total.numpy()).all()
+        (cluster,) = statistics.get().launched_clusters
+        print(cluster.name, cluster.launches, cluster.fallbacks)
+        """,
+        {"TF_XLA_FLAGS": flags},
+    )
+    assert done.stdout.split() == ["habana_cluster_step_0", "3", "0"]
