@@ -44,6 +44,11 @@ std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
   return table;
 }
 
+bool IsCompilable(const tensorflow::NodeDef& node) {
+  return !IsKeptFromCompiler(node.op()) && !DrawsOtherNumbers(node.op()) &&
+         tensorflow::FindKernelDef(tensorflow::DeviceType(kCompilationDevice), node, nullptr, nullptr).ok();
+}
+
 bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
   return absl::c_all_of(types, [](tensorflow::MemoryType type) { return type == tensorflow::HOST_MEMORY; });
 }
@@ -52,7 +57,7 @@ bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
 
 EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
     : ClusterKernel(construction, SharedTable(construction->def())),
-      compilable_(!IsKeptFromCompiler(construction->def().op()) && !DrawsOtherNumbers(construction->def().op())),
+      compilable_(IsCompilable(construction->def())),
       indexed_(passes::FindIndexedOp(construction->def().op())),
       channels_first_(IsChannelsFirst(construction->def())),
       graph_def_version_(construction->graph_def_version()) {

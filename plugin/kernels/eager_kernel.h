@@ -26,7 +26,7 @@ class EagerKernel : public ClusterKernel {
   void CountHostRun(uint64_t bytes) override;
 
  private:
-  bool compilable_ = true;                      // random ops only run by their CPU kernels
+  bool compilable_ = true;                      // else it only runs by its CPU kernel: random ops, sparse updates
   const passes::IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
   bool channels_first_ = false;                 // the CPU's kernel may refuse it
   bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device

@@ -221,6 +221,34 @@ void RegisterRandomOps() {
   }
 }
 
+// Updates of variables that cannot be compiled (sparse optimizers, mostly) run by their CPU kernels, on copies: a
+// variable on the HPU would otherwise have no op to update it.
+void RegisterVariableOps() {
+  const tensorflow::KernelList kernels = tensorflow::GetAllRegisteredKernels();
+  std::set<std::string> taken;
+  for (const KernelDef& kernel : kernels.kernel()) {
+    if (kernel.device_type() == kDeviceType || kernel.device_type() == tensorflow::DEVICE_DEFAULT) {
+      taken.insert(kernel.op());
+    }
+  }
+  for (const KernelDef& cpu : kernels.kernel()) {
+    const bool updates = absl::StartsWith(cpu.op(), "ResourceSparseApply") ||
+                         absl::StartsWith(cpu.op(), "ResourceApply") || absl::StartsWith(cpu.op(), "ResourceScatter");
+    if (cpu.device_type() != tensorflow::DEVICE_CPU || !updates || taken.count(cpu.op()) > 0) continue;
+    const OpDef* op = nullptr;
+    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok()) continue;
+    std::set<std::string> int32;
+    for (const auto& constraint : cpu.constraint()) {
+      const auto& types = constraint.allowed_values().list().type();
+      if (types.size() == 1 && types[0] == tensorflow::DT_INT32) int32.insert(constraint.name());
+    }
+    auto kernel = std::make_unique<KernelDef>(cpu);
+    kernel->set_device_type(kDeviceType);
+    SetHostMemory(*op, int32, kernel.get());
+    Register(std::move(kernel));
+  }
+}
+
 bool RegisterAll() {
   RegisterLowerings();
   const absl::flat_hash_map<std::string, Defaults> defaults = ReadDefaults();
@@ -235,6 +263,7 @@ bool RegisterAll() {
     RegisterOp(*lowering, *op, own);
   }
   RegisterRandomOps();
+  RegisterVariableOps();
   return true;
 }
 
