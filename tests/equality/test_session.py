@@ -200,7 +200,6 @@ def test_errors_name_the_op() -> None:
             np.testing.assert_allclose(session.run(picked, {ids: [2]}), 2 * X[[2]] + 1, rtol=1e-6)
 
 
-@pytest.mark.xfail(strict=True, reason="a cluster says InvalidArgument: wrong dtype")
 def test_a_variable_that_is_not_initialised() -> None:
     with tf.Graph().as_default(), tf.device(HPU):
         variable = tf1.get_variable("never", [2], use_resource=True)
