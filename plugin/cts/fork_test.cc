@@ -76,18 +76,6 @@ TEST_P(ForkTest, DestructorsOfTheChildDoNotHang) {
   ExpectContents(memory->address(), Pattern(4096));
 }
 
-TEST_P(ForkTest, TheChildMayAcquireADeviceOfItsOwn) {
-  const auto memory = Memory(64);
-  InChild([&] {
-    auto own = Acquire();
-    if (!own.ok() || (backend().exclusive && (*own)->info().module_id == device().info().module_id)) return false;
-    auto stream = (*own)->CreateStream(hal::StreamKind::kCompute);
-    auto its_memory = (*own)->AllocateMemory(64);
-    return stream.ok() && its_memory.ok() && (*stream)->Fill((*its_memory)->address(), 1, 64).ok() &&
-           (*stream)->Synchronize().ok() && Lost(device().Synchronize());
-  });
-}
-
 HPU_CTS_SUITE(ForkTest);
 
 }  // namespace

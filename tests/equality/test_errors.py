@@ -333,7 +333,6 @@ def test_channels_first_on_the_hpu() -> None:
     assert statistics.get().fallbacks == 0
 
 
-@pytest.mark.xfail(strict=True, reason="the fallback has no channels-first FusedBatchNormV3")
 def test_channels_first_in_a_fallback() -> None:
     run(
         """
