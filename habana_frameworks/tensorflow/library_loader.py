@@ -140,9 +140,9 @@ def _allow_short_device_names() -> None:
     device_spec._VALID_DEVICE_TYPES |= {"HPU"}
 
 
-# Rewrites of TensorFlow's that are the compiler's job on the HPU. The arithmetic optimizer reorders products so that XLA's
-# fusion repeats work: a transformer's step took 1.5 times as long with it. The remapper makes ops that the CPU has no
-# kernel for, should a cluster have to fall back.
+# Rewrites of TensorFlow's that are the compiler's job on the HPU. The arithmetic optimizer reorders products so that
+# XLA's fusion repeats work: a transformer's step took 1.5 times as long with it. The remapper makes ops that the CPU
+# has no kernel for, should a cluster have to fall back.
 _LEFT_TO_THE_COMPILER = ("arithmetic_optimization", "remapping")
 
 
