@@ -1,5 +1,8 @@
 """Host time of one launch of a cluster, on a device that computes nothing, against a call of the same function under
 jit_compile=True on the CPU; and how both grow with the number of arguments.
+
+On the HPU the function runs as it is (TensorFlow's executor runs a graph that holds the cluster) and with
+jit_compile=True (the call is the cluster).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from habana_frameworks.tensorflow import habana_device, load_habana_module, stat
 
 CPU = "/device:CPU:0"
 HPU = "/device:HPU:0"
+WAYS = ("hpu", "hpu_jit", "jit")
 
 
 def combine(*tensors: tf.Tensor) -> tf.Tensor:
@@ -50,10 +54,11 @@ def calls_of(count: int, device: str, jit_compile: bool) -> Callable[[int], None
 
 
 def measure(counts: list[int], rounds: int, seconds_per_turn: float) -> Times:
-    """Ways are named "hpu 2", "jit 2", and so on."""
+    """Ways are named "hpu 2", "hpu_jit 2", "jit 2", and so on."""
     ways = {}
     for count in counts:
         ways[f"hpu {count}"] = calls_of(count, HPU, jit_compile=False)
+        ways[f"hpu_jit {count}"] = calls_of(count, HPU, jit_compile=True)
         ways[f"jit {count}"] = calls_of(count, CPU, jit_compile=True)
     before = launches()
     ways[f"hpu {counts[0]}"](1)
@@ -69,14 +74,14 @@ def launches() -> int:
 def as_json(times: Times, counts: list[int]) -> dict[str, Any]:
     rows = []
     for count in counts:
-        hpu, jit = f"hpu {count}", f"jit {count}"
         row: dict[str, Any] = {"arguments": count}
-        row["hpu_seconds"] = dataclasses.asdict(times.summary(hpu))
-        row["jit_seconds"] = dataclasses.asdict(times.summary(jit))
-        row["ratio"] = dataclasses.asdict(times.ratio(hpu, jit))
+        for way in WAYS:
+            row[f"{way}_seconds"] = dataclasses.asdict(times.summary(f"{way} {count}"))
+        for way in ("hpu", "hpu_jit"):
+            row[f"{way}_ratio"] = dataclasses.asdict(times.ratio(f"{way} {count}", f"jit {count}"))
         rows.append(row)
     growth = {}
-    for way in ("hpu", "jit"):
+    for way in WAYS:
         few, many = (times.summary(f"{way} {count}").median for count in (counts[0], counts[-1]))
         growth[way] = {"seconds_per_argument": (many - few) / max(1, counts[-1] - counts[0]), "ratio": many / few}
     return {"backend": habana_device.info()["backend"], "launches": rows, "growth": growth}
@@ -84,15 +89,17 @@ def as_json(times: Times, counts: list[int]) -> dict[str, Any]:
 
 def print_result(data: dict[str, Any]) -> None:
     print(f"one call, in microseconds (backend {data['backend']}; median, quartiles)")
-    print(f"{'arguments':>9}  {'HPU':>24}  {'jit_compile on CPU':>24}  {'ratio':>20}")
+    heads = ("HPU", "HPU, jit_compile", "CPU, jit_compile")
+    print(f"{'arguments':>9}" + "".join(f"  {head:>22}" for head in heads) + f"  {'ratios to the last':>37}")
 
     def cell(summary: dict[str, float], scale: float, digits: int) -> str:
         low, high = scale * summary["low"], scale * summary["high"]
         return f"{scale * summary['median']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
     for row in data["launches"]:
-        hpu, jit, ratio = cell(row["hpu_seconds"], 1e6, 1), cell(row["jit_seconds"], 1e6, 1), cell(row["ratio"], 1, 2)
-        print(f"{row['arguments']:>9}  {hpu:>24}  {jit:>24}  {ratio:>20}")
+        times = "".join(f"  {cell(row[f'{way}_seconds'], 1e6, 0):>22}" for way in WAYS)
+        ratios = ", ".join(cell(row[f"{way}_ratio"], 1, 2) for way in ("hpu", "hpu_jit"))
+        print(f"{row['arguments']:>9}{times}  {ratios:>37}")
     for way, growth in data["growth"].items():
         first, last = data["launches"][0]["arguments"], data["launches"][-1]["arguments"]
         each = 1e6 * growth["seconds_per_argument"]
