@@ -1,5 +1,6 @@
 #include "plugin/device/device_context.h"
 
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -51,6 +52,28 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
   };
 }
 
+// TensorFlow's idea of where a tensor lies is wrong at times: int32 in lists and queues, in functions whose int32
+// arguments are on the device, results of iterators that run on the host. Copies as the addresses say, on the caller's
+// thread, unless they are as expected: then false.
+bool CopyAsAddressesSay(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
+                        const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
+  const char* const from = source.tensor_data().data();
+  char* const to = const_cast<char*>(destination.tensor_data().data());
+  const bool from_device = device.Owns(from), to_device = device.Owns(to);
+  if (from_device == source_expected_on_device && to_device == destination_expected_on_device) return false;
+  if (from_device && to_device) {
+    done(device.CopyOnDevice(AddressOf(source), AddressOf(destination), source.TotalBytes()));
+  } else if (from_device) {
+    done(device.CopyToHostSync(AddressOf(source), to, source.TotalBytes()));
+  } else if (to_device) {
+    done(device.CopyToDevice(from, AddressOf(destination), source.TotalBytes()));
+  } else {
+    std::memcpy(to, from, source.TotalBytes());
+    done(absl::OkStatus());
+  }
+  return true;
+}
+
 void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::DeviceContext* receive_context,
                          Device* source, Device* destination, const tensorflow::AllocatorAttributes source_attributes,
                          const tensorflow::AllocatorAttributes destination_attributes, const Tensor* input,
@@ -70,6 +93,7 @@ void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* d
   if (bytes == 0) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
+  if (CopyAsAddressesSay(**acquired, *cpu_tensor, false, *device_tensor, true, done)) return;
   (*acquired)->CopyToDeviceAsync(cpu_tensor->tensor_data().data(), AddressOf(*device_tensor), bytes,
                                  WhileHolding(*cpu_tensor, *device_tensor, std::move(done)));
 }
@@ -80,6 +104,7 @@ void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensor
   if (bytes == 0) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
   if (!acquired.ok()) return done(acquired.status());
+  if (CopyAsAddressesSay(**acquired, *device_tensor, true, *cpu_tensor, false, done)) return;
   (*acquired)->CopyToHost(AddressOf(*device_tensor), const_cast<char*>(cpu_tensor->tensor_data().data()), bytes,
                           WhileHolding(*device_tensor, *cpu_tensor, std::move(done)));
 }
@@ -90,6 +115,7 @@ void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* devic
   if (bytes == 0 || input->SharesBufferWith(*output)) return done(absl::OkStatus());
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*output, device);
   if (!acquired.ok()) return done(acquired.status());
+  if (CopyAsAddressesSay(**acquired, *input, true, *output, true, done)) return;
   // Later work on the device is ordered after the copy, so nobody need wait for it.
   done((*acquired)->CopyOnDevice(AddressOf(*input), AddressOf(*output), bytes));
 }
