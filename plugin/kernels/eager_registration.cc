@@ -174,7 +174,10 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const Defaults& defa
       const bool is_int32 = (mask >> i & 1) != 0;
       std::vector<DataType> types = AllowedTypes(lowering, *attributes[i]);
       types.erase(std::remove_if(types.begin(), types.end(),
-                                 [&](DataType type) { return (type == tensorflow::DT_INT32) != is_int32; }),
+                                 [&](DataType type) {
+                                   // Variants have kernels of their own: what is in them no recipe can take.
+                                   return (type == tensorflow::DT_INT32) != is_int32 || type == tensorflow::DT_VARIANT;
+                                 }),
                   types.end());
       possible = !types.empty();
       Constrain(kernel.get(), attributes[i]->name(), types);
@@ -249,6 +252,20 @@ void RegisterVariableOps() {
   }
 }
 
+// They raise errors that the compiler would drop, so they run by their CPU kernels; without a place on the HPU they
+// could not be colocated with what they check.
+void RegisterChecks() {
+  for (const char* op : {"CheckNumerics", "CheckNumericsV2"}) {
+    const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(op);
+    for (const KernelDef& cpu : kernels.kernel()) {
+      if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
+      auto kernel = std::make_unique<KernelDef>(cpu);
+      kernel->set_device_type(kDeviceType);
+      Register(std::move(kernel));
+    }
+  }
+}
+
 bool RegisterAll() {
   RegisterLowerings();
   const absl::flat_hash_map<std::string, Defaults> defaults = ReadDefaults();
@@ -264,6 +281,7 @@ bool RegisterAll() {
   }
   RegisterRandomOps();
   RegisterVariableOps();
+  RegisterChecks();
   return true;
 }
 

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/host_shapes.h"
-#include "plugin/passes/list_placement.h"
 #include "plugin/passes/node_maker.h"
 #include "plugin/passes/op_rules.h"
 #include "tensorflow/core/framework/node_def_util.h"

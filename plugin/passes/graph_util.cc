@@ -40,6 +40,14 @@ bool IsPinnedElsewhere(const tensorflow::Node& node) {
          parsed.type != kDeviceType;
 }
 
+std::string HostOf(const std::string& device) {
+  tensorflow::DeviceNameUtils::ParsedName name;
+  if (!tensorflow::DeviceNameUtils::ParseFullName(device, &name)) return device;
+  name.type = "CPU";
+  name.id = 0;
+  return tensorflow::DeviceNameUtils::ParsedNameToString(name);
+}
+
 std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node) {
   std::vector<const tensorflow::Edge*> edges(node.out_edges().begin(), node.out_edges().end());
   std::sort(edges.begin(), edges.end(),

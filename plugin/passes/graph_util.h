@@ -33,6 +33,9 @@ bool IsOnHpu(const tensorflow::Node& node);
 // Whether the program asked for another kind of device for a node.
 bool IsPinnedElsewhere(const tensorflow::Node& node);
 
+// The name of the CPU beside an HPU: the first one of the same task.
+std::string HostOf(const std::string& device);
+
 // A node's outgoing edges in the order in which they were made: TensorFlow's sets are ordered by address, and passes
 // that followed that order would make another graph each time.
 std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node);

@@ -15,7 +15,6 @@
 #include "plugin/passes/cluster_constants.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/levels.h"
-#include "plugin/passes/list_placement.h"
 #include "plugin/passes/order_graph.h"
 #include "tensorflow/compiler/jit/deadness_analysis.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -193,7 +192,6 @@ absl::Status SegmentGraph(PassContext* context) {
     node->ClearAttr(kHostShapeAttr);
     node->ClearAttr(kUncheckedAttr);
   }
-  MoveListsToTheHost(graph, &context->report);
   return CopyConstantsIntoClusters(graph);
 }
 
