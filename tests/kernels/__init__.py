@@ -1,0 +1,1 @@
+"""Kernels on the HPU: data flow, lists, variables."""

@@ -1,0 +1,140 @@
+"""Loops whose state is kept in lists, with their gradients, against the CPU: in clusters and around them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.support.compare import CPU, HPU, Tolerance, assert_same_on_hpu
+from tests.support.processes import run
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+X = np.linspace(-1.0, 1.0, 24, dtype=np.float32).reshape(4, 3, 2)
+
+
+def with_gradient(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], list[tf.Tensor]]:
+    """The function as a graph, with the gradient of the sum of its squared result."""
+
+    @tf.function
+    def both(x: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+            loss = tf.reduce_sum(y * y)
+        return [y, tape.gradient(loss, x)]
+
+    return both
+
+
+def test_map_fn() -> None:
+    assert_same_on_hpu(with_gradient(lambda x: tf.map_fn(lambda row: tf.sin(row) @ tf.ones([2, 3]), x)), X)
+
+
+def test_map_fn_of_int32_and_bool() -> None:
+    @tf.function
+    def mapped(x: tf.Tensor) -> list[tf.Tensor]:
+        return [
+            tf.map_fn(lambda row: tf.cast(tf.reduce_sum(row) * 10.0, tf.int32), x, fn_output_signature=tf.int32),
+            tf.map_fn(lambda row: row > 0.0, x, fn_output_signature=tf.bool),
+            tf.map_fn(lambda i: i * 2, tf.range(5)),
+        ]
+
+    assert_same_on_hpu(mapped, X)
+
+
+def test_scan() -> None:
+    assert_same_on_hpu(with_gradient(lambda x: tf.scan(lambda state, row: 0.5 * state + tf.tanh(row), x)), X)
+
+
+def test_while_loop_without_a_bound() -> None:
+    def powers(x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(lambda i, y: tf.reduce_sum(y) < 1e3 and i < 6, lambda i, y: (i + 1, y * y + 1.0), (0, x))[
+            1
+        ]
+
+    assert_same_on_hpu(with_gradient(powers), X)
+
+
+def test_nested_loops() -> None:
+    def nested(x: tf.Tensor) -> tf.Tensor:
+        def outer(row: tf.Tensor) -> tf.Tensor:
+            return tf.scan(lambda state, value: state * 0.5 + value, row)
+
+        return tf.map_fn(outer, x)
+
+    assert_same_on_hpu(with_gradient(nested), X)
+
+
+def test_tensor_arrays() -> None:
+    def arrays(x: tf.Tensor) -> tf.Tensor:
+        array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, clear_after_read=False)
+        for i in tf.range(4):
+            array = array.write(i, x[i] * tf.cast(i, tf.float32))
+        rows = tf.TensorArray(tf.float32, size=4).unstack(array.stack())
+        split = tf.TensorArray(tf.float32, size=2, infer_shape=False).split(rows.concat(), [5, 7])
+        return tf.concat([split.read(1), split.read(0) * 2.0, tf.gather(rows.gather([3, 1]), [0])[0]], 0)
+
+    assert_same_on_hpu(with_gradient(arrays), X)
+
+
+def test_branches_on_lists() -> None:
+    def branches(x: tf.Tensor) -> tf.Tensor:
+        array = tf.TensorArray(tf.float32, size=2).unstack(x[:2])
+        return tf.cond(tf.reduce_sum(x) > -1.0, lambda: array.stack() * 3.0, lambda: -array.stack())
+
+    assert_same_on_hpu(with_gradient(branches), X)
+
+
+@pytest.mark.parametrize("layer", ["LSTM", "GRU", "SimpleRNN"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_recurrent_layers(layer: str, masked: bool) -> None:
+    """One training step of a recurrent layer, from equal weights."""
+    x = np.concatenate([X, np.zeros([4, 1, 2], np.float32)], axis=1)
+    results = []
+    for device in (CPU, HPU):
+        with tf.device(device):
+            tf.keras.utils.set_random_seed(1)
+            cell = getattr(tf.keras.layers, layer)(5, return_sequences=True)
+            layers = [tf.keras.layers.Masking(), cell] if masked else [cell]
+            model = tf.keras.Sequential([*layers, tf.keras.layers.Dense(1)])
+            model.build([None, None, 2])
+            for index, weight in enumerate(model.weights):
+                weight.assign(np.cos(np.arange(np.prod(weight.shape)) + index).reshape(weight.shape) * 0.3)
+
+            @tf.function
+            def step(batch: tf.Tensor) -> list[tf.Tensor]:
+                with tf.GradientTape() as tape:
+                    y = model(batch, training=True)  # noqa: B023
+                    loss = tf.reduce_mean(tf.square(y - 1.0))
+                return [loss, y, *tape.gradient(loss, model.trainable_variables)]  # noqa: B023
+
+            results.append([value.numpy() for value in step(tf.constant(x))])
+    for expected, actual in zip(*results):
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_bfloat16_and_half() -> None:
+    for dtype in (tf.bfloat16, tf.float16):
+
+        @tf.function
+        def running_sum(x: tf.Tensor) -> tf.Tensor:
+            return tf.scan(lambda state, row: state + row, tf.cast(x, dtype))  # noqa: B023
+
+        assert_same_on_hpu(running_sum, X, tolerance=Tolerance(2e-2, 2e-2))
+
+
+@pytest.mark.skipif(os.environ.get("HPU_CLUSTERING") == "off", reason="this is the run that the test starts")
+def test_all_of_this_around_clusters() -> None:
+    """The tests above in a process that clusters nothing."""
+    done = run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__],
+        {"HPU_CLUSTERING": "off"},
+        timeout=600,
+    )
+    assert "passed" in done.stdout
