@@ -82,8 +82,11 @@ void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::De
 }
 
 // A process has one HPU, so a copy from HPU to HPU stays on it.
-tensorflow::CopyTensor::Registration registration(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
-                                                  CopyBetweenContexts);
+[[maybe_unused]] const bool registered = [] {
+  TF_CHECK_OK(tensorflow::CopyTensor::Register(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
+                                               CopyBetweenContexts, /*is_pluggable_device=*/true));
+  return true;
+}();
 
 }  // namespace
 

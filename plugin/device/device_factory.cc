@@ -63,7 +63,13 @@ class HpuDeviceFactory : public tensorflow::DeviceFactory {
   }
 };
 
-REGISTER_LOCAL_DEVICE_FACTORY(kDeviceType, HpuDeviceFactory, kPriority);
+// As a pluggable device: only for those and GPUs does TensorFlow copy between host and device memory where the nodes of
+// a function that runs on one device disagree (EnsureMemoryTypes).
+[[maybe_unused]] const bool registered = [] {
+  tensorflow::DeviceFactory::Register(kDeviceType, std::make_unique<HpuDeviceFactory>(), kPriority,
+                                      /*is_pluggable_device=*/true);
+  return true;
+}();
 
 }  // namespace
 }  // namespace hpu

@@ -32,9 +32,6 @@ class HpuDevice : public tensorflow::LocalDevice {
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Tensor* output,
                               const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override;
 
-  // tf.data's prefetch_to_device calls from the device to the CPU and back.
-  bool IsRemoteCallAllowed() const override { return true; }
-
   // Both wait for all work of the process, not only for that of this object.
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;

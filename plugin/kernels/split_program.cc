@@ -1,10 +1,12 @@
 #include "plugin/kernels/split_program.h"
 
+#include <functional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/recluster.h"
+#include "tensorflow/core/common_runtime/rendezvous_mgr.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -70,9 +72,12 @@ absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevi
   tensorflow::FunctionLibraryRuntime::Options options(context->step_id());
   options.cancellation_manager = context->cancellation_manager();
   options.step_container = context->step_container();
-  options.rendezvous = context->rendezvous();
-  options.runner = context->runner();
+  // Of its own: its copies between host and device are named as those of the function around it.
+  tensorflow::PrivateIntraProcessRendezvous rendezvous(runtime_->device_mgr());
+  options.rendezvous = &rendezvous;
   // On this thread: waiting for the runner's threads here could leave none to run on.
+  std::function<void(std::function<void()>)> here = [](const std::function<void()>& closure) { closure(); };
+  options.runner = &here;
   options.run_all_kernels_inline = true;
   std::vector<Tensor> results;
   TF_RETURN_IF_ERROR(runtime_->RunSync(std::move(options), handle_, arguments, &results));
