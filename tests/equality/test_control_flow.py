@@ -76,7 +76,6 @@ def test_switch_case(index: int) -> None:
     assert_same_graph(switch, np.array(index, np.int32), X, clusters=False)
 
 
-@pytest.mark.xfail(strict=True, reason="an int32 variable is on the CPU, the branch on the HPU")
 def test_branches_that_write_variables() -> None:
     def run(x: tf.Tensor) -> list[tf.Tensor]:
         count, total = tf.Variable(0), tf.Variable(tf.zeros([8]))

@@ -54,7 +54,6 @@ def test_arguments_and_results_of_many_types() -> None:
     assert launched_ops() == [2]
 
 
-@pytest.mark.xfail(strict=True, reason="the HPU has no int32 variables")
 def test_variables() -> None:
     def make() -> Any:
         weights, count, unused = tf.Variable(tf.ones([6, 6])), tf.Variable(0), tf.Variable(tf.zeros([3]))
