@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def launches(graph: tf.compat.v1.GraphDef) -> list[tf.compat.v1.NodeDef]:
     return [node for node in graph.node if node.op == "HabanaLaunch"]
 
 
-def run_on_cpu(graph: tf.compat.v1.GraphDef, feeds: dict[str, object], fetch: str = "out:0") -> np.ndarray:
+def run_on_cpu(graph: tf.compat.v1.GraphDef, feeds: Mapping[str, object], fetch: str = "out:0") -> np.ndarray:
     with tf.Graph().as_default() as own:
         tf.import_graph_def(random_graphs.on_cpu(graph), name="")
         with tf.compat.v1.Session() as session:
