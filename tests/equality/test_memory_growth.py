@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import gc
-import pathlib
-import resource
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import habana_device, statistics
+from habana_frameworks.tensorflow import statistics
 from tests.support.compare import HPU
-
-MOST_GROWTH = 20 << 20
-
-
-def resident_bytes() -> int:
-    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
-
-
-def in_use() -> int:
-    habana_device.synchronize()
-    gc.collect()
-    return habana_device.memory_info().in_use
+from tests.support.memory import MOST_GROWTH, in_use, resident_bytes
 
 
 def assert_no_growth(work: Callable[[int], None], times: int, warm_up: int) -> None:

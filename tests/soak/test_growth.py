@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import pathlib
-import resource
-
 import pytest
 
 from benchmarks.models import PROBLEMS, Trainer
-from habana_frameworks.tensorflow import habana_device
+from tests.support.memory import MOST_GROWTH, in_use, resident_bytes
 
-MOST_GROWTH = 20 << 20
 WARM_UP = 300
-
-
-def resident_bytes() -> int:
-    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
-
-
-def in_use() -> int:
-    habana_device.synchronize()
-    gc.collect()
-    return habana_device.memory_info().in_use
 
 
 @pytest.mark.parametrize(
