@@ -50,11 +50,8 @@ class HostRun {
   };
 
   absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
-    if (tensor.TotalBytes() == 0 || !device_.Owns(tensor.tensor_data().data())) return tensor;
-    Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
-    TF_RETURN_IF_ERROR(
-        device_.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()), tensor.TotalBytes()));
-    bytes_ += tensor.TotalBytes();
+    TF_ASSIGN_OR_RETURN(Tensor copy, HostCopyOf(device_, tensor));
+    if (!copy.SharesBufferWith(tensor)) bytes_ += tensor.TotalBytes();
     return copy;
   }
 
@@ -136,6 +133,14 @@ class HostRun {
 };
 
 }  // namespace
+
+absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
+  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.tensor_data().data())) return tensor;
+  Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
+  TF_RETURN_IF_ERROR(
+      device.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()), tensor.TotalBytes()));
+  return copy;
+}
 
 absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
                                    const KernelArguments& arguments) {

@@ -9,8 +9,12 @@
 #include "plugin/kernels/host_program.h"
 #include "plugin/kernels/kernel_arguments.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
 
 namespace hpu {
+
+// `tensor` itself if it lies in host memory, else a copy that does. Waits for the device.
+absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
 
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
 // variables back. The caller holds the variables' locks. Returns the bytes that were copied between host and device. A

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plugin/kernels/host_run.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
 #include "tsl/platform/errors.h"
@@ -12,14 +13,6 @@ namespace hpu {
 namespace {
 
 using tensorflow::Tensor;
-
-absl::StatusOr<Tensor> OnHost(ProcessDevice& device, const Tensor& tensor) {
-  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.tensor_data().data())) return tensor;
-  Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
-  TF_RETURN_IF_ERROR(
-      device.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()), tensor.TotalBytes()));
-  return copy;
-}
 
 // The sizes that bound an index: one, or one for each component where an index is a vector. Empty if there are none.
 std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const passes::IndexedOp& op,
@@ -63,7 +56,7 @@ absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, Proces
   if (arguments.value(op.indices).NumElements() == 0) return true;
   const std::vector<int64_t> bounds = Bounds(context, op, arguments);
   if (bounds.empty()) return false;
-  TF_ASSIGN_OR_RETURN(const Tensor indices, OnHost(device, arguments.value(op.indices)));
+  TF_ASSIGN_OR_RETURN(const Tensor indices, HostCopyOf(device, arguments.value(op.indices)));
   switch (indices.dtype()) {
     case tensorflow::DT_INT16:
       return AllBelow<int16_t>(indices, bounds);
