@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import enum
 import logging
 import os
+import re
 from collections.abc import Iterable, Mapping
 
 _logger = logging.getLogger(__name__)
@@ -14,20 +16,40 @@ _FALSE = frozenset({"0", "false", "no", "off"})
 _reported: set[str] = set()
 
 
+class Effect(enum.Enum):
+    """What a variable does here."""
+
+    ACTS = "acts"
+    INERT = "inert"
+    """It is accepted and does nothing."""
+    TENSORFLOW = "tensorflow"
+    """It is TensorFlow's own, which reads it itself."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """One setting, as plugin/flags.yaml declares it. `default` is text, as the environment would hold it."""
+    """One setting, as plugin/flags.yaml declares it.
+
+    `name` may hold <module>, which stands for any word. `default` is text, as the environment would hold it.
+    """
 
     name: str
     type: str
     default: str
     values: tuple[str, ...] = ()
-    inert: bool = False
+    effect: Effect = Effect.ACTS
+
+    def names_in(self, environment: Mapping[str, str]) -> list[str]:
+        """The variables of `environment` that this setting declares and that are not empty."""
+        if "<" not in self.name:
+            return [self.name] if environment.get(self.name) else []
+        pattern = re.compile(re.sub("<[a-z]+>", "[A-Z0-9_]+", self.name))
+        return sorted(name for name in environment if pattern.fullmatch(name) and environment[name])
 
 
 @dataclasses.dataclass(frozen=True)
 class Unknown:
-    """An HPU_ variable that no setting is named after, and the setting that may have been meant."""
+    """A variable that looks like a setting and is none, and the setting that may have been meant."""
 
     name: str
     nearest: str | None
@@ -106,12 +128,19 @@ def parse_list(flag: Flag) -> list[str]:
     return [entry.strip() for entry in _text(flag).split(",") if entry.strip()]
 
 
+# Variables of these names belong to other packages too: only one that is nearly a setting is reported.
+_SHARED_PREFIXES = ("HBN_", "HABANA_", "TF_HABANA_")
+
+
 def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unknown]:
-    """The variables of `environment` that begin with HPU_ and are no setting, sorted by name."""
+    """The variables of `environment` that look like settings and are none, sorted by name."""
     names = [flag.name for flag in flags]
     found = []
     for name in sorted(environment):
-        if name.startswith("HPU_") and name not in names:
-            nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+        ours = name.startswith("HPU_")
+        if name in names or not (ours or name.startswith(_SHARED_PREFIXES)):
+            continue
+        nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.6 if ours else 0.85)
+        if ours or nearest:
             found.append(Unknown(name, nearest[0] if nearest else None))
     return found

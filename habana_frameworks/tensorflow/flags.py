@@ -17,7 +17,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_FAULTS", "list", ""),
     values.Flag("HPU_EAGER_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_EAGER_MAX_SIGNATURES", "int", "64"),
-    values.Flag("HPU_CLUSTERING", "enum", "on", ("on", "off")),
+    values.Flag("HPU_CLUSTERING", "enum", "on", ("on", "off", "lite")),
     values.Flag("HPU_MIN_CLUSTER_SIZE", "int", "2"),
     values.Flag("HPU_MAX_CLUSTER_SIZE", "int", "0"),
     values.Flag("HPU_CLUSTER_FUEL", "int", "-1"),
@@ -28,6 +28,117 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_CPU_RUNTIME_FALLBACK", "enum", "allow", ("allow", "forbid")),
     values.Flag("HBN_TF_GRAPH_DUMP", "int", "1"),
     values.Flag("TF_DUMP_GRAPH_PREFIX", "string", ""),
+    values.Flag("TF_PLACE_ON_CPU", "list", ""),
+    values.Flag("HPU_OP_LIST", "enum", "emulator", ("emulator", "gaudi")),
+    values.Flag("HPU_OP_LIST_UNKNOWN", "enum", "warn", ("allow", "warn", "cpu")),
+    values.Flag("TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU", "bool", "false"),
+    values.Flag("TF_DONT_CLUSTER", "list", ""),
+    values.Flag("TF_BF16_CONVERSION", "string", ""),
+    values.Flag("TF_BF16_DUMP_PATH", "string", ""),
+    values.Flag("TF_ENABLE_BF16_CONVERSION", "string", ""),
+    values.Flag("TF_ENABLE_AUTO_MIXED_PRECISION", "bool", "false"),
+    values.Flag("TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE", "bool", "false"),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD", "list", ""),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE", "list", ""),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD", "list", ""),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE", "list", ""),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD", "list", ""),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_REMOVE", "list", ""),
+    values.Flag("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH", "string", ""),
+    values.Flag("HPU_FP32_MATH", "enum", "float32", ("float32", "bfloat16")),
+    values.Flag("TF_ENABLE_PATTERN_MATCHER", "bool", "true"),
+    values.Flag("TF_MAX_CONST_SIZE_IN_CLUSTER", "int", "1048576"),
+    values.Flag("TF_PRELIMINARY_CLUSTER_SIZE", "int", "0"),
+    values.Flag("TF_MAX_CLUSTER_SIZE", "int", "0"),
+    values.Flag("TF_CLUSTER_VARIABLES", "bool", "true"),
+    values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
+    values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
+    values.Flag("ENABLE_CONSOLE", "bool", "false"),
+    values.Flag("LOG_LEVEL_<module>", "int", "-1"),
+    values.Flag("LOG_LEVEL_ALL", "int", "5"),
+    values.Flag("HABANA_LOGS", "string", ""),
+    values.Flag("TF_CPP_MIN_VLOG_LEVEL", "int", "0"),
+    values.Flag("TF_CPP_MIN_LOG_LEVEL", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_CPP_MAX_VLOG_LEVEL", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_CPP_VMODULE", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_NUM_INTEROP_THREADS", "int", "0", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_NUM_INTRAOP_THREADS", "int", "0", effect=values.Effect.TENSORFLOW),
+    values.Flag("XLA_FLAGS", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_XLA_FLAGS", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_DISABLE_MKL", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_ENABLE_ONEDNN_OPTS", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_SYNC_ON_FINISH", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_DETERMINISTIC_OPS", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_CONFIG", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_DISABLE_SCOPED_ALLOCATOR", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("TF_RECIPE_CACHE_PATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_INITIAL_WORKSPACE_SIZE_MB", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_USE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_NO_EMULATE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ALLOW_CONTROL_EDGES_IN_HABANA_OPS", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_USE_CLUSTER_OP", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_EXPERIMENTAL_BATCH_VARIABLES", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_WIDE_AND_DEEP_WA", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_SHRINK_CLUSTER_CONTROL_DEPENDENCY", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_REWRITERS_CONFIG_FILE", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_DISABLE_EAGER_TO_FUNC_REWRITER", "string", "", effect=values.Effect.INERT),
+    values.Flag("HBN_TF_REGISTER_DATASETOPS", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_PRELIMINARY_CLUSTER_SIZE_THRESHOLD", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_SEGMENT_DUMP_PREFIX", "string", "", effect=values.Effect.INERT),
+    values.Flag("GRAPH_VISUALIZATION", "string", "", effect=values.Effect.INERT),
+    values.Flag("ENABLE_GVD", "string", "", effect=values.Effect.INERT),
+    values.Flag("ENABLE_EXPERIMENTAL_FLAGS", "string", "", effect=values.Effect.INERT),
+    values.Flag("RUN_TPC_FUSER", "string", "", effect=values.Effect.INERT),
+    values.Flag("LOCK_GAUDI_SYNAPSE_API", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_DISABLE_QUADTREE", "string", "", effect=values.Effect.INERT),
+    values.Flag("ENABLE_RMW_CROP_AND_RESIZE", "string", "", effect=values.Effect.INERT),
+    values.Flag("GC_KERNEL_PATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PGM_LRU_MAX", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_SYNAPSE_LOGGER", "string", "", effect=values.Effect.INERT),
+    values.Flag("HBN_SYNAPSE_LOGGER_COMMANDS", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_HOOK_MODE", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_HW_PROFILE_RANGE", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PROFILE_RANGE", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PROFILE", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PROF_CONFIG", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PROFILE_CONFIG_PATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_RANK_PREFIX", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_VISIBLE_DEVICES", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_SCAL_BIN_PATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PLUGINS_LIB_PATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_MODULES_RELEASE_BUILD", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_MODULES_DEBUG_BUILD", "string", "", effect=values.Effect.INERT),
+    values.Flag("BUILD_ROOT_LATEST", "string", "", effect=values.Effect.INERT),
+    values.Flag("HLS1_MODULE_ID", "string", "", effect=values.Effect.INERT),
+    values.Flag("HLS1_MODULE_ID_LIST", "string", "", effect=values.Effect.INERT),
+    values.Flag("MULTI_HLS_IPS", "string", "", effect=values.Effect.INERT),
+    values.Flag("HCL_CONFIG_PATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_USE_STREAMS_FOR_HCL", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_USE_PREALLOC_BUFFER_FOR_ALLREDUCE", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_NCCL_COMM_API", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_HCCL_COMM_API", "string", "", effect=values.Effect.INERT),
+    values.Flag("HCCL_OVER_TCP", "string", "", effect=values.Effect.INERT),
+    values.Flag("HCCL_OVER_OFI", "string", "", effect=values.Effect.INERT),
+    values.Flag("HCCL_SOCKET_IFNAME", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_CUDNN_TENSOR_OP_MATH_FP32", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_CUBLAS_TENSOR_OP_MATH_FP32", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_CUDNN_RNN_TENSOR_OP_MATH_FP32", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_DISABLE_CUDNN_TENSOR_OP_MATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_DISABLE_CUBLAS_TENSOR_OP_MATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_DISABLE_CUDNN_RNN_TENSOR_OP_MATH", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_AUTOTUNE_THRESHOLD", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_WINOGRAD_NONFUSED", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ADJUST_HUE_FUSED", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ADJUST_SATURATION_FUSED", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_CUDNN_CTC_LOSS", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_NVTX_RANGES", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_NVTX_RANGES_DETAILED", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_ENABLE_LAYOUT_NHWC", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_GPU_ALLOCATOR", "string", "", effect=values.Effect.INERT),
+    values.Flag("TF_CUDA_COMPUTE_CAPABILITIES", "string", "", effect=values.Effect.INERT),
 )
 _BY_NAME = {flag.name: flag for flag in ALL}
 
@@ -92,7 +203,10 @@ def eager_max_signatures() -> int:
 
 
 def clustering() -> str:
-    """HPU_CLUSTERING: Whether graphs are cut into clusters; off runs every op as its own recipe."""
+    """HPU_CLUSTERING: Whether graphs are cut into clusters. off runs every op as its own recipe; lite clusters only
+    ops that XLA fuses (element-wise ones, reductions, changes of shape). A function with jit_compile=True is a
+    cluster whatever it says.
+    """
     return values.parse_string(_BY_NAME["HPU_CLUSTERING"])
 
 
@@ -150,3 +264,184 @@ def hbn_tf_graph_dump() -> int:
 def tf_dump_graph_prefix() -> str:
     """TF_DUMP_GRAPH_PREFIX: Directory of graph dumps; empty for none."""
     return values.parse_string(_BY_NAME["TF_DUMP_GRAPH_PREFIX"])
+
+
+def tf_place_on_cpu() -> list[str]:
+    """TF_PLACE_ON_CPU: Comma-separated op types that run on the CPU; all_nodes puts every op there."""
+    return values.parse_list(_BY_NAME["TF_PLACE_ON_CPU"])
+
+
+def op_list() -> str:
+    """HPU_OP_LIST: List of the ops that the device takes: emulator (all that compiles) or gaudi (what is known of
+    the card, so that a program can be tried for it without one).
+    """
+    return values.parse_string(_BY_NAME["HPU_OP_LIST"])
+
+
+def op_list_unknown() -> str:
+    """HPU_OP_LIST_UNKNOWN: What becomes of ops that the active list knows nothing of; allow and warn leave them on
+    the HPU.
+    """
+    return values.parse_string(_BY_NAME["HPU_OP_LIST_UNKNOWN"])
+
+
+def tf_habana_allow_legacy_variables_on_cpu() -> bool:
+    """TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU: Whether legacy (reference) variables may be used; they live on the
+    CPU. Otherwise they are an error.
+    """
+    return values.parse_bool(_BY_NAME["TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU"])
+
+
+def tf_dont_cluster() -> list[str]:
+    """TF_DONT_CLUSTER: Comma-separated names of nodes that stay out of clusters."""
+    return values.parse_list(_BY_NAME["TF_DONT_CLUSTER"])
+
+
+def tf_bf16_conversion() -> str:
+    """TF_BF16_CONVERSION: Automatic conversion to bfloat16: empty, 0 or false is off; 1, true or full, basic, bert,
+    unet2d are built-in recipes; anything else is the path of a JSON file.
+    """
+    return values.parse_string(_BY_NAME["TF_BF16_CONVERSION"])
+
+
+def tf_bf16_dump_path() -> str:
+    """TF_BF16_DUMP_PATH: File to which the configuration of the bfloat16 conversion in force is written, as JSON."""
+    return values.parse_string(_BY_NAME["TF_BF16_DUMP_PATH"])
+
+
+def tf_enable_bf16_conversion() -> str:
+    """TF_ENABLE_BF16_CONVERSION: Deprecated name of TF_BF16_CONVERSION, which wins where both are set."""
+    return values.parse_string(_BY_NAME["TF_ENABLE_BF16_CONVERSION"])
+
+
+def tf_enable_auto_mixed_precision() -> bool:
+    """TF_ENABLE_AUTO_MIXED_PRECISION: Starts the bfloat16 conversion of HPU graphs, and the scaling of the loss in
+    optimizers that have none.
+    """
+    return values.parse_bool(_BY_NAME["TF_ENABLE_AUTO_MIXED_PRECISION"])
+
+
+def tf_enable_auto_mixed_precision_graph_rewrite() -> bool:
+    """TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE: Starts the bfloat16 conversion of HPU graphs, without scaling of
+    the loss.
+    """
+    return values.parse_bool(_BY_NAME["TF_ENABLE_AUTO_MIXED_PRECISION_GRAPH_REWRITE"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_allowlist_add() -> list[str]:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD: Op types that the bfloat16 conversion converts beyond
+    those of its recipe.
+    """
+    return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_allowlist_remove() -> list[str]:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE: Op types that the bfloat16 conversion takes off the
+    recipe's allowlist.
+    """
+    return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_inferlist_add() -> list[str]:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD: Op types that the bfloat16 conversion adds to the
+    recipe's conditional list.
+    """
+    return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_ADD"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_inferlist_remove() -> list[str]:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE: Op types that the bfloat16 conversion takes off the
+    recipe's conditional list.
+    """
+    return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_denylist_add() -> list[str]:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD: Op types that the bfloat16 conversion takes off all lists
+    of the recipe.
+    """
+    return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_denylist_remove() -> list[str]:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_REMOVE: Op types that
+    TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD does not concern.
+    """
+    return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_REMOVE"])
+
+
+def tf_auto_mixed_precision_graph_rewrite_log_path() -> str:
+    """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH: Directory to which each graph is written before and after the
+    bfloat16 conversion.
+    """
+    return values.parse_string(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH"])
+
+
+def fp32_math() -> str:
+    """HPU_FP32_MATH: Arithmetic of float32 matrix products and convolutions; bfloat16 rounds the operands to
+    bfloat16 and accumulates in float32.
+    """
+    return values.parse_string(_BY_NAME["HPU_FP32_MATH"])
+
+
+def tf_enable_pattern_matcher() -> bool:
+    """TF_ENABLE_PATTERN_MATCHER: Whether groups of ops are replaced by fused ones."""
+    return values.parse_bool(_BY_NAME["TF_ENABLE_PATTERN_MATCHER"])
+
+
+def tf_max_const_size_in_cluster() -> int:
+    """TF_MAX_CONST_SIZE_IN_CLUSTER: Largest constant, in bytes, that folding may make and that clusters hold a copy
+    of.
+    """
+    return values.parse_int(_BY_NAME["TF_MAX_CONST_SIZE_IN_CLUSTER"])
+
+
+def tf_preliminary_cluster_size() -> int:
+    """TF_PRELIMINARY_CLUSTER_SIZE: Largest number of ops in a cluster, as HPU_MAX_CLUSTER_SIZE; the smallest that is
+    set counts. 0 sets no bound.
+    """
+    return values.parse_int(_BY_NAME["TF_PRELIMINARY_CLUSTER_SIZE"])
+
+
+def tf_max_cluster_size() -> int:
+    """TF_MAX_CLUSTER_SIZE: Largest number of ops in a cluster, as HPU_MAX_CLUSTER_SIZE; the smallest that is set
+    counts. 0 sets no bound.
+    """
+    return values.parse_int(_BY_NAME["TF_MAX_CLUSTER_SIZE"])
+
+
+def tf_cluster_variables() -> bool:
+    """TF_CLUSTER_VARIABLES: Whether reads and updates of variables may be inside clusters."""
+    return values.parse_bool(_BY_NAME["TF_CLUSTER_VARIABLES"])
+
+
+def hbn_tf_graph_prefix() -> str:
+    """HBN_TF_GRAPH_PREFIX: Put before the names of graph dumps. The multi-node set-up sets it to rank_<n>_."""
+    return values.parse_string(_BY_NAME["HBN_TF_GRAPH_PREFIX"])
+
+
+def tf_grappler_graph_def_path() -> str:
+    """TF_GRAPPLER_GRAPH_DEF_PATH: Directory to which each graph is written before and after our passes."""
+    return values.parse_string(_BY_NAME["TF_GRAPPLER_GRAPH_DEF_PATH"])
+
+
+def enable_console() -> bool:
+    """ENABLE_CONSOLE: Whether the plugin's log goes to the console instead of files."""
+    return values.parse_bool(_BY_NAME["ENABLE_CONSOLE"])
+
+
+def log_level_all() -> int:
+    """LOG_LEVEL_ALL: Level of the plugin's log, from 0 (everything) to 6 (nothing); 5 keeps critical errors only."""
+    return values.parse_int(_BY_NAME["LOG_LEVEL_ALL"])
+
+
+def habana_logs() -> str:
+    """HABANA_LOGS: Directory of the plugin's log files; empty takes ~/.habana_logs."""
+    return values.parse_string(_BY_NAME["HABANA_LOGS"])
+
+
+def tf_cpp_min_vlog_level() -> int:
+    """TF_CPP_MIN_VLOG_LEVEL: TensorFlow 2.15 calls it TF_CPP_MAX_VLOG_LEVEL; load_habana_module() warns and sets
+    that, if it comes before TensorFlow's first message.
+    """
+    return values.parse_int(_BY_NAME["TF_CPP_MIN_VLOG_LEVEL"])

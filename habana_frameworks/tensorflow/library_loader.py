@@ -160,10 +160,11 @@ def _check_backend(handle: ctypes.CDLL) -> None:
 
 
 def report_unknown_settings() -> None:
-    """Warns of HPU_ variables that are no settings; HPU_STRICT_FLAGS makes them an error."""
+    """Warns of variables that look like settings and are none; HPU_STRICT_FLAGS makes HPU_ ones an error."""
     found = _flag_values.unknown(flags.ALL, os.environ)
-    if found and flags.strict_flags():
-        listed = "; ".join(map(str, found))
+    ours = [variable for variable in found if variable.name.startswith("HPU_")]
+    if ours and flags.strict_flags():
+        listed = "; ".join(map(str, ours))
         raise errors.SettingError(
             f"{listed} (an error because HPU_STRICT_FLAGS is set; the settings are in docs/settings.md)"
         )

@@ -19,6 +19,8 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_default_can_be_read() -> None:
     for flag in flags.ALL:
+        if flag.effect is not _flag_values.Effect.ACTS or "<" in flag.name:
+            continue
         accessor = flag.name[4:] if flag.name.startswith("HPU_") else flag.name
         getattr(flags, accessor.lower())()
         assert _flag_values.is_valid(flag), flag
@@ -78,6 +80,28 @@ def test_unknown_variable_far_from_all_has_no_suggestion() -> None:
     (found,) = _flag_values.unknown(flags.ALL, {"HPU_ZZZZZZ": "1", "PATH": "", "HPU_BACKEND": ""})
     assert found.nearest is None
     assert str(found) == "HPU_ZZZZZZ is no setting of hpu-tensorflow"
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("HBN_TF_GRAPH_DUMPS", "HBN_TF_GRAPH_DUMP"),
+        ("HABANA_VISIBLE_MODULE", "HABANA_VISIBLE_MODULES"),
+        ("TF_HABANA_ALLOW_LEGACY_VARIABLE_ON_CPU", "TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU"),
+    ],
+)
+def test_misspelt_gaudi_variable_is_named_with_the_nearest(name: str, nearest: str) -> None:
+    assert _flag_values.unknown(flags.ALL, {name: "1"}) == [_flag_values.Unknown(name, nearest)]
+
+
+def test_gaudi_variables_of_other_packages_are_left_alone() -> None:
+    assert _flag_values.unknown(flags.ALL, {"HABANA_TOOLS_PATH": "x", "HBN_SOMETHING_ELSE": "1"}) == []
+
+
+def test_a_pattern_declares_every_module() -> None:
+    environment = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_ALL": "1", "LOG_LEVEL_HCL": ""}
+    (flag,) = [flag for flag in flags.ALL if flag.name == "LOG_LEVEL_<module>"]
+    assert flag.names_in(environment) == ["LOG_LEVEL_ALL", "LOG_LEVEL_GC"]
 
 
 def test_strict_makes_it_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
