@@ -217,8 +217,8 @@ def documentation(flags: list[Flag]) -> str:
         "",
         "Environment variables, read when they are used: a program may set them after `load_habana_module()`. Names "
         "that the Gaudi guide documents keep their meaning; ours begin with `HPU_`. An unknown `HPU_` variable, and "
-        "one that looks like a misspelt `HBN_`, `HABANA_` or `TF_HABANA_` setting, is warned about, with the nearest name. "
-        "`hpu doctor` lists those that are set.",
+        "one that looks like a misspelt `HBN_`, `HABANA_` or `TF_HABANA_` setting, is warned about, with the nearest "
+        "name. `hpu doctor` lists those that are set.",
         *_table("Settings that act", [flag for flag in flags if flag.effect == "acts"]),
         *_table("TensorFlow's own, which it reads itself", [flag for flag in flags if flag.effect == "tensorflow"]),
         *_table("Accepted without effect", [flag for flag in flags if flag.effect == "inert"]),
