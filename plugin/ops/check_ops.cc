@@ -1,4 +1,4 @@
-// HabanaCheckIndices: the error that an op raises for indices out of range, outside the cluster that holds the op.
+// The errors that an op's CPU kernel raises for its values, outside the cluster that holds the op.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
@@ -21,6 +21,22 @@ indices: of kind index or label, each bounded by shape[axis]; of kind vector, ro
 shape: of the tensor that the indices go into.
 axis: may be negative, from the end.
 node: name of the op that takes the indices, for the message.
+)doc");
+
+REGISTER_OP("HabanaCheckRange")
+    .Input("minval: T")
+    .Input("maxval: T")
+    .Input("shape: Tshape")
+    .Attr("T: {int32, int64, uint32, uint64}")
+    .Attr("Tshape: {int32, int64}")
+    .Attr("node: string")
+    .SetIsStateful()
+    .SetShapeFn(tensorflow::shape_inference::NoOutputs)
+    .Doc(R"doc(
+Raises INVALID_ARGUMENT, in the words of TensorFlow's CPU kernels, unless whole numbers from minval up to maxval can be drawn.
+
+shape: of the numbers; where there are none to draw, every range will do.
+node: name of the op that draws, for the message.
 )doc");
 
 }  // namespace hpu

@@ -12,7 +12,6 @@
 #include "plugin/passes/host_shapes.h"
 #include "plugin/passes/node_maker.h"
 #include "plugin/passes/op_rules.h"
-#include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
 namespace {
@@ -25,25 +24,7 @@ using tensorflow::NodeBuilder;
 using tensorflow::OutputTensor;
 using tensorflow::Tensor;
 
-OutputTensor InputOf(const Node& node, int index) {
-  const Edge* edge = nullptr;
-  TF_CHECK_OK(node.input_edge(index, &edge));
-  return {edge->src(), edge->src_output()};
-}
-
-std::optional<Tensor> ConstantOf(const Node& node) {
-  Tensor value;
-  if (!node.IsConstant() || !tensorflow::GetNodeAttr(node.attrs(), "value", &value).ok()) return std::nullopt;
-  return value;
-}
-
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
-
-// Whether a tensor is in host memory whatever the clusters are.
-bool IsOnHost(const OutputTensor& tensor) {
-  if (!IsOnHpu(*tensor.node)) return true;
-  return tensor.node->IsArg() && tensor.node->output_type(tensor.index) == tensorflow::DT_INT32;
-}
 
 // Ops whose first result holds just the values of their first input.
 bool KeepsValues(const OutputTensor& tensor) {
@@ -182,7 +163,7 @@ absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
     NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                     HostOf(node->assigned_device_name()), lowered_ ? values.node : nullptr);
     TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
-    NodeBuilder builder = maker.New("indices", kCheckOp);
+    NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
     builder.Input(values.node, values.index).Input(shape).Attr("kind", bound->kind).Attr("axis", bound->axis);
     TF_ASSIGN_OR_RETURN(check, maker.Add(builder.Attr("node", node->name())));
   }

@@ -48,6 +48,23 @@ std::string HostOf(const std::string& device) {
   return tensorflow::DeviceNameUtils::ParsedNameToString(name);
 }
 
+tensorflow::OutputTensor InputOf(const tensorflow::Node& node, int index) {
+  const tensorflow::Edge* edge = nullptr;
+  TF_CHECK_OK(node.input_edge(index, &edge));
+  return {edge->src(), edge->src_output()};
+}
+
+std::optional<tensorflow::Tensor> ConstantOf(const tensorflow::Node& node) {
+  tensorflow::Tensor value;
+  if (!node.IsConstant() || !tensorflow::GetNodeAttr(node.attrs(), "value", &value).ok()) return std::nullopt;
+  return value;
+}
+
+bool IsOnHost(const tensorflow::OutputTensor& tensor) {
+  if (!IsOnHpu(*tensor.node)) return true;
+  return tensor.node->IsArg() && tensor.node->output_type(tensor.index) == tensorflow::DT_INT32;
+}
+
 std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node) {
   std::vector<const tensorflow::Edge*> edges(node.out_edges().begin(), node.out_edges().end());
   std::sort(edges.begin(), edges.end(),

@@ -2,11 +2,14 @@
 #ifndef HPU_PLUGIN_PASSES_GRAPH_UTIL_H_
 #define HPU_PLUGIN_PASSES_GRAPH_UTIL_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/graph/node_builder.h"
 
 namespace hpu::passes {
 
@@ -14,7 +17,8 @@ inline constexpr char kDeviceType[] = "HPU";
 inline constexpr char kClusterPrefix[] = "habana_cluster_";
 inline constexpr char kLaunchOp[] = "HabanaLaunch";
 inline constexpr char kPhiloxStateOp[] = "HabanaPhiloxState";
-inline constexpr char kCheckOp[] = "HabanaCheckIndices";
+inline constexpr char kCheckIndicesOp[] = "HabanaCheckIndices";
+inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 
 // Attributes by which the passes speak to each other; none survives the last pass.
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: marking found that the node may be in a cluster
@@ -35,6 +39,15 @@ bool IsPinnedElsewhere(const tensorflow::Node& node);
 
 // The name of the CPU beside an HPU: the first one of the same task.
 std::string HostOf(const std::string& device);
+
+// The result that a node takes as its input `index`.
+tensorflow::OutputTensor InputOf(const tensorflow::Node& node, int index);
+
+// The value of a constant; nothing for other nodes.
+std::optional<tensorflow::Tensor> ConstantOf(const tensorflow::Node& node);
+
+// Whether a tensor is in host memory whatever the clusters are.
+bool IsOnHost(const tensorflow::OutputTensor& tensor);
 
 // A node's outgoing edges in the order in which they were made: TensorFlow's sets are ordered by address, and passes
 // that followed that order would make another graph each time.

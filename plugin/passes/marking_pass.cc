@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/constant_origin.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/range_check_pass.h"
 #include "tensorflow/compiler/jit/compilability_check_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -80,6 +81,9 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
     return OpRefusal{"lost-error",
                      absl::StrCat(node.type_string(), " checks its indices on the CPU, not when compiled")};
   }
+  if (MayHaveEmptyRange(node)) {
+    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " checks its range on the CPU, not when compiled")};
+  }
   return RefuseCalls(node, depth);
 }
 
@@ -141,7 +145,7 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
   if (node.IsArg() || node.IsRetval()) return OpRefusal{"border", "is an argument or a result of the graph"};
   if (node.attrs().Find(kHostShapeAttr) != nullptr) return OpRefusal{"host-shape", "computes a size for a host op"};
   if (node.attrs().Find(kUncheckedAttr) != nullptr) {
-    return OpRefusal{"lost-error", "its indices cannot be checked outside the cluster"};
+    return OpRefusal{"lost-error", "its indices or its range cannot be checked outside the cluster"};
   }
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "gives a resource handle to other ops"};

@@ -61,7 +61,8 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (node.IsControlFlow() || node.IsLoopCond() || node.IsControlTrigger()) {
     return OpRefusal{"control-flow", "steers control flow in its lowered form; clusters form around it"};
   }
-  if (op == kPhiloxStateOp || op == kCheckOp) return OpRefusal{"host", "works on the host for the clusters"};
+  if (op == kPhiloxStateOp || op == kCheckIndicesOp || op == kCheckRangeOp)
+    return OpRefusal{"host", "works on the host for the clusters"};
   if (op == "Placeholder") return OpRefusal{"border", "is fed by the caller"};
   if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective")) {
     return OpRefusal{"communication", "waits for others: inside a cluster it could block the device"};

@@ -9,6 +9,7 @@
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/marking_pass.h"
 #include "plugin/passes/random_pass.h"
+#include "plugin/passes/range_check_pass.h"
 #include "plugin/passes/segmentation_pass.h"
 #include "tensorflow/core/lib/core/errors.h"
 
@@ -20,9 +21,14 @@ struct Pass {
   absl::Status (*run)(PassContext*);
 };
 
+absl::Status AddChecks(PassContext* context) {
+  TF_RETURN_IF_ERROR(AddIndexChecks(context));
+  return AddRangeChecks(context);
+}
+
 constexpr Pass kPasses[] = {
-    {"random", RewriteRandomOps}, {"checks", AddIndexChecks},           {"mark", MarkCandidates},
-    {"segment", SegmentGraph},    {"encapsulate", EncapsulateClusters},
+    {"random", RewriteRandomOps},         {"checks", AddChecks}, {"mark", MarkCandidates}, {"segment", SegmentGraph},
+    {"encapsulate", EncapsulateClusters},
 };
 
 absl::Status RunTimed(const Pass& pass, PassContext* context) {

@@ -53,10 +53,9 @@ bool DrawsByPhilox(const Node& node) {
   const Node* alg = nullptr;
   if (!node.input_node(3, &alg).ok()) return false;
   if (alg->type_string() == "StatelessRandomGetAlg") return true;
-  tensorflow::Tensor value;
-  if (!alg->IsConstant() || !tensorflow::GetNodeAttr(alg->attrs(), "value", &value).ok()) return false;
-  return value.NumElements() == 1 && value.dtype() == tensorflow::DT_INT32 &&
-         (value.flat<int32_t>()(0) == kPhilox || value.flat<int32_t>()(0) == kAutoSelect);
+  const std::optional<tensorflow::Tensor> value = ConstantOf(*alg);
+  if (!value.has_value() || value->NumElements() != 1 || value->dtype() != tensorflow::DT_INT32) return false;
+  return value->flat<int32_t>()(0) == kPhilox || value->flat<int32_t>()(0) == kAutoSelect;
 }
 
 DataType NumberType(const Node& node) { return node.output_type(0); }
@@ -66,11 +65,7 @@ bool CanRewrite(const Node& node, const RandomOp& op) {
   return op.minval >= 0 || op.numbers == Numbers::kFullInt || CanConvertBits(NumberType(node));
 }
 
-NodeBuilder::NodeOut Input(const Node& node, int index) {
-  const tensorflow::Edge* edge = nullptr;
-  TF_CHECK_OK(node.input_edge(index, &edge));
-  return NodeBuilder::NodeOut(edge->src(), edge->src_output());
-}
+NodeBuilder::NodeOut Input(const Node& node, int index) { return NodeBuilder::NodeOut(InputOf(node, index)); }
 
 class RandomRewriter {
  public:

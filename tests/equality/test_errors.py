@@ -55,6 +55,14 @@ def asserted(x: tf.Tensor) -> tf.Tensor:
     return x * 2.0 + 1.0
 
 
+def drawn(limit: tf.Tensor) -> tf.Tensor:
+    return tf.random.uniform([5], 3, limit, tf.int32, seed=1) // 100
+
+
+def drawn_stateless(limit: tf.Tensor) -> tf.Tensor:
+    return tf.random.stateless_uniform([5], (1, 2), 3, tf.cast(limit * 2, tf.int64) // 2, tf.int64) // 100
+
+
 Program = Callable[[tf.Tensor], tf.Tensor]
 # A program, an argument that it takes, one that it must refuse, the error's class and a word of its message.
 CASES: dict[str, tuple[Program, Any, Any, type[Exception], str]] = {
@@ -66,6 +74,8 @@ CASES: dict[str, tuple[Program, Any, Any, type[Exception], str]] = {
     "gather_nd": (gathered_nd, LABELS % 4, LABELS + 9, errors.InvalidArgumentError, ""),
     "embedding": (embedded, LABELS % 4, LABELS + 9, errors.InvalidArgumentError, "not in [0, 4)"),
     "labels": (labelled, LABELS, LABELS + 9, errors.InvalidArgumentError, "label"),
+    "empty-range": (drawn, np.int32(100), np.int32(3), errors.InvalidArgumentError, "minval < maxval, got 3 >= 3"),
+    "stateless-empty-range": (drawn_stateless, np.int32(9), np.int32(-9), errors.InvalidArgumentError, "got 3 >= -9"),
     "integer-division": (divided, LABELS + 1, LABELS, errors.InvalidArgumentError, "ero"),
 }
 
@@ -83,6 +93,45 @@ def test_errors_that_users_rely_on(name: str, graph: bool) -> None:
                 function(tf.constant(bad)).numpy()
             assert word in str(raised.value)
         np.testing.assert_allclose(function(tf.constant(good)).numpy(), before, rtol=1e-6)
+
+
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_a_range_that_is_always_empty(graph: bool) -> None:
+    def draw() -> tf.Tensor:
+        return tf.random.uniform([3], 7, 7, tf.int32) * 2
+
+    with tf.device(HPU):
+        function = tf.function(draw) if graph else draw
+        for _ in range(4):
+            with pytest.raises(errors.InvalidArgumentError, match="Need minval < maxval, got 7 >= 7"):
+                function()
+
+
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_nothing_is_drawn_from_an_empty_range(graph: bool) -> None:
+    def draw(count: tf.Tensor) -> tf.Tensor:
+        return tf.random.uniform(tf.stack([count, 2]), 0, count, tf.int32) * 2
+
+    with tf.device(HPU):
+        function = tf.function(draw) if graph else draw
+        assert [function(tf.constant(count)).shape[0] for count in (3, 0, 2, 0)] == [3, 0, 2, 0]
+
+
+def test_an_empty_range_in_a_loop() -> None:
+    @tf.function
+    def draw(limits: tf.Tensor) -> tf.Tensor:
+        generator = tf.constant([1, 2])
+        total = tf.zeros([4], tf.int32)
+        for limit in limits:
+            total += tf.random.stateless_uniform([4], generator + limit, 0, limit, tf.int32)
+        return total
+
+    with tf.device(HPU):
+        total = draw(tf.constant([5, 6, 7])).numpy()
+        with pytest.raises(errors.InvalidArgumentError, match="Need minval < maxval, got 0 >= 0"):
+            draw(tf.constant([5, 0, 7])).numpy()
+    with tf.device("/CPU:0"):
+        np.testing.assert_array_equal(total, draw(tf.constant([5, 6, 7])).numpy())
 
 
 def test_bad_labels_in_fit() -> None:

@@ -213,6 +213,33 @@ def test_computed_indices_are_checked_after_the_cluster() -> None:
         run_on_cpu(result, {"x:0": np.zeros((2, 4)), "labels:0": [1, 3]})
 
 
+def test_ranges_are_checked_before_the_cluster_where_they_are_on_the_host() -> None:
+    def build() -> None:
+        high = placeholder([], tf.int32, "high")
+        drawn = tf.random.uniform([4], 2, high, tf.int32, seed=1)
+        on_cpu(tf.cast(drawn, tf.float32) * 2.0 + 1.0)
+
+    result = _passes.run(graph_of(build)).graph
+    (check,) = (node for node in result.node if node.op == "HabanaCheckRange")
+    (launch,) = launches(result)
+    assert check.input[1] == "high" and f"^{check.name}" in launch.input
+    assert run_on_cpu(result, {"high:0": 3}).tolist() == [5] * 4
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Need minval < maxval, got 2 >= 2"):
+        run_on_cpu(result, {"high:0": 2})
+
+
+@pytest.mark.parametrize(("high", "inside"), [(3, True), (2, False)])
+def test_constant_ranges_need_no_check(high: int, inside: bool) -> None:
+    def build() -> None:
+        drawn = tf.random.uniform([4], 2, high, tf.int32, seed=1)
+        on_cpu(tf.tanh(tf.cast(drawn, tf.float32)) * 2.0)
+
+    result = _passes.run(graph_of(build))
+    assert launches(result.graph)
+    assert not any(node.op == "HabanaCheckRange" for node in result.graph.node)
+    assert any(node.op == "StatelessRandomUniformIntV2" for node in result.graph.node) != inside
+
+
 def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None:
     def build() -> None:
         x = placeholder([3])
