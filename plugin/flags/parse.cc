@@ -33,6 +33,8 @@ bool EqualsAny(const char* value, std::initializer_list<const char*> words) {
 
 }  // namespace
 
+bool IsSet(const char* name) { return Get(name) != nullptr; }
+
 bool ParseBool(const char* name, bool fallback) {
   const char* value = Get(name);
   if (value == nullptr) return fallback;

@@ -1,4 +1,4 @@
-// Reads one setting from the environment. Used by the generated accessors only.
+// Reads one setting from the environment. The generated accessors use it; others only ask IsSet.
 #ifndef HPU_PLUGIN_FLAGS_PARSE_H_
 #define HPU_PLUGIN_FLAGS_PARSE_H_
 
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace hpu::flags {
+
+// Whether the program or its user chose a value, be it the default.
+bool IsSet(const char* name);
 
 // Each returns `fallback` where the variable is unset, empty or unreadable; the last is reported once per variable.
 bool ParseBool(const char* name, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case

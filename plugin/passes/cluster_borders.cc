@@ -56,8 +56,9 @@ void CheckLists(const Graph& graph, const std::vector<int>& clusters, std::vecto
   }
 }
 
-// Whether a tensor of unknown size that starts at `source` reaches the border of its cluster.
-bool SizeEscapes(const Node& source, const std::vector<int>& clusters) {
+// Calls visit(from, to) for the edges that carry a tensor of unknown size from `source` on, until it says no.
+template <typename Visit>
+void FollowSize(const Node& source, Visit visit) {
   std::vector<const Node*> work = {&source};
   absl::flat_hash_set<int> seen = {source.id()};
   while (!work.empty()) {
@@ -67,12 +68,21 @@ bool SizeEscapes(const Node& source, const std::vector<int>& clusters) {
       // The second result of Unique is as large as its input.
       if (edge->IsControlEdge() || (node == &source && edge->src_output() != 0)) continue;
       const Node* next = edge->dst();
-      if (clusters[next->id()] != clusters[source.id()]) return true;
+      if (!visit(*node, *next)) return;
       if (next->type_string() == "L2Loss" || !seen.insert(next->id()).second) continue;
       work.push_back(next);
     }
   }
-  return false;
+}
+
+// Whether a tensor of unknown size that starts at `source` reaches the border of its cluster.
+bool SizeEscapes(const Node& source, const std::vector<int>& clusters) {
+  bool escapes = false;
+  FollowSize(source, [&](const Node&, const Node& next) {
+    escapes = clusters[next.id()] != clusters[source.id()];
+    return !escapes;
+  });
+  return escapes;
 }
 
 }  // namespace
@@ -87,6 +97,22 @@ std::vector<BorderRefusal> CheckBorders(const Graph& graph, const std::vector<in
     }
   }
   return refusals;
+}
+
+std::vector<std::pair<int, int>> FindTies(const Graph& graph, const std::vector<int>& clusters) {
+  std::vector<std::pair<int, int>> ties;
+  const auto tie = [&](const Node& from, const Node& to) {
+    const bool together = clusters[from.id()] >= 0 && clusters[from.id()] == clusters[to.id()];
+    if (together) ties.emplace_back(from.id(), to.id());
+    return together;
+  };
+  for (const Edge* edge : graph.edges()) {
+    if (IsVariant(*edge)) tie(*edge->src(), *edge->dst());
+  }
+  for (const Node* node : graph.op_nodes()) {
+    if (clusters[node->id()] >= 0 && HasBoundedSize(node->type_string())) FollowSize(*node, tie);
+  }
+  return ties;
 }
 
 }  // namespace hpu::passes

@@ -1,10 +1,12 @@
 #include "plugin/passes/control_flow_pass.h"
 
+#include <map>
 #include <numeric>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/marking_pass.h"
 #include "tensorflow/core/common_runtime/lower_functional_ops.h"
@@ -70,7 +72,7 @@ bool MakesUnboundedList(const Node& node) {
 class Chooser {
  public:
   explicit Chooser(PassContext* context)
-      : context_(context), graph_(**context->graph), rules_(context->Runtime()), parent_(graph_.num_node_ids()) {
+      : context_(context), graph_(**context->graph), rules_(context), parent_(graph_.num_node_ids()) {
     std::iota(parent_.begin(), parent_.end(), 0);
   }
 
@@ -144,7 +146,9 @@ bool Concerns(const tensorflow::GraphOptimizationPassOptions& options) {
 class HidePass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
-    if (!Concerns(options) || !Settings::FromEnvironment().clustering) return tensorflow::OkStatus();
+    if (!Concerns(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+      return tensorflow::OkStatus();
+    }
     return HideControlFlow(options.graph->get(), options.flib_def);
   }
 };
@@ -154,7 +158,8 @@ class LowerPass : public tensorflow::GraphOptimizationPass {
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
     if (!Concerns(options)) return tensorflow::OkStatus();
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
-    PassContext context(options.graph, options.flib_def, GraphName(function), Settings::FromEnvironment());
+    PassContext context(options.graph, options.flib_def, GraphName(function),
+                        Settings::FromEnvironment(options.session_options));
     const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
     if (!context.report.refusals.empty()) KeepReport(context.report);
     return status;
@@ -179,16 +184,38 @@ absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
   return RenameInFunctions(library, kLowerAttr, kHiddenAttr);
 }
 
+namespace {
+
+// Lowers nodes of one jit_scope; what comes out of them is in that scope too.
+absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptimizationPassOptions& options) {
+  const std::optional<bool> scope = JitScope(*nodes.front());
+  const std::string scope_name = JitScopeName(*nodes.front());
+  for (Node* node : nodes) {
+    node->ClearAttr(kHiddenAttr);
+    node->AddAttr(kLowerAttr, true);
+  }
+  const int first_new = (*options.graph)->num_node_ids();
+  TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+  if (!scope.has_value()) return absl::OkStatus();
+  for (Node* node : (*options.graph)->op_nodes()) {
+    if (node->id() >= first_new && !JitScope(*node).has_value()) SetJitScope(node, *scope, scope_name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options) {
   while (true) {
     const std::vector<Node*> lower = Chooser(context).ToLower();
     if (lower.empty()) break;
+    std::map<std::pair<int, std::string>, std::vector<Node*>> by_scope;
     for (Node* node : lower) {
-      node->ClearAttr(kHiddenAttr);
-      node->AddAttr(kLowerAttr, true);
+      const std::optional<bool> scope = JitScope(*node);
+      by_scope[{scope.has_value() ? *scope : -1, JitScopeName(*node)}].push_back(node);
     }
     // Bodies come into the graph with their own loops and branches hidden still: those are asked next.
-    TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+    for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
   }
   for (Node* node : (*context->graph)->op_nodes()) node->ClearAttr(kHiddenAttr);
   return RenameInFunctions(context->library, kHiddenAttr, kLowerAttr);

@@ -43,10 +43,9 @@ class DriverPass : public tensorflow::GraphOptimizationPass {
       return tensorflow::OkStatus();
     }
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
-    const Settings settings = Settings::FromEnvironment();
-    if (!settings.clustering || IsOthersGraph(function) || RunsInParts(**options.graph)) return tensorflow::OkStatus();
+    if (IsOthersGraph(function) || RunsInParts(**options.graph)) return tensorflow::OkStatus();
     const std::string name = function.empty() ? SessionGraphName(**options.graph) : GraphName(function);
-    PassContext context(options.graph, options.flib_def, name, settings);
+    PassContext context(options.graph, options.flib_def, name, Settings::FromEnvironment(options.session_options));
     const tensorflow::Status status = RunPasses(&context);
     KeepReport(context.report);
     return status;

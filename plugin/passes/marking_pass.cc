@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/constant_origin.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/range_check_pass.h"
@@ -11,6 +12,7 @@
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
+#include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
 namespace {
@@ -60,13 +62,16 @@ bool GivesResourceOutside(const Node& node) {
 }  // namespace
 
 struct CandidateRules::Impl {
-  explicit Impl(tensorflow::FunctionLibraryRuntime* runtime)
-      : runtime(runtime), checker(Filter(), tensorflow::DeviceType(CompilationDevice())) {}
+  explicit Impl(PassContext* context)
+      : settings(context->settings),
+        runtime(context->Runtime()),
+        checker(Filter(), tensorflow::DeviceType(CompilationDevice())) {}
 
   std::optional<OpRefusal> RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs, int depth);
   std::optional<OpRefusal> RefuseBodyNode(const Node& node, int depth);
   std::optional<OpRefusal> RefuseCalls(const Node& node, int depth);
 
+  const Settings& settings;
   tensorflow::FunctionLibraryRuntime* runtime;
   RecursiveCompilabilityChecker checker;
   absl::flat_hash_map<std::string, std::optional<OpRefusal>> functions;
@@ -75,6 +80,7 @@ struct CandidateRules::Impl {
 std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, int depth) {
   if (node.IsArg() || node.IsRetval()) return std::nullopt;
   if (auto refusal = RefuseByOp(node)) return refusal;
+  if (auto refusal = RefuseInsideBySettings(node, settings)) return refusal;
   if (IsPinnedElsewhere(node) && !node.IsConstant())
     return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   if (FindIndexedOp(node.type_string()) != nullptr) {
@@ -127,7 +133,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseCalls(const Node& node, int
   return std::nullopt;
 }
 
-CandidateRules::CandidateRules(tensorflow::FunctionLibraryRuntime* runtime) : impl_(std::make_unique<Impl>(runtime)) {
+CandidateRules::CandidateRules(PassContext* context) : impl_(std::make_unique<Impl>(context)) {
   tensorflow::XlaOpRegistry::RegisterCompilationKernels();
 }
 
@@ -148,6 +154,7 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
     return OpRefusal{"lost-error", "its indices or its range cannot be checked outside the cluster"};
   }
   if (auto refusal = RefuseByOp(node)) return refusal;
+  if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
   if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "gives a resource handle to other ops"};
   return RefuseCallees(node);
 }
@@ -189,7 +196,7 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
 }  // namespace
 
 absl::Status MarkCandidates(PassContext* context) {
-  CandidateRules rules(context->Runtime());
+  CandidateRules rules(context);
   std::vector<Node*> candidates;
   const std::string* hpu = nullptr;
   for (const Node* node : (*context->graph)->op_nodes()) {
@@ -209,6 +216,8 @@ absl::Status MarkCandidates(PassContext* context) {
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {
+      VLOG(2) << node->name() << " (" << node->type_string() << ") stays out: " << refusal->rule << ", "
+              << refusal->reason;
       context->report.Refuse(node->name(), node->type_string(), refusal->rule, refusal->reason);
     } else {
       candidates.push_back(node);
@@ -216,6 +225,8 @@ absl::Status MarkCandidates(PassContext* context) {
   }
   TF_RETURN_IF_ERROR(RefuseChangingConstants(context, &candidates));
   for (Node* node : candidates) node->AddAttr(kCandidateAttr, true);
+  VLOG(1) << context->graph_name << ": " << candidates.size() << " of " << context->report.hpu_nodes
+          << " nodes on the HPU may be in clusters";
   return absl::OkStatus();
 }
 

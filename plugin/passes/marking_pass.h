@@ -15,8 +15,8 @@ absl::Status MarkCandidates(PassContext* context);
 // Decides on single nodes, with a memory for functions that many nodes call. Not thread safe.
 class CandidateRules {
  public:
-  // runtime outlives this.
-  explicit CandidateRules(tensorflow::FunctionLibraryRuntime* runtime);
+  // context outlives this.
+  explicit CandidateRules(PassContext* context);
   ~CandidateRules();
 
   // What speaks against a node, nothing if it may be in a cluster. Devices are not looked at.

@@ -5,6 +5,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "plugin/passes/check_pass.h"
+#include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/dump.h"
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/marking_pass.h"
@@ -48,6 +49,7 @@ std::vector<std::string> PassNames() {
 }
 
 absl::Status RunPasses(PassContext* context) {
+  if (!MayHaveClusters(context)) return absl::OkStatus();
   int number = 0;
   for (const Pass& pass : kPasses) {
     TF_RETURN_IF_ERROR(RunTimed(pass, context));

@@ -63,11 +63,15 @@ std::string Report::ToJson() const {
                     ",\"arguments\":", c.arguments, ",\"constants\":", c.constants, ",\"resources\":", c.resources,
                     ",\"results\":", c.results, "}");
   });
+  const std::string cut = JsonList(cuts, [](std::string* out, const Cut& c) {
+    absl::StrAppend(out, "{\"cluster\":", Quote(c.cluster), ",\"rule\":", Quote(c.rule),
+                    ",\"reason\":", Quote(c.reason), "}");
+  });
   const std::string timed = JsonList(times, [](std::string* out, const PassTime& t) {
     absl::StrAppend(out, "{\"pass\":", Quote(t.pass), ",\"seconds\":", t.seconds, "}");
   });
   return absl::StrCat("{\"graph\":", Quote(graph), ",\"nodes\":", nodes, ",\"hpu_nodes\":", hpu_nodes,
-                      ",\"refusals\":", refused, ",\"rewrites\":", rewritten, ",\"clusters\":", made,
+                      ",\"refusals\":", refused, ",\"rewrites\":", rewritten, ",\"clusters\":", made, ",\"cuts\":", cut,
                       ",\"times\":", timed, "}");
 }
 

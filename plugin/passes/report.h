@@ -36,6 +36,13 @@ struct Cluster {
   int64_t results = 0;
 };
 
+// Why a cluster is only a part of what could have been one.
+struct Cut {
+  std::string cluster;
+  std::string rule;
+  std::string reason;
+};
+
 struct PassTime {
   std::string pass;
   double seconds = 0;
@@ -49,6 +56,7 @@ struct Report {
   std::vector<Refusal> refusals;
   std::vector<Rewrite> rewrites;
   std::vector<Cluster> clusters;
+  std::vector<Cut> cuts;
   std::vector<PassTime> times;
 
   void Refuse(std::string_view node, std::string_view op, std::string_view rule, std::string_view reason);

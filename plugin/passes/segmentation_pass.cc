@@ -13,12 +13,15 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/cluster_borders.h"
 #include "plugin/passes/cluster_constants.h"
+#include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/levels.h"
 #include "plugin/passes/order_graph.h"
+#include "plugin/passes/slices.h"
 #include "tensorflow/compiler/jit/deadness_analysis.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
 namespace {
@@ -32,11 +35,16 @@ std::atomic<int64_t>& ClustersMade() {
   return *made;
 }
 
+void Refuse(PassContext* context, const Node& node, std::string_view rule, std::string_view reason) {
+  VLOG(2) << node.name() << " (" << node.type_string() << ") stays out: " << rule << ", " << reason;
+  context->report.Refuse(node.name(), node.type_string(), rule, reason);
+}
+
 // Tells apart the nodes that no cluster may hold together.
 class Classifier {
  public:
-  static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order) {
-    Classifier classifier(order);
+  static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order, const Settings& settings) {
+    Classifier classifier(order, settings.clustering == Clustering::kScopes);
     // The analysis costs 20 µs a node, and without Switch and Merge every node is alive.
     if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &classifier.deadness_));
     return classifier;
@@ -50,16 +58,19 @@ class Classifier {
     }
     // A mandatory cluster has a class to itself.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
-    const auto key = std::make_tuple(node->assigned_device_name_index(), order_->FrameOf(node->id()), predicate, alone);
+    const auto key = std::make_tuple(node->assigned_device_name_index(), order_->FrameOf(node->id()), predicate, alone,
+                                     by_scope_ ? JitScopeName(*node) : std::string());
     return classes_.emplace(key, static_cast<int>(classes_.size())).first->second;
   }
 
  private:
-  explicit Classifier(const OrderGraph& order) : order_(&order) {}
+  Classifier(const OrderGraph& order, bool by_scope) : order_(&order), by_scope_(by_scope) {}
 
   const OrderGraph* order_;
+  bool by_scope_;
   std::unique_ptr<DeadnessAnalysis> deadness_;
-  std::map<std::tuple<int, int, uintptr_t, int>, int> classes_;  // numbered as they come: pointers do not matter
+  std::map<std::tuple<int, int, uintptr_t, int, std::string>, int>
+      classes_;  // numbered as they come: pointers do not matter
 };
 
 // Ops that do no work worth a launch of its own.
@@ -92,30 +103,19 @@ Members CollectMembers(const Graph& graph, const OrderGraph& order, const std::v
   return result;
 }
 
-// Cuts clusters that are too large into pieces that follow each other in topological order.
-Members CutToSize(Members clusters, int64_t largest) {
-  if (largest <= 0) return clusters;
-  Members result;
-  for (const std::vector<Node*>& nodes : clusters) {
-    for (size_t begin = 0; begin < nodes.size(); begin += largest) {
-      const size_t end = std::min(nodes.size(), begin + static_cast<size_t>(largest));
-      result.emplace_back(nodes.begin() + begin, nodes.begin() + end);
-    }
-  }
-  return result;
-}
-
 bool IsMandatory(const std::vector<Node*>& nodes) { return nodes.front()->attrs().Find(kMustCompileAttr) != nullptr; }
 
 bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
   if (IsMandatory(nodes)) return true;
   int64_t working = 0;
+  bool asked_for = false;
   for (const Node* node : nodes) {
     // A loop is worth one whatever it holds.
     if (node->IsWhileNode()) return true;
-    if (!IsTrivial(*node) && ++working >= smallest) return true;
+    asked_for |= JitScope(*node).value_or(false);
+    if (!IsTrivial(*node) && (++working >= smallest || asked_for)) return true;
   }
-  return false;
+  return asked_for && working > 0;
 }
 
 std::string NextName(const PassContext& context, int* counter) {
@@ -126,8 +126,9 @@ std::string NextName(const PassContext& context, int* counter) {
   return name;
 }
 
-absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const OrderGraph& order) {
-  TF_ASSIGN_OR_RETURN(Classifier classifier, Classifier::Make(graph, order));
+absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const OrderGraph& order,
+                                                    const Settings& settings) {
+  TF_ASSIGN_OR_RETURN(Classifier classifier, Classifier::Make(graph, order, settings));
   std::vector<int> classes(order.size(), kNoClass);
   for (Node* node : graph.op_nodes()) {
     const bool mandatory = node->attrs().Find(kMustCompileAttr) != nullptr;
@@ -137,20 +138,53 @@ absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const Or
   return classes;
 }
 
+// What becomes a cluster, nodes in topological order.
+struct Segment {
+  std::vector<Node*> nodes;
+  std::string cut;  // why it is only a slice; empty if it is whole
+};
+
+// Cuts what is too large and worth a launch into slices.
+std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::vector<int>& numbers,
+                               const Settings& settings) {
+  const size_t largest = static_cast<size_t>(settings.max_cluster_size);
+  const auto fits = [&](const std::vector<Node*>& nodes) {
+    return largest == 0 || nodes.size() <= largest || !WorthALaunch(nodes, settings.min_cluster_size);
+  };
+  std::vector<Segment> segments;
+  std::vector<std::pair<int, int>> ties;
+  if (!std::all_of(clusters.begin(), clusters.end(), fits)) ties = FindTies(graph, numbers);
+  for (std::vector<Node*>& nodes : clusters) {
+    if (fits(nodes)) {
+      segments.push_back({std::move(nodes), ""});
+      continue;
+    }
+    std::vector<std::vector<Node*>> slices = Slice(nodes, largest, ties);
+    const std::string of = absl::StrCat(" of ", slices.size(), " of ", nodes.size(),
+                                        " ops: ", settings.max_cluster_size_name, "=", settings.max_cluster_size);
+    for (size_t i = 0; i < slices.size(); ++i) {
+      const bool whole = slices.size() == 1;
+      segments.push_back({std::move(slices[i]), whole ? "" : absl::StrCat("slice ", i + 1, of)});
+    }
+  }
+  return segments;
+}
+
 // Clusters of the right size whose borders are in order.
-Members FindClusters(PassContext* context, const OrderGraph& order, std::vector<int>* classes) {
+std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order, std::vector<int>* classes) {
   const Graph& graph = **context->graph;
   while (true) {
     std::vector<int> clusters = MergeLevels(order, *classes, AssignLevels(order, *classes));
-    Members members = CutToSize(CollectMembers(graph, order, clusters), context->settings.max_cluster_size);
-    for (size_t cluster = 0; cluster < members.size(); ++cluster) {
-      for (const Node* node : members[cluster]) clusters[node->id()] = static_cast<int>(cluster);
+    std::vector<Segment> segments =
+        CutToSize(graph, CollectMembers(graph, order, clusters), clusters, context->settings);
+    for (size_t cluster = 0; cluster < segments.size(); ++cluster) {
+      for (const Node* node : segments[cluster].nodes) clusters[node->id()] = static_cast<int>(cluster);
     }
     const std::vector<BorderRefusal> refusals = CheckBorders(graph, clusters);
-    if (refusals.empty()) return members;
+    if (refusals.empty()) return segments;
     for (const BorderRefusal& refusal : refusals) {
       (*classes)[refusal.node->id()] = kNoClass;
-      context->report.Refuse(refusal.node->name(), refusal.node->type_string(), refusal.rule, refusal.reason);
+      Refuse(context, *refusal.node, refusal.rule, refusal.reason);
     }
   }
 }
@@ -160,26 +194,26 @@ Members FindClusters(PassContext* context, const OrderGraph& order, std::vector<
 absl::Status SegmentGraph(PassContext* context) {
   Graph* graph = context->graph->get();
   TF_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
-  TF_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order));
+  TF_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order, context->settings));
   int counter = 0;
-  for (const std::vector<Node*>& nodes : FindClusters(context, order, &classes)) {
-    if (!WorthALaunch(nodes, context->settings.min_cluster_size)) {
+  for (const auto& [nodes, cut] : FindClusters(context, order, &classes)) {
+    if (cut.empty() && !WorthALaunch(nodes, context->settings.min_cluster_size)) {
       for (const Node* node : nodes) {
-        context->report.Refuse(node->name(), node->type_string(), "small",
-                               "its cluster would be smaller than "
-                               "HPU_MIN_CLUSTER_SIZE, host bookkeeping not counted");
+        Refuse(context, *node, "small",
+               "its cluster would be smaller than HPU_MIN_CLUSTER_SIZE, host bookkeeping not counted");
       }
       continue;
     }
     const bool mandatory = IsMandatory(nodes);
     if (!mandatory && context->settings.cluster_fuel >= 0 &&
         ClustersMade().fetch_add(1) >= context->settings.cluster_fuel) {
-      for (const Node* node : nodes) {
-        context->report.Refuse(node->name(), node->type_string(), "fuel", "HPU_CLUSTER_FUEL is used up");
-      }
+      for (const Node* node : nodes) Refuse(context, *node, "fuel", "HPU_CLUSTER_FUEL is used up");
       continue;
     }
     const std::string name = NextName(*context, &counter);
+    if (!cut.empty()) context->report.cuts.push_back({name, "size-limit", cut});
+    VLOG(1) << name << ": " << nodes.size() << " ops" << (mandatory ? ", jit_compile" : "") << (cut.empty() ? "" : ", ")
+            << cut;
     for (Node* node : nodes) node->AddAttr(kClusterAttr, name);
   }
   for (Node* node : graph->op_nodes()) {

@@ -1,17 +1,56 @@
 #include "plugin/passes/settings.h"
 
+#include <utility>
+
 #include "plugin/flags/flags.h"
+#include "plugin/flags/parse.h"
+#include "tensorflow/core/protobuf/config.pb.h"
+#include "tensorflow/core/public/session_options.h"
 
 namespace hpu::passes {
+namespace {
+
+using tensorflow::OptimizerOptions;
+
+constexpr char kClusteringFlag[] = "HPU_CLUSTERING";
+
+// The smallest of the bounds that are set counts.
+void ReadMaximum(Settings* settings) {
+  const std::pair<const char*, int64_t> bounds[] = {{"HPU_MAX_CLUSTER_SIZE", flags::MaxClusterSize()},
+                                                    {"TF_MAX_CLUSTER_SIZE", flags::TfMaxClusterSize()},
+                                                    {"TF_PRELIMINARY_CLUSTER_SIZE", flags::TfPreliminaryClusterSize()}};
+  for (const auto& [name, size] : bounds) {
+    if (size <= 0 || (settings->max_cluster_size > 0 && settings->max_cluster_size <= size)) continue;
+    settings->max_cluster_size = size;
+    settings->max_cluster_size_name = name;
+  }
+}
+
+}  // namespace
 
 Settings Settings::FromEnvironment() {
   Settings settings;
-  settings.clustering = flags::Clustering() != "off";
+  const std::string clustering = flags::Clustering();
+  if (clustering == "off") settings.clustering = Clustering::kOff;
+  if (clustering == "lite") settings.clustering = Clustering::kLite;
+  if (flags::IsSet(kClusteringFlag)) settings.clustering_source = kClusteringFlag + ("=" + clustering);
+  settings.cluster_variables = flags::TfClusterVariables();
   settings.min_cluster_size = flags::MinClusterSize();
-  settings.max_cluster_size = flags::MaxClusterSize();
+  ReadMaximum(&settings);
   settings.cluster_fuel = flags::ClusterFuel();
   settings.dump_directory = flags::TfDumpGraphPrefix();
   settings.dump_level = settings.dump_directory.empty() ? 0 : flags::HbnTfGraphDump();
+  return settings;
+}
+
+Settings Settings::FromEnvironment(const tensorflow::SessionOptions* session) {
+  Settings settings = FromEnvironment();
+  if (session == nullptr || flags::IsSet(kClusteringFlag)) return settings;
+  const auto level = session->config.graph_options().optimizer_options().global_jit_level();
+  if (level == OptimizerOptions::OFF) {
+    settings.clustering = Clustering::kScopes;
+    settings.clustering_source = "set_jit(False) or global_jit_level=OFF";
+  }
   return settings;
 }
 

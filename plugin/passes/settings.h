@@ -5,18 +5,37 @@
 #include <cstdint>
 #include <string>
 
+namespace tensorflow {
+struct SessionOptions;
+}  // namespace tensorflow
+
 namespace hpu::passes {
 
+// Which ops clusters may hold. A function with jit_compile=True is a cluster whatever it says.
+enum class Clustering {
+  kOff,
+  kScopes,  // those under tf.xla.experimental.jit_scope(True)
+  kLite,    // those that XLA fuses (fusible_ops.h)
+  kOn,
+};
+
 struct Settings {
-  bool clustering = true;
+  Clustering clustering = Clustering::kOn;
+  std::string clustering_source;  // what chose it, for people; empty for the default
+  bool cluster_variables = true;
   int64_t min_cluster_size = 2;
-  int64_t max_cluster_size = 0;  // 0: no bound
-  int64_t cluster_fuel = -1;     // clusters that this process may make in all; -1: no bound
-  int64_t dump_level = 0;        // 0 none, 1 the result, 2 after every pass
-  std::string dump_directory;    // empty: none
+  int64_t max_cluster_size = 0;       // 0: no bound
+  std::string max_cluster_size_name;  // the setting that bounds it
+  int64_t cluster_fuel = -1;          // clusters that this process may make in all; -1: no bound
+  int64_t dump_level = 0;             // 0 none, 1 the result, 2 after every pass
+  std::string dump_directory;         // empty: none
 
   // Reads the settings as they are now. Thread safe as far as getenv is.
   static Settings FromEnvironment();
+
+  // The same with the session's hint (tf.config.optimizer.set_jit, global_jit_level), which counts where HPU_CLUSTERING
+  // is not set; session may be null.
+  static Settings FromEnvironment(const tensorflow::SessionOptions* session);
 };
 
 }  // namespace hpu::passes
