@@ -55,6 +55,8 @@ find_or_install_python() {
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     install_packages "python$version-venv" >&2
   elif command -v apt-get >/dev/null && [ -z "${BASE_PYTHON:-}" ]; then
+    # Images of containers come without apt's lists.
+    if may_install; then as_root apt-get update -qq || true; fi
     for version in 3.11 3.10 3.9; do
       if apt-cache show "python$version-venv" >/dev/null 2>&1; then
         install_packages "python$version" "python$version-venv" >&2
@@ -65,31 +67,29 @@ find_or_install_python() {
   first_that usable
 }
 
-# A machine whose only Python is too new (Ubuntu 24.04): uv, from PyPI, fetches one that is not.
-uv_venv() {
-  local uv new
+# A machine whose only Python is too new (Ubuntu 24.04): uv, from PyPI, fetches one that is not and prints where it is.
+# The venv is made as ever: uv's own would ask PyPI for pip, past the proxy and the certificates that pip is set up for.
+fetched_python() {
+  local uv python
   if ! uv=$(command -v uv); then
-    new=$(type -P python3) || return 1
-    "$new" -c 'import ensurepip, venv' 2>/dev/null || { may_install && install_packages python3-venv; } || return 1
-    "$new" -m venv "$1.uv" && "$1.uv/bin/pip" -q --disable-pip-version-check install uv || return 1
-    uv=$1.uv/bin/uv
+    if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
+      may_install && install_packages python3-venv >&2 || return 1
+    fi
+    python3 -m venv "$1" && "$1/bin/pip" -q --disable-pip-version-check install uv >&2 || return 1
+    uv=$1/bin/uv
   fi
-  echo "setup: no supported Python here; uv fetches one"
-  "$uv" -q venv --seed --clear --python-preference managed --python 3.11 "$1" 2>/dev/null
+  echo "setup: no supported Python here; uv fetches one" >&2
+  UV_SYSTEM_CERTS=1 "$uv" python install 3.11 && "$uv" python find --managed-python 3.11
 }
 
 make_venv() {
   local python
-  if python=$(find_or_install_python); then
-    echo "setup: virtual environment $1 of $("$python" --version) ($python)"
-    "$python" -m venv "$1"
-  elif [ -z "${BASE_PYTHON:-}" ] && uv_venv "$1"; then
-    echo "setup: virtual environment $1 of $("$1/bin/python" --version), fetched by uv"
-  else
+  python=$(find_or_install_python) || { [ -z "${BASE_PYTHON:-}" ] && python=$(fetched_python "$1.uv"); } ||
     fail "needs Python 3.9, 3.10 or 3.11 with its venv module: Debian 12: sudo apt-get install python3-venv;" \
       "Ubuntu 24.04: sudo add-apt-repository ppa:deadsnakes/ppa && sudo apt-get install python3.11-venv;" \
       "elsewhere: install one, then BASE_PYTHON=/path/to/python3.11 make"
-  fi
+  echo "setup: virtual environment $1 of $("$python" --version) ($python)"
+  "$python" -m venv "$1"
 }
 
 case "${1:-}" in
