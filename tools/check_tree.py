@@ -16,11 +16,13 @@ MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w"""
 # A layer may include those named here and itself (docs/architecture.md).
 LAYERS = {
     "flags": set(),
+    "files": set(),
     "hal": {"flags"},
-    "backends": {"hal", "flags"},
+    "backends": {"hal", "files", "flags"},
     "cts": {"hal", "backends", "flags"},
+    "store": {"files"},
     "passes": {"flags"},
-    "compiler": {"hal", "flags"},
+    "compiler": {"hal", "store", "flags"},
     "device": {"hal", "flags"},
 }
 

@@ -3,10 +3,12 @@
 #define HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plugin/files/file_lock.h"
 #include "plugin/hal/backend.h"
 
 namespace hpu::common {
@@ -31,17 +33,13 @@ class ModuleLock {
   // Everyone who holds a module. Claims none.
   static absl::StatusOr<std::vector<ModuleHolder>> Holders();
 
-  ModuleLock(ModuleLock&& other) noexcept;
-  ModuleLock& operator=(ModuleLock&&) = delete;
-  ~ModuleLock();
-
   int module_id() const { return module_id_; }
 
  private:
-  ModuleLock(int module_id, int slot) : module_id_(module_id), slot_(slot) {}
+  ModuleLock(int module_id, files::FileLock lock) : module_id_(module_id), lock_(std::move(lock)) {}
 
-  const int module_id_;
-  int slot_;  // index into the table of open lock files; -1: moved from
+  int module_id_;
+  files::FileLock lock_;
 };
 
 }  // namespace hpu::common
