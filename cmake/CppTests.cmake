@@ -3,20 +3,21 @@ find_package(GTest REQUIRED)
 
 # hpu_cts: plugin/cts/*.cc over every backend, without TensorFlow's device, passes and kernels.
 file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
-  "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc")
+  "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc")
 if(HPU_SANITIZE MATCHES "thread")
   # They run inside TensorFlow, whose locks ThreadSanitizer does not see.
   list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/recipe")
 endif()
 if(cts_sources)
-  add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_flags>)
+  add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_flags>
+    $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_recipe>)
   foreach(layer backend_common backend_null backend_emulator)
     if(TARGET hpu_${layer})
       target_sources(hpu_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
     endif()
   endforeach()
   target_include_directories(hpu_cts PRIVATE "${CMAKE_SOURCE_DIR}")
-  target_link_libraries(hpu_cts PRIVATE tensorflow hpu_flags GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(hpu_cts PRIVATE tensorflow hpu_flags hpu_proto_recipe GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(hpu_cts PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
   add_test(NAME cts COMMAND hpu_cts)
   set_tests_properties(cts PROPERTIES TIMEOUT 600)

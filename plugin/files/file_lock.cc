@@ -98,8 +98,7 @@ FileLock::FileLock(FileDescriptor file) : file_(std::move(file)) {
   slot_ = Keep(file_);
 }
 
-FileLock::FileLock(FileLock&& other) noexcept
-    : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)) {}
+FileLock::FileLock(FileLock&& other) noexcept : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)) {}
 
 FileLock::~FileLock() {
   const int fd = slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // none in a forked child: closed already

