@@ -57,6 +57,15 @@ HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // Sets all counters to zero.
 HPU_EXPORT void hpu_statistics_reset(void);
+// --- recipes ---
+
+// The caches of recipes as a JSON object of counts since the process started: "memory_hits", "disk_hits", "compiled",
+// "disk_misses", "stored", "refused" (entries that were there and could not be used), "evicted", "waits" (for another
+// process that compiled) and "wait_seconds".
+HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
+// Waits until the recipes that are being stored in the background are on the disk.
+HPU_EXPORT void hpu_recipe_cache_flush(void);
+
 // --- graph passes ---
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose

@@ -51,6 +51,11 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_PRELIMINARY_CLUSTER_SIZE", "int", "0"),
     values.Flag("TF_MAX_CLUSTER_SIZE", "int", "0"),
     values.Flag("TF_CLUSTER_VARIABLES", "bool", "true"),
+    values.Flag("TF_RECIPE_CACHE_PATH", "string", ""),
+    values.Flag("HPU_RECIPE_CACHE_READ_ONLY", "bool", "false"),
+    values.Flag("HPU_RECIPE_CACHE_MAX_MB", "int", "0"),
+    values.Flag("HPU_RECIPE_CACHE_MIN_COMPILE_MS", "int", "0"),
+    values.Flag("HPU_RECIPE_LOCK_TIMEOUT_S", "int", "600"),
     values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
     values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
     values.Flag("ENABLE_CONSOLE", "bool", "false"),
@@ -71,7 +76,6 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_DETERMINISTIC_OPS", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_CONFIG", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_DISABLE_SCOPED_ALLOCATOR", "string", "", effect=values.Effect.TENSORFLOW),
-    values.Flag("TF_RECIPE_CACHE_PATH", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "string", "", effect=values.Effect.INERT),
     values.Flag("HABANA_INITIAL_WORKSPACE_SIZE_MB", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "string", "", effect=values.Effect.INERT),
@@ -413,6 +417,39 @@ def tf_max_cluster_size() -> int:
 def tf_cluster_variables() -> bool:
     """TF_CLUSTER_VARIABLES: Whether reads and updates of variables may be inside clusters."""
     return values.parse_bool(_BY_NAME["TF_CLUSTER_VARIABLES"])
+
+
+def tf_recipe_cache_path() -> str:
+    """TF_RECIPE_CACHE_PATH: Directory in which compiled recipes are kept for later runs and shared with other
+    processes of this user; it is made if need be. Empty keeps them in memory only.
+    """
+    return values.parse_string(_BY_NAME["TF_RECIPE_CACHE_PATH"])
+
+
+def recipe_cache_read_only() -> bool:
+    """HPU_RECIPE_CACHE_READ_ONLY: Uses what TF_RECIPE_CACHE_PATH holds and changes nothing there."""
+    return values.parse_bool(_BY_NAME["HPU_RECIPE_CACHE_READ_ONLY"])
+
+
+def recipe_cache_max_mb() -> int:
+    """HPU_RECIPE_CACHE_MAX_MB: Bound of what TF_RECIPE_CACHE_PATH may hold, in MiB; the least recently used recipes
+    go first. 0 sets no bound.
+    """
+    return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_MAX_MB"])
+
+
+def recipe_cache_min_compile_ms() -> int:
+    """HPU_RECIPE_CACHE_MIN_COMPILE_MS: Recipes that took less time to compile, in milliseconds, are not kept on
+    disk.
+    """
+    return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_MIN_COMPILE_MS"])
+
+
+def recipe_lock_timeout_s() -> int:
+    """HPU_RECIPE_LOCK_TIMEOUT_S: How long to wait for another process that compiles the same recipe, in seconds,
+    before compiling it here, too.
+    """
+    return values.parse_int(_BY_NAME["HPU_RECIPE_LOCK_TIMEOUT_S"])
 
 
 def hbn_tf_graph_prefix() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import logging
 import os
@@ -117,7 +118,15 @@ def _load() -> None:
     _leave_rewrites_to_the_compiler(tf)
     habana_ops._module = module
     _plugin = path
+    atexit.register(_flush_recipes)
     _logger.debug("loaded %s", path)
+
+
+def _flush_recipes() -> None:
+    """Waits for the recipes that are still being written to the disk cache."""
+    call = _c_api.function(plugin(), "hpu_recipe_cache_flush")
+    call.restype = None
+    call()
 
 
 def _uninitialized_context() -> Any:

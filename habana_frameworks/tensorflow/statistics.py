@@ -74,6 +74,24 @@ class Statistics:
         return found[0]
 
 
+@dataclasses.dataclass(frozen=True)
+class Recipes:
+    """Where recipes came from, since the process started."""
+
+    memory_hits: int
+    disk_hits: int
+    compiled: int
+    # Of the disk cache (TF_RECIPE_CACHE_PATH): recipes that were not there, that were put there, that were there and
+    # could not be used, that were removed to keep it small.
+    disk_misses: int
+    stored: int
+    refused: int
+    evicted: int
+    # How often, and how long in all, another process was waited for that compiled the same recipe.
+    waits: int
+    wait_seconds: float
+
+
 def parse(data: Mapping[str, Any]) -> Statistics:
     """The dataclasses for the JSON object that hpu_statistics (plugin/c_api.h) gives; more keys do no harm."""
     clusters = tuple(_dataclass(Cluster, entry) for entry in data["clusters"])
@@ -98,6 +116,11 @@ def get() -> Statistics:
 def placement() -> Placement:
     """Where the ops of the latest graphs were placed."""
     return parse_placement(_c_api.read_json(library_loader.plugin(), "hpu_graph_reports"))
+
+
+def recipes() -> Recipes:
+    """Where the recipes of this process came from."""
+    return _dataclass(Recipes, _c_api.read_json(library_loader.plugin(), "hpu_recipe_cache"))  # type: ignore[no-any-return]
 
 
 def reset() -> None:

@@ -2,63 +2,97 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "plugin/c_api.h"
+#include "plugin/compiler/disk_cache.h"
 #include "plugin/compiler/fingerprint.h"
 #include "tsl/platform/errors.h"
-#include "tsl/platform/hash.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
-namespace {
-
-// 128 bits of hash and the size: keeping the forms themselves would hold every program's constants in memory.
-std::string Key(const std::string& form) {
-  return absl::StrCat(absl::Hex(tsl::Hash64(form.data(), form.size(), /*seed=*/1)), "-",
-                      absl::Hex(tsl::Hash64(form.data(), form.size(), /*seed=*/2)), "-", form.size());
-}
-
-}  // namespace
 
 RecipeCache& RecipeCache::Get() {
   static auto* cache = new RecipeCache;
   return *cache;
 }
 
+absl::StatusOr<store::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
+  recipe::v1::Ingredients ingredients;
+  TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), CanonicalForm(program));
+  ingredients.set_backend(device.info().backend);
+  ingredients.set_target(device.info().compiler_target);
+  ingredients.set_package_version(hpu_version());
+  ingredients.set_tensorflow_version(HPU_TENSORFLOW_VERSION);
+  return store::Key::Of(ingredients);
+}
+
+RecipeCache::Shard& RecipeCache::ShardOf(const store::Key& key) {
+  const char digit = key.name[0];
+  return shards_[digit <= '9' ? digit - '0' : digit - 'a' + 10];
+}
+
+std::shared_ptr<const hal::Recipe> RecipeCache::Find(const store::Key& key) {
+  Shard& shard = ShardOf(key);
+  absl::ReaderMutexLock lock(&shard.mutex);
+  const auto it = shard.entries.find(key.name);
+  return it == shard.entries.end() ? nullptr : it->second->recipe;
+}
+
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(hal::Device& device,
                                                                               const hal::Program& program) {
-  TF_ASSIGN_OR_RETURN(const std::string form, CanonicalForm(program));
-  const std::string key = Key(form);
+  TF_ASSIGN_OR_RETURN(const store::Key key, KeyOf(device, program));
+  if (std::shared_ptr<const hal::Recipe> recipe = Find(key)) {
+    counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
+    return recipe;
+  }
+  Shard& shard = ShardOf(key);
   std::shared_ptr<Entry> entry;
   {
-    absl::MutexLock lock(&mutex_);
-    auto it = entries_.find(key);
-    if (it != entries_.end()) {
+    absl::MutexLock lock(&shard.mutex);
+    auto it = shard.entries.find(key.name);
+    if (it != shard.entries.end()) {
       entry = it->second;
-      auto done = [&entry] { return !entry->compiling; };
-      mutex_.Await(absl::Condition(&done));
-      if (entry->recipe != nullptr) return entry->recipe;
-      return entry->status;
+      auto done = [&entry] { return !entry->making; };
+      shard.mutex.Await(absl::Condition(&done));
+      if (entry->recipe == nullptr) return entry->status;
+      counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
+      return entry->recipe;
     }
-    Trim();
+    shard.Trim();
     entry = std::make_shared<Entry>();
-    entries_.emplace(key, entry);
+    shard.entries.emplace(key.name, entry);
   }
-  absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = device.Compile(program);
-  absl::MutexLock lock(&mutex_);
-  entry->compiling = false;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = Make(device, program, key);
+  absl::MutexLock lock(&shard.mutex);
+  entry->making = false;
   if (recipe.ok()) {
     entry->recipe = *recipe;
   } else {
     entry->status = recipe.status();
-    entries_.erase(key);
+    shard.entries.erase(key.name);
   }
   return recipe;
 }
 
-void RecipeCache::Trim() {
-  if (entries_.size() < kCapacity) return;
-  absl::erase_if(entries_, [](const auto& item) {
-    return !item.second->compiling && (item.second->recipe == nullptr || item.second->recipe.use_count() == 1);
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device& device, const hal::Program& program,
+                                                                     const store::Key& key) {
+  DiskCache::Lookup lookup = DiskCache::Get().FindOrClaim(device, key, program.name);
+  if (lookup.recipe != nullptr) {
+    counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
+    return std::move(lookup.recipe);
+  }
+  const absl::Time start = absl::Now();
+  TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe, device.Compile(program));
+  counters_.compiled.fetch_add(1, std::memory_order_relaxed);
+  DiskCache::Get().Store(key, recipe, absl::Now() - start, std::move(lookup.claim));
+  return recipe;
+}
+
+void RecipeCache::Shard::Trim() {
+  if (entries.size() < kCapacity / kShards) return;
+  absl::erase_if(entries, [](const auto& item) {
+    return !item.second->making && (item.second->recipe == nullptr || item.second->recipe.use_count() == 1);
   });
 }
 

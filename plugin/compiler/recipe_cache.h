@@ -1,8 +1,11 @@
-// RecipeCache: the recipes of this process, by what they compute.
+// RecipeCache: the recipes of this process, by what they compute; in front of those on disk.
 #ifndef HPU_PLUGIN_COMPILER_RECIPE_CACHE_H_
 #define HPU_PLUGIN_COMPILER_RECIPE_CACHE_H_
 
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -10,37 +13,64 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/recipe.h"
+#include "plugin/store/entry.h"
 
 namespace hpu {
 
 // Clusters that differ only in names share a recipe: functions that are traced again, Sessions over one graph, eager
-// ops of several models. One compile per program: threads that ask for one that is being compiled wait for it. A
-// failure is not kept. Recipes that nobody else uses are dropped when there are more than kCapacity. Thread safe; never
-// destroyed.
+// ops of several models. One compile per program: threads that ask for one that is being compiled wait for it, and
+// processes that share a disk cache (disk_cache.h) wait for each other. A failure is not kept. Recipes that nobody else
+// uses are dropped when there are more than kCapacity. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();
 
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program);
 
+  // The recipe of a key if it is in memory. Waits for no compilation and takes no lock that a compilation holds;
+  // threads that look for different keys, or for the same one, do not wait for each other.
+  std::shared_ptr<const hal::Recipe> Find(const store::Key& key);
+
+  // Since the process started.
+  struct Counters {
+    std::atomic<int64_t> memory_hits{0};
+    std::atomic<int64_t> disk_hits{0};
+    std::atomic<int64_t> compiled{0};
+  };
+  const Counters& counters() const { return counters_; }
+
  private:
   static constexpr size_t kCapacity = 10000;
+  static constexpr size_t kShards = 16;
 
   struct Entry {
-    bool compiling = true;
-    std::shared_ptr<const hal::Recipe> recipe;  // null while compiling, and after a failure
+    bool making = true;
+    std::shared_ptr<const hal::Recipe> recipe;  // null while it is made, and after a failure
     absl::Status status;
   };
+  // A key's first digit chooses its shard.
+  struct Shard {
+    absl::Mutex mutex;
+    absl::flat_hash_map<std::string, std::shared_ptr<Entry>> entries ABSL_GUARDED_BY(mutex);
 
-  void Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+    void Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
+  };
 
-  absl::Mutex mutex_;
-  // By a 128-bit fingerprint and the size of the canonical form.
-  absl::flat_hash_map<std::string, std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  Shard& ShardOf(const store::Key& key);
+  // From disk, or by compiling.
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> Make(hal::Device& device, const hal::Program& program,
+                                                          const store::Key& key);
+
+  std::array<Shard, kShards> shards_;
+  Counters counters_;
 };
+
+// What a recipe of the program for the device would be made from. InvalidArgument if the program does not parse.
+absl::StatusOr<store::Key> KeyOf(const hal::Device& device, const hal::Program& program);
 
 }  // namespace hpu
 

@@ -64,9 +64,9 @@ class Claim {
 // counts as a miss. Thread safe; threads of one process should not ask for one key at a time (RecipeCache sees to it).
 class RecipeStore {
  public:
-  // `warn` is called from any thread, once for each thing that is wrong.
-  RecipeStore(StoreSettings settings, std::function<void(const std::string&)> warn)
-      : settings_(std::move(settings)), warn_(std::move(warn)) {}
+  // `warn` is called from any thread, once for each thing that is wrong. `counters` outlives the store.
+  RecipeStore(StoreSettings settings, StoreCounters* counters, std::function<void(const std::string&)> warn)
+      : settings_(std::move(settings)), counters_(*counters), warn_(std::move(warn)) {}
 
   RecipeStore(const RecipeStore&) = delete;
   RecipeStore& operator=(const RecipeStore&) = delete;
@@ -87,7 +87,6 @@ class RecipeStore {
   void SetAside(const Key& key, absl::string_view reason);
 
   const StoreSettings& settings() const { return settings_; }
-  const StoreCounters& counters() const { return counters_; }
 
  private:
   // The payload of the entry, or nothing.
@@ -100,8 +99,8 @@ class RecipeStore {
   void CleanOnce(const StoreDirectory& directory);
 
   const StoreSettings settings_;
+  StoreCounters& counters_;
   const std::function<void(const std::string&)> warn_;
-  StoreCounters counters_;
   absl::Mutex mutex_;
   absl::flat_hash_set<std::string> warned_ ABSL_GUARDED_BY(mutex_);
   std::pair<uint64_t, uint64_t> cleaned_ ABSL_GUARDED_BY(mutex_){0, 0};  // device and number of the directory

@@ -1,0 +1,21 @@
+#include "plugin/c_api.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/c_buffer.h"
+#include "plugin/compiler/disk_cache.h"
+#include "plugin/compiler/recipe_cache.h"
+
+hpu_buffer hpu_recipe_cache(void) {
+  const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
+  const hpu::store::StoreCounters& disk = hpu::DiskCache::Get().counters();
+  return hpu::MakeBuffer(
+      absl::StrCat("{\"memory_hits\": ", cache.memory_hits.load(), ", \"disk_hits\": ", cache.disk_hits.load(),
+                   ", \"compiled\": ", cache.compiled.load(), ", \"disk_misses\": ", disk.misses.load(),
+                   ", \"stored\": ", disk.stored.load(), ", \"refused\": ", disk.refused.load(),
+                   ", \"evicted\": ", disk.evicted.load(), ", \"waits\": ", disk.waits.load(),
+                   ", \"wait_seconds\": ", static_cast<double>(disk.wait_microseconds.load()) * 1e-6, "}"));
+}
+
+void hpu_recipe_cache_flush(void) { hpu::DiskCache::Get().Flush(); }

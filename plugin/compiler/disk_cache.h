@@ -1,0 +1,71 @@
+// DiskCache: the recipe store that TF_RECIPE_CACHE_PATH names, and the thread that writes to it.
+#ifndef HPU_PLUGIN_COMPILER_DISK_CACHE_H_
+#define HPU_PLUGIN_COMPILER_DISK_CACHE_H_
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/recipe.h"
+#include "plugin/store/recipe_store.h"
+
+namespace hpu {
+
+// Settings are read at each call: programs set the path after loading, and may change it. Thread safe; never destroyed.
+class DiskCache {
+ public:
+  // The right to compile, and where the result goes.
+  struct Claim {
+    std::shared_ptr<store::RecipeStore> store;  // null: there is no disk cache
+    store::Claim lock;
+  };
+  struct Lookup {
+    std::shared_ptr<const hal::Recipe> recipe;  // null: the caller compiles it
+    Claim claim;
+  };
+
+  static DiskCache& Get();
+
+  // Loads the recipe, or waits for the right to compile it (store/recipe_store.h). An entry that the device does not
+  // take is set aside.
+  Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name);
+
+  // Stores the recipe in the background; the claim is held until it is on the disk.
+  void Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
+             Claim claim);
+
+  // Waits until all is stored. Returns at once in a forked child, whose parent does it.
+  void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Of all stores that this process has used.
+  const store::StoreCounters& counters() const { return counters_; }
+
+ private:
+  struct Job {
+    store::Key key;
+    recipe::v1::Metadata metadata;
+    std::shared_ptr<const hal::Recipe> recipe;
+    Claim claim;
+  };
+
+  // The store of the settings as they are now; null without a path.
+  std::shared_ptr<store::RecipeStore> CurrentStore() ABSL_LOCKS_EXCLUDED(mutex_);
+  void WriteJobs() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+
+  store::StoreCounters counters_;
+  absl::Mutex mutex_;
+  std::shared_ptr<store::RecipeStore> store_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has a job in hand
+  int thread_pid_ ABSL_GUARDED_BY(mutex_) = 0;    // process of the thread; 0: none yet
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPILER_DISK_CACHE_H_
