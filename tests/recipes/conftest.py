@@ -1,0 +1,67 @@
+"""A cache directory of the test's own, and a program that compiles a few recipes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.support.processes import run_python
+
+# Prints the losses of four train steps and where the recipes came from. `before` runs first.
+PROGRAM = """
+    import json, logging
+    import habana_frameworks.tensorflow as htf
+    htf.load_habana_module()
+    import tensorflow as tf
+    from habana_frameworks.tensorflow import library_loader, statistics
+    {before}
+    tf.random.set_seed(3)
+    weights = tf.Variable(tf.random.stateless_normal([16, 4], [1, 2]))
+    images = tf.random.stateless_normal([8, 16], [3, 4])
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.nn.softmax(tf.nn.dropout(images @ weights, 0.3)) ** 2)
+        weights.assign_sub(tape.gradient(loss, weights))
+        return loss
+
+    losses = [float(step()) for _ in range(4)]
+    library_loader._flush_recipes()
+    print(json.dumps({{"losses": losses, "recipes": vars(statistics.recipes())}}))
+"""
+
+
+def run_training(cache: pathlib.Path, environment: Mapping[str, str | None] | None = None, before: str = "") -> Any:
+    """Runs the program in a process of its own; its output, and what it wrote to stderr as "messages"."""
+    variables: dict[str, str | None] = {"TF_RECIPE_CACHE_PATH": str(cache), "TF_CPP_MIN_LOG_LEVEL": "1"}
+    done = run_python(PROGRAM.format(before=before), {**variables, **(environment or {})})
+    return {**json.loads(done.stdout.splitlines()[-1]), "messages": done.stderr}
+
+
+@dataclasses.dataclass(frozen=True)
+class Warm:
+    """What a first process computed, and the directory that it filled."""
+
+    cache: pathlib.Path
+    first: dict[str, Any]
+
+
+@pytest.fixture(scope="session")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> Warm:
+    cache = tmp_path_factory.mktemp("first") / "recipes"
+    return Warm(cache, run_training(cache))
+
+
+@pytest.fixture
+def warm(first_run: Warm, tmp_path: pathlib.Path) -> Warm:
+    """A copy for one test."""
+    cache = tmp_path / "recipes"
+    shutil.copytree(first_run.cache, cache)
+    return Warm(cache, first_run.first)

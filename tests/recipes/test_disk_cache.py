@@ -1,0 +1,99 @@
+"""Recipes on disk: a second process compiles nothing and computes the same.
+
+plugin/store/*_test.cc tests what happens to the files: locks, damage, full disks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+from tests.recipes.conftest import PROGRAM, Warm, run_training
+from tests.support.processes import ROOT
+
+
+def test_second_process_compiles_nothing(warm: Warm) -> None:
+    first, second = warm.first, run_training(warm.cache)
+    assert first["recipes"]["compiled"] == first["recipes"]["stored"] > 0
+    assert second["recipes"]["compiled"] == 0
+    assert second["recipes"]["disk_hits"] == first["recipes"]["compiled"]
+    # Random numbers go on with the program's own sequence: their state is no part of a recipe.
+    assert second["losses"] == first["losses"]
+    assert len(set(first["losses"])) == 4
+    assert {path.suffix for path in warm.cache.iterdir()} == {".recipe"}
+
+
+def test_path_set_after_loading_and_unrelated_functions_traced_first(warm: Warm) -> None:
+    before = f"import os; os.environ['TF_RECIPE_CACHE_PATH'] = {str(warm.cache)!r}"
+    second = run_training(
+        warm.cache, {"TF_RECIPE_CACHE_PATH": None}, before + "; tf.function(lambda x: x * 2 + 1)(tf.ones([3]))"
+    )
+    assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
+    assert second["recipes"]["compiled"] == second["recipes"]["stored"] == 1  # of the function that is new
+    assert second["losses"] == warm.first["losses"]
+
+
+def test_directory_may_be_cleared_by_the_program(warm: Warm) -> None:
+    before = f"tf.function(lambda x: x * 2 + 1)(tf.ones([3])); import shutil; shutil.rmtree({str(warm.cache)!r})"
+    second = run_training(warm.cache, before=before)
+    assert second["recipes"]["disk_hits"] == 0
+    assert second["recipes"]["compiled"] == second["recipes"]["stored"] == warm.first["recipes"]["compiled"] + 1
+
+
+def test_other_compiler_settings_make_other_recipes(warm: Warm) -> None:
+    second = run_training(warm.cache, {"XLA_FLAGS": "--xla_cpu_enable_fast_math=true"})
+    assert second["recipes"]["compiled"] == warm.first["recipes"]["compiled"]
+    assert second["recipes"]["disk_hits"] == 0
+
+
+def test_damaged_entries_are_compiled_anew_and_reported_once(warm: Warm) -> None:
+    for path in warm.cache.glob("*.recipe"):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    second = run_training(warm.cache)
+    count = warm.first["recipes"]["compiled"]
+    assert (second["recipes"]["refused"], second["recipes"]["compiled"], second["recipes"]["stored"]) == (count,) * 3
+    assert second["losses"] == warm.first["losses"]
+    assert second["messages"].count("its checksum is wrong") == count
+
+
+def test_threshold_keeps_small_recipes_out(tmp_path: pathlib.Path) -> None:
+    cache = tmp_path / "recipes"
+    assert run_training(cache, {"HPU_RECIPE_CACHE_MIN_COMPILE_MS": "1000000"})["recipes"]["stored"] == 0
+
+
+def test_read_only(warm: Warm) -> None:
+    names = {path.name: path.stat().st_mtime_ns for path in warm.cache.iterdir()}
+    before = "tf.function(lambda x: x * 2 + 1)(tf.ones([3]))"
+    second = run_training(warm.cache, {"HPU_RECIPE_CACHE_READ_ONLY": "1"}, before)
+    assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
+    assert {path.name: path.stat().st_mtime_ns for path in warm.cache.iterdir()} == names
+
+
+def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathlib.Path) -> None:
+    cache = tmp_path / "recipes"
+    program = textwrap.dedent(PROGRAM.format(before=""))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "TF_RECIPE_CACHE_PATH": str(cache),
+    }
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(8)
+    ]
+    try:
+        outputs = [json.loads(process.communicate(timeout=200)[0].splitlines()[-1]) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    compiled = [output["recipes"]["compiled"] for output in outputs]
+    assert sum(compiled) == len(list(cache.glob("*.recipe"))) > 0, compiled
+    assert len({tuple(output["losses"]) for output in outputs}) == 1
+    assert {path.suffix for path in cache.iterdir()} == {".recipe"}
