@@ -144,8 +144,12 @@ void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
                                    "whole cache may be (HPU_RECIPE_CACHE_MAX_MB); it is not kept"));
     return;
   }
-  const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/true);
-  const absl::Status status = directory.ok() ? directory->Write(EntryName(key.name), bytes) : directory.status();
+  absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/true);
+  absl::Status status = directory.ok() ? directory->Write(EntryName(key.name), bytes) : directory.status();
+  if (absl::IsNotFound(status)) {  // removed since it was opened
+    directory = StoreDirectory::Open(settings_.path, /*make=*/true);
+    status = directory.ok() ? directory->Write(EntryName(key.name), bytes) : directory.status();
+  }
   if (!status.ok()) {
     WarnOnce("write", absl::StrCat(status.message(), "; recipes are compiled and not kept"));
     return;
