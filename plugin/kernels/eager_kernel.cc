@@ -12,6 +12,7 @@
 #include "plugin/kernels/host_layout.h"
 #include "plugin/kernels/index_range.h"
 #include "plugin/kernels/statistics.h"
+#include "plugin/passes/placement_policy.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/lib/strings/proto_serialization.h"
 
@@ -35,7 +36,13 @@ std::string NodeKey(tensorflow::NodeDef node) {
   return key;
 }
 
+// Placement leaves ops here that it refuses when they are tied to the HPU by a variable.
+bool IsRefused(const tensorflow::NodeDef& node) {
+  return passes::PlacementPolicy::Active().Refuse(node.op(), tensorflow::AttrSlice(node)).has_value();
+}
+
 std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
+  if (IsRefused(node)) return std::make_shared<ExecutableTable>();  // equal ops may have recipes
   static auto* mutex = new absl::Mutex;
   static auto* tables = new absl::flat_hash_map<std::string, std::shared_ptr<ExecutableTable>>;
   absl::MutexLock lock(mutex);
@@ -45,7 +52,7 @@ std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
 }
 
 bool IsCompilable(const tensorflow::NodeDef& node) {
-  return !IsKeptFromCompiler(node.op()) && !DrawsOtherNumbers(node.op()) &&
+  return !IsRefused(node) && !IsKeptFromCompiler(node.op()) && !DrawsOtherNumbers(node.op()) &&
          tensorflow::FindKernelDef(tensorflow::DeviceType(kCompilationDevice), node, nullptr, nullptr).ok();
 }
 

@@ -9,6 +9,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/device/hpu_device.h"
 #include "plugin/flags/flags.h"
+#include "plugin/passes/placement_policy.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/platform/logging.h"
 
@@ -69,6 +70,11 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
       construction->function_library()->GetFunctionLibraryDefinition()->Find(function_.name());
   OP_REQUIRES(construction, definition != nullptr,
               absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the library")));
+  if (must_compile_) {
+    OP_REQUIRES_OK(construction,
+                   passes::PlacementPolicy::Active().CheckMustCompile(
+                       function_.name(), *construction->function_library()->GetFunctionLibraryDefinition()));
+  }
   counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size());
 }
 

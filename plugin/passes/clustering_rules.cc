@@ -1,5 +1,7 @@
 #include "plugin/passes/clustering_rules.h"
 
+#include <string_view>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/fusible_ops.h"
@@ -13,6 +15,13 @@ using tensorflow::Node;
 
 constexpr char kJitScopeAttr[] = "_XlaCompile";
 constexpr char kJitScopeNameAttr[] = "_XlaScope";
+
+// Whether a name of the settings means a node: its whole name, or the part after the last scope.
+bool IsNamed(std::string_view node, std::string_view name) {
+  if (node == name) return true;
+  const size_t scope = node.rfind('/');
+  return scope != std::string_view::npos && node.substr(scope + 1) == name;
+}
 
 OpRefusal RefuseOff(const Settings& settings) {
   return {"user-setting", absl::StrCat("clustering is off: ", settings.clustering_source)};
@@ -38,6 +47,9 @@ void SetJitScope(Node* node, bool compile, const std::string& name) {
 }
 
 std::optional<OpRefusal> RefuseInsideBySettings(const Node& node, const Settings& settings) {
+  for (const std::string& name : settings.dont_cluster) {
+    if (IsNamed(node.name(), name)) return OpRefusal{"user-setting", absl::StrCat("TF_DONT_CLUSTER names ", name)};
+  }
   if (JitScope(node) == false) return OpRefusal{"jit-scope", "is under jit_scope(False)"};
   if (settings.clustering == Clustering::kLite && !IsFusible(node.type_string())) {
     return OpRefusal{"lite", absl::StrCat("HPU_CLUSTERING=lite: XLA does not fuse ", node.type_string())};

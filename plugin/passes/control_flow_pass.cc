@@ -130,23 +130,10 @@ std::vector<Node*> Chooser::ToLower() {
   return lower;
 }
 
-// Whether a graph is one in which an HPU might get nodes.
-bool Concerns(const tensorflow::GraphOptimizationPassOptions& options) {
-  if (options.graph == nullptr || options.flib_def == nullptr || options.device_set == nullptr) return false;
-  if (options.function_def != nullptr && IsEagerWrapper(options.function_def->signature().name())) return false;
-  const bool elsewhere =
-      options.default_function_device != nullptr && options.default_function_device->device_type() != kDeviceType;
-  if (elsewhere) return false;
-  for (const tensorflow::Device* device : options.device_set->devices()) {
-    if (device->device_type() == kDeviceType) return true;
-  }
-  return false;
-}
-
 class HidePass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
-    if (!Concerns(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+    if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
       return tensorflow::OkStatus();
     }
     return HideControlFlow(options.graph->get(), options.flib_def);
@@ -156,7 +143,7 @@ class HidePass : public tensorflow::GraphOptimizationPass {
 class LowerPass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
-    if (!Concerns(options)) return tensorflow::OkStatus();
+    if (!MayUseHpu(options)) return tensorflow::OkStatus();
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
     PassContext context(options.graph, options.flib_def, GraphName(function),
                         Settings::FromEnvironment(options.session_options));

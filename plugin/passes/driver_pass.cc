@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/pipeline.h"
+#include "plugin/passes/placement_pass.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/graph_def_builder.h"
@@ -36,17 +37,29 @@ bool RunsInParts(const tensorflow::Graph& graph) {
   });
 }
 
+// Whether placement kept any node off the HPU.
+bool AnyRefused(const tensorflow::Graph& graph) {
+  return absl::c_any_of(graph.op_nodes(),
+                        [](const tensorflow::Node* node) { return node->attrs().Find(kRefusalAttr) != nullptr; });
+}
+
 class DriverPass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
-    if (options.graph == nullptr || options.flib_def == nullptr || !AnyOnHpu(**options.graph)) {
-      return tensorflow::OkStatus();
-    }
+    if (options.graph == nullptr || options.flib_def == nullptr) return tensorflow::OkStatus();
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
-    if (IsOthersGraph(function) || RunsInParts(**options.graph)) return tensorflow::OkStatus();
+    const bool on_hpu = AnyOnHpu(**options.graph);
+    if ((!on_hpu && !AnyRefused(**options.graph)) || IsOthersGraph(function)) return tensorflow::OkStatus();
     const std::string name = function.empty() ? SessionGraphName(**options.graph) : GraphName(function);
     PassContext context(options.graph, options.flib_def, name, Settings::FromEnvironment(options.session_options));
-    const tensorflow::Status status = RunPasses(&context);
+    RecordPlacement(&context);
+    tensorflow::Status status;
+    if (on_hpu && !RunsInParts(**options.graph)) {
+      status = RunPasses(&context);
+    } else {
+      context.report.nodes = (*options.graph)->num_op_nodes();
+    }
+    for (tensorflow::Node* node : (*options.graph)->op_nodes()) node->ClearAttr(kRefusalAttr);
     KeepReport(context.report);
     return status;
   }

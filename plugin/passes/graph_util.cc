@@ -84,6 +84,18 @@ bool AnyOnHpu(const tensorflow::Graph& graph) {
   return false;
 }
 
+bool MayUseHpu(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (options.graph == nullptr || options.flib_def == nullptr || options.device_set == nullptr) return false;
+  if (options.function_def != nullptr && IsEagerWrapper(options.function_def->signature().name())) return false;
+  const bool elsewhere =
+      options.default_function_device != nullptr && options.default_function_device->device_type() != kDeviceType;
+  if (elsewhere) return false;
+  for (const tensorflow::Device* device : options.device_set->devices()) {
+    if (device->device_type() == kDeviceType) return true;
+  }
+  return false;
+}
+
 std::string GraphName(std::string_view function) {
   if (function.empty()) return "session";
   absl::string_view name(function.data(), function.size());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/graph.h"
 #include "tensorflow/core/graph/node_builder.h"
@@ -26,6 +27,7 @@ inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the c
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: the node stays outside, for host ops
 inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: its errors would be lost in a cluster
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where the node goes if no cluster takes it
+inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that keeps the node off the HPU
 inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
 
 // Whether a device name (full or partial, "" is none) names an HPU.
@@ -52,6 +54,10 @@ bool IsOnHost(const tensorflow::OutputTensor& tensor);
 // A node's outgoing edges in the order in which they were made: TensorFlow's sets are ordered by address, and passes
 // that followed that order would make another graph each time.
 std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node);
+
+// Whether the graph of a pass is one in which an HPU might get nodes: not on machines without, nor for functions of
+// other devices, nor for the wrappers of eager ops.
+bool MayUseHpu(const tensorflow::GraphOptimizationPassOptions& options);
 
 // Whether any node of a graph is; stops at the first.
 bool AnyOnHpu(const tensorflow::Graph& graph);

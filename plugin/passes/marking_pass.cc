@@ -7,6 +7,7 @@
 #include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/constant_origin.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/placement_policy.h"
 #include "plugin/passes/range_check_pass.h"
 #include "tensorflow/compiler/jit/compilability_check_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -74,6 +75,7 @@ struct CandidateRules::Impl {
   const Settings& settings;
   tensorflow::FunctionLibraryRuntime* runtime;
   RecursiveCompilabilityChecker checker;
+  const PlacementPolicy& policy = PlacementPolicy::Active();
   absl::flat_hash_map<std::string, std::optional<OpRefusal>> functions;
 };
 
@@ -81,6 +83,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
   if (node.IsArg() || node.IsRetval()) return std::nullopt;
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseInsideBySettings(node, settings)) return refusal;
+  if (auto refusal = policy.Refuse(node.type_string(), node.attrs())) return refusal;
   if (IsPinnedElsewhere(node) && !node.IsConstant())
     return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
   if (FindIndexedOp(node.type_string()) != nullptr) {
@@ -211,6 +214,7 @@ absl::Status MarkCandidates(PassContext* context) {
     }
     if (!IsOnHpu(*node)) continue;
     ++context->report.hpu_nodes;
+    if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // placement's report has the reason
     if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {
       node->AddAttr(kMustCompileAttr, true);
       continue;

@@ -35,6 +35,7 @@ Settings Settings::FromEnvironment() {
   if (clustering == "lite") settings.clustering = Clustering::kLite;
   if (flags::IsSet(kClusteringFlag)) settings.clustering_source = kClusteringFlag + ("=" + clustering);
   settings.cluster_variables = flags::TfClusterVariables();
+  settings.dont_cluster = flags::TfDontCluster();
   settings.min_cluster_size = flags::MinClusterSize();
   ReadMaximum(&settings);
   settings.cluster_fuel = flags::ClusterFuel();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tensorflow {
 struct SessionOptions;
@@ -23,6 +24,7 @@ struct Settings {
   Clustering clustering = Clustering::kOn;
   std::string clustering_source;  // what chose it, for people; empty for the default
   bool cluster_variables = true;
+  std::vector<std::string> dont_cluster;  // names of nodes, whole or after the last scope
   int64_t min_cluster_size = 2;
   int64_t max_cluster_size = 0;       // 0: no bound
   std::string max_cluster_size_name;  // the setting that bounds it

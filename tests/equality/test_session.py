@@ -207,8 +207,9 @@ def test_a_variable_that_is_not_initialised() -> None:
             session.run(variable * 2.0 + 1.0)
 
 
-def test_reference_variables() -> None:
+def test_reference_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     """The variables of old programs, which live on the CPU."""
+    monkeypatch.setenv("TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU", "true")
 
     def program() -> Any:
         variable = tf1.Variable([1.0, 2.0], use_resource=False)

@@ -171,8 +171,9 @@ def test_threads_share_an_int32_counter() -> None:
     assert int(counter) == 101
 
 
-def test_reference_variables() -> None:
-    """Variables of TensorFlow 1 without resources: HPU and CPU share the work by soft placement."""
+def test_reference_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variables of TensorFlow 1 without resources live on the CPU; the HPU takes part."""
+    monkeypatch.setenv("TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU", "true")
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
         v = tf.compat.v1.get_variable("v", initializer=np.ones(3, np.float32), use_resource=False)
         i = tf.compat.v1.get_variable("i", initializer=np.array([1, 2], np.int32), use_resource=False)
