@@ -161,9 +161,7 @@ def cpp_source(lists: list[OpList]) -> str:
             for entry in found.entries:
                 rules = f"k_{found.name}_{entry.op.replace('>', '_')}" if entry.types else "{}"
                 verdict = "k" + entry.verdict.capitalize()
-                lines.append(
-                    f'    {{"{entry.op}", Verdict::{verdict}, "{entry.source}", {entry.max_rank}, {rules}}},'
-                )
+                lines.append(f'    {{"{entry.op}", Verdict::{verdict}, "{entry.source}", {entry.max_rank}, {rules}}},')
             lines.append("};")
         if found.index_attributes:
             names = ", ".join(f'"{name}"' for name in found.index_attributes)

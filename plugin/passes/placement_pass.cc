@@ -88,11 +88,11 @@ std::optional<OpRefusal> Placement::Refuse(const Node& node, const StaticShapes*
 }
 
 void Placement::FindRefusals() {
-  std::optional<StaticRanks> ranks;
-  if (policy_.bounds_ranks()) ranks.emplace(graph_, library_);
+  std::optional<StaticShapes> shapes;
+  if (policy_.bounds_ranks()) shapes.emplace(graph_, library_);
   for (Node* node : graph_->op_nodes()) {
     if (IsOnCpuAlready(*node)) continue;
-    if (auto refusal = Refuse(*node, ranks ? &*ranks : nullptr)) refused_.emplace(node, *std::move(refusal));
+    if (auto refusal = Refuse(*node, shapes ? &*shapes : nullptr)) refused_.emplace(node, *std::move(refusal));
   }
 }
 

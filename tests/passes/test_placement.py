@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("TF_PLACE_ON_CPU", "HPU_OP_LIST", "HPU_OP_LIST_UNKNOWN"):
+    for name in ("TF_PLACE_ON_CPU", "TF_DONT_CLUSTER", "HPU_OP_LIST", "HPU_OP_LIST_UNKNOWN"):
         monkeypatch.delenv(name, raising=False)
     tf.config.set_soft_device_placement(True)  # a context that began inside a graph has it off
 
@@ -36,7 +36,7 @@ def reason(name: str, op: str) -> str:
     return next(refusal["reason"] for refusal in report_of(name)["refusals"] if refusal["op"] == op)
 
 
-def check(function: Callable[..., Any], *args: Any) -> None:
+def check(function: Any, *args: Any) -> None:
     """The function's results equal those of the same Python on the CPU."""
     with tf.device("/CPU:0"):
         expected = function.python_function(*args)
@@ -214,6 +214,27 @@ def test_a_function_that_must_be_compiled(monkeypatch: pytest.MonkeyPatch) -> No
 
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"op here \(Tanh\).*rule user-setting"):
         outer(tf.constant(X))
+
+
+def test_nodes_that_must_not_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole names, or what comes after the last scope; in bodies too."""
+    monkeypatch.setenv("TF_DONT_CLUSTER", "last, a/whole ,inside")
+
+    @tf.function
+    def named(x: tf.Tensor) -> tf.Tensor:
+        with tf.name_scope("a"):
+            x = tf.multiply(x, 2.0, name="whole") + tf.tanh(x, name="other")
+            x = tf.sin(x, name="last") * 0.5 + 1.0
+        for _ in tf.range(2):
+            x = tf.exp(tf.negative(tf.abs(x)), name="inside") * 0.5 + tf.tanh(x)
+        return tf.tanh(x, name="whole") * 2.0
+
+    check(named, tf.constant(X))
+    found = {r["node"]: r for r in report_of("named")["refusals"] if "TF_DONT_CLUSTER" in r["reason"]}
+    assert {"a/whole", "a/last"} < found.keys() and any(name.endswith("/inside") for name in found)
+    assert "whole" not in found and "a/other" not in found
+    assert {refusal["rule"] for refusal in found.values()} == {"user-setting"}
+    assert report_of("named")["clusters"]
 
 
 def test_names_that_are_no_ops_are_warned_about_once() -> None:
