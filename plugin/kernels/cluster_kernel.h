@@ -23,8 +23,6 @@ namespace hpu {
 class ClusterKernel : public tensorflow::OpKernel {
  public:
   void Compute(tensorflow::OpKernelContext* context) final;
-  // It may compile, or run on the CPU: not for the thread that schedules.
-  bool IsExpensive() override { return true; }
 
  protected:
   ClusterKernel(tensorflow::OpKernelConstruction* construction, std::shared_ptr<ExecutableTable> table)

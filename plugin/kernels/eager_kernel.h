@@ -13,6 +13,8 @@ namespace hpu {
 class EagerKernel : public ClusterKernel {
  public:
   explicit EagerKernel(tensorflow::OpKernelConstruction* construction);
+  // In a graph it mostly runs the CPU's kernel: not for the thread that schedules.
+  bool IsExpensive() override { return true; }
 
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;

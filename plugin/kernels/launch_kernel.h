@@ -23,6 +23,8 @@ class LaunchKernel : public ClusterKernel {
   // HabanaLaunch: the cluster is in the node's attributes.
   explicit LaunchKernel(tensorflow::OpKernelConstruction* construction);
   LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster);
+  // Queuing is cheap: run on the thread that is there.
+  bool IsExpensive() override { return false; }
 
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
@@ -31,8 +33,6 @@ class LaunchKernel : public ClusterKernel {
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(const absl::Status& failure) override;
-  // Queuing is cheap: run on the thread that is there.
-  bool IsExpensive() override { return false; }
   void CountLaunch() override { counters_->launches.fetch_add(1, std::memory_order_relaxed); }
   void CountCompile(const Executable& executable) override;
   void CountHostRun(uint64_t bytes) override;
