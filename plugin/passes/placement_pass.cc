@@ -13,12 +13,14 @@
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/handle_groups.h"
 #include "plugin/passes/legacy_variables.h"
+#include "plugin/passes/narrowing_pass.h"
 #include "plugin/passes/static_shapes.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/platform/logging.h"
 #include "tensorflow/core/util/device_name_utils.h"
+#include "tsl/platform/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -54,14 +56,15 @@ bool IsOnCpuAlready(const Node& node) {
 
 class Placement {
  public:
-  Placement(PassContext* context, const PlacementPolicy& policy, const std::string& host)
-      : graph_(context->graph->get()), library_(context->library), policy_(policy), host_(host) {}
+  // `shapes` may be null: then ranks are not asked for.
+  Placement(Graph* graph, const PlacementPolicy& policy, const std::string& host, const StaticShapes* shapes)
+      : graph_(graph), policy_(policy), host_(host), shapes_(shapes) {}
 
   absl::Status Run();
 
  private:
   void FindRefusals();
-  std::optional<OpRefusal> Refuse(const Node& node, const StaticShapes* shapes) const;
+  std::optional<OpRefusal> Refuse(const Node& node) const;
   // Where handles tie nodes together: whether the node's group moves, stays or has its place already.
   enum class Group { kNone, kMoves, kStays, kPlaced };
   Group GroupOf(const HandleGroups& groups, const Node& node) const;
@@ -70,29 +73,27 @@ class Placement {
   void DropColocation();
 
   Graph* const graph_;
-  tensorflow::FunctionLibraryDefinition* const library_;
   const PlacementPolicy& policy_;
   const std::string host_;
+  const StaticShapes* const shapes_;
   absl::flat_hash_map<Node*, OpRefusal> refused_;
   std::vector<Node*> moving_;
   absl::flat_hash_set<std::string> uncolocated_;  // names of those that no handle ties
 };
 
-std::optional<OpRefusal> Placement::Refuse(const Node& node, const StaticShapes* shapes) const {
+std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
-  const int bound = shapes == nullptr ? 0 : policy_.MaxRank(node.type_string());
-  const int rank = bound == 0 ? 0 : shapes->LargestRank(node);
+  const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
+  const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
   if (rank <= bound) return std::nullopt;
   return OpRefusal{"rank", absl::StrCat("a tensor of ", node.type_string(), " has ", rank,
                                         " dimensions, the op list allows ", bound)};
 }
 
 void Placement::FindRefusals() {
-  std::optional<StaticShapes> shapes;
-  if (policy_.bounds_ranks()) shapes.emplace(graph_, library_);
   for (Node* node : graph_->op_nodes()) {
     if (IsOnCpuAlready(*node)) continue;
-    if (auto refusal = Refuse(*node, shapes ? &*shapes : nullptr)) refused_.emplace(node, *std::move(refusal));
+    if (auto refusal = Refuse(*node)) refused_.emplace(node, *std::move(refusal));
   }
 }
 
@@ -193,8 +194,10 @@ class PlacementPass : public tensorflow::GraphOptimizationPass {
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
     PassContext context(options.graph, options.flib_def, GraphName(function), passes::Settings::FromEnvironment());
     const tensorflow::Device* device = options.default_function_device;
-    return PlaceUnsupportedOpsOnCpu(&context, PlacementPolicy::Active(),
-                                    device == nullptr ? "/device:CPU:0" : HostOf(device->name()));
+    const tensorflow::Status status = PlaceUnsupportedOpsOnCpu(
+        &context, PlacementPolicy::Active(), device == nullptr ? "/device:CPU:0" : HostOf(device->name()));
+    if (!context.report.rewrites.empty()) KeepReport(context.report);
+    return status;
   }
 };
 
@@ -206,9 +209,12 @@ REGISTER_OPTIMIZATION(tensorflow::OptimizationPassRegistry::PRE_PLACEMENT, kPhas
 }  // namespace
 
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host) {
-  const absl::Status legacy = PlaceLegacyVariables(context->graph->get(), host);
-  if (!legacy.ok()) return legacy;
-  return Placement(context, policy, host).Run();
+  Graph* graph = context->graph->get();
+  TF_RETURN_IF_ERROR(PlaceLegacyVariables(graph, host));
+  if (policy.list().takes_all) return Placement(graph, policy, host, nullptr).Run();
+  const StaticShapes shapes(graph, context->library);
+  TF_RETURN_IF_ERROR(NarrowTypes(context, policy.list(), shapes));
+  return Placement(graph, policy, host, &shapes).Run();
 }
 
 void RecordPlacement(PassContext* context) {

@@ -30,6 +30,8 @@ class PlacementPolicy {
   // The policy of the settings as they are now; never destroyed, so that kernels may keep it.
   static const PlacementPolicy& Active();
 
+  const OpListData& list() const { return list_; }
+
   // Whether it refuses nothing, whatever the op.
   bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
 
@@ -39,8 +41,6 @@ class PlacementPolicy {
 
   // The largest rank that the list gives an op; 0 if it sets no bound.
   int MaxRank(const std::string& op) const;
-  // Whether MaxRank may be other than 0: whether it is worth while to infer shapes.
-  bool bounds_ranks() const { return !list_.takes_all; }
 
   // An error that names op and rule if a function that must be compiled as a whole has an op that is refused.
   absl::Status CheckMustCompile(const std::string& function,
