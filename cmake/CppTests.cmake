@@ -13,8 +13,8 @@ if(HPU_SANITIZE)
   list(FILTER cts_sources EXCLUDE REGEX "/store/faults_test")
 endif()
 if(cts_sources)
-  add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_flags>
-    $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_recipe>)
+  add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_log>
+    $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_recipe>)
   foreach(layer backend_common backend_null backend_emulator)
     if(TARGET hpu_${layer})
       target_sources(hpu_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)

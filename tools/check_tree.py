@@ -16,14 +16,15 @@ MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w"""
 # A layer may include those named here and itself (docs/architecture.md).
 LAYERS = {
     "flags": set(),
+    "log": {"flags"},
     "files": set(),
-    "hal": {"flags"},
-    "backends": {"hal", "files", "flags"},
+    "hal": {"log", "flags"},
+    "backends": {"hal", "files", "log", "flags"},
     "cts": {"hal", "backends", "flags"},
     "store": {"files"},
-    "passes": {"flags"},
-    "compiler": {"hal", "store", "flags"},
-    "device": {"hal", "flags"},
+    "passes": {"log", "flags"},
+    "compiler": {"hal", "store", "log", "flags"},
+    "device": {"hal", "log", "flags"},
 }
 
 

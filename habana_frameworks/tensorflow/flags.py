@@ -207,9 +207,10 @@ def eager_max_signatures() -> int:
 
 
 def clustering() -> str:
-    """HPU_CLUSTERING: Whether graphs are cut into clusters. off runs every op as its own recipe; lite clusters only
-    ops that XLA fuses (element-wise ones, reductions, changes of shape). A function with jit_compile=True is a
-    cluster whatever it says.
+    """HPU_CLUSTERING: Whether graphs are cut into clusters (docs/clustering.md). off runs every op as its own
+    recipe; lite clusters only ops that XLA fuses (element-wise ones, reductions, changes of shape). Where it is
+    set, it overrides set_jit and global_jit_level. A function with jit_compile=True is a cluster whatever it
+    says.
     """
     return values.parse_string(_BY_NAME["HPU_CLUSTERING"])
 
@@ -259,8 +260,8 @@ def tf_cpu_runtime_fallback() -> str:
 
 
 def hbn_tf_graph_dump() -> int:
-    """HBN_TF_GRAPH_DUMP: Graph dumps under TF_DUMP_GRAPH_PREFIX. 0 none, 1 the result of the passes, above 1 after
-    every pass.
+    """HBN_TF_GRAPH_DUMP: Graph dumps under TF_DUMP_GRAPH_PREFIX (docs/logging.md). 0 none, 1 each graph after the
+    passes, above 1 all phases and passes.
     """
     return values.parse_int(_BY_NAME["HBN_TF_GRAPH_DUMP"])
 

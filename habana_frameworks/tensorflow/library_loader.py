@@ -7,6 +7,7 @@ import ctypes
 import logging
 import os
 import pathlib
+import sys
 import threading
 import types
 from typing import Any
@@ -99,8 +100,11 @@ def import_tensorflow() -> Any:
 
 def _load() -> None:
     """Loads the plugin into TensorFlow and makes its device known. Holds _lock."""
+    from habana_frameworks.tensorflow import statistics  # which asks this module for the plugin
+
     global _plugin
     report_unknown_settings()
+    _translate_vlog_level()
     tf = import_tensorflow()
     (path,) = lib_utils.mandatory_libraries(tf.__version__)
     context = _uninitialized_context()
@@ -119,6 +123,7 @@ def _load() -> None:
     habana_ops._module = module
     _plugin = path
     atexit.register(_flush_recipes)
+    statistics.log_at_exit()
     _logger.debug("loaded %s", path)
 
 
@@ -166,6 +171,21 @@ def _check_backend(handle: ctypes.CDLL) -> None:
     error = _c_api.read_json(handle, "hpu_device_info").get("error")
     if error:
         raise errors.BackendError(f"{error} (docs/settings.md explains the settings)")
+
+
+# TensorFlow has the second one since 1.15; Gaudi's guide writes the first.
+_OLD_VLOG, _VLOG = "TF_CPP_MIN_VLOG_LEVEL", "TF_CPP_MAX_VLOG_LEVEL"
+
+
+def _translate_vlog_level() -> None:
+    """Gives TensorFlow the level of its verbose log under the name that it reads, and says so."""
+    level = flags.tf_cpp_min_vlog_level()
+    if level == 0 or _VLOG in os.environ:
+        return
+    # TensorFlow's own libraries read it once, while they are imported; the plugin reads it at its first message.
+    reach = "the HPU plugin's messages, for TensorFlow was imported before" if "tensorflow" in sys.modules else "all"
+    _logger.warning("TensorFlow reads %s, not %s: set to %d, which reaches %s", _VLOG, _OLD_VLOG, level, reach)
+    os.environ[_VLOG] = str(level)
 
 
 def report_unknown_settings() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from habana_frameworks.tensorflow import _c_api, library_loader
+
+_logger = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +26,12 @@ class Cluster:
     # Executions on the CPU instead, and the bytes that these copied between host and device.
     fallbacks: int
     fallback_bytes: int
+    # All arguments, and those of them whose values are known when it is compiled.
+    arguments: int = 0
+    constants: int = 0
+    # Bytes of the arguments of the recipe that was compiled last, and of all its recipes as they are stored.
+    argument_bytes: int = 0
+    recipe_bytes: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +109,9 @@ def parse(data: Mapping[str, Any]) -> Statistics:
 
 
 def _dataclass(kind: Any, data: Mapping[str, Any]) -> Any:
-    return kind(**{field.name: data[field.name] for field in dataclasses.fields(kind)})
+    # A field with a default is one that an older plugin lacks.
+    fields = [f for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING or f.name in data]
+    return kind(**{field.name: data[field.name] for field in fields})
 
 
 def parse_placement(reports: Iterable[Mapping[str, Any]]) -> Placement:
@@ -111,6 +123,29 @@ def parse_placement(reports: Iterable[Mapping[str, Any]]) -> Placement:
 def get() -> Statistics:
     """Statistics of this process. Loads the module if that was not done; acquires nothing."""
     return parse(_c_api.read_json(library_loader.plugin(), "hpu_statistics"))
+
+
+def clusters() -> tuple[Cluster, ...]:
+    """The clusters that were compiled or ran, in the order in which they came."""
+    return tuple(c for c in get().clusters if c.recipes or c.launches or c.fallbacks)
+
+
+def table() -> str:
+    """The same as text, one cluster a line, with a running total of the time to compile."""
+    plugin = library_loader.plugin()
+    call = _c_api.function(plugin, "hpu_statistics_table")
+    call.restype = _c_api.Buffer
+    return _c_api.take(plugin, call()).decode()
+
+
+def log_at_exit() -> None:
+    """Has the table logged when the program ends, if this module's logger is on for INFO then."""
+    atexit.register(_log_table)
+
+
+def _log_table() -> None:
+    if _logger.isEnabledFor(logging.INFO) and library_loader.is_loaded() and clusters():
+        _logger.info("clusters of this process:\n%s", table())
 
 
 def placement() -> Placement:

@@ -7,13 +7,15 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "plugin/compiler/recipe_cache.h"
+#include "plugin/log/log.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
+namespace {
 
-absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
-                                                           const std::vector<ArgumentDescription>& arguments) {
+absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device, const ClusterSource& source,
+                                                            const std::vector<ArgumentDescription>& arguments) {
   const absl::Time start = absl::Now();
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
@@ -33,6 +35,21 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
     }
   }
   executable->compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
+  return executable;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
+                                                           const std::vector<ArgumentDescription>& arguments) {
+  log::ReadSettings();
+  HPU_LOG(kCompiler, kDebug) << source.name << ": compiling, " << arguments.size() << " arguments";
+  absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments);
+  if (executable.ok()) {
+    HPU_LOG(kCompiler, kInfo) << source.name << ": compiled in " << (*executable)->compile_seconds << " s";
+  } else {
+    HPU_LOG(kCompiler, kError) << source.name << ": does not compile: " << executable.status();
+  }
   return executable;
 }
 

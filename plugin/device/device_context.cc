@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/device/hpu_allocator.h"
 #include "plugin/device/process_device.h"
+#include "plugin/log/log.h"
 #include "tensorflow/core/common_runtime/copy_tensor.h"
 #include "tensorflow/core/framework/device.h"
 #include "tsl/platform/errors.h"
@@ -131,7 +132,10 @@ tensorflow::Status HpuDeviceContext::ThenExecute(Device* device, stream_executor
     return absl::OkStatus();
   }
   acquired->AfterCompute([function = std::move(function)](const absl::Status& status) {
-    if (!status.ok()) LOG(ERROR) << "Work on the HPU failed: " << status;
+    if (!status.ok()) {
+      LOG(ERROR) << "Work on the HPU failed: " << status;
+      HPU_LOG(kDevice, kError) << "work on the HPU failed: " << status;
+    }
     function();
   });
   return absl::OkStatus();

@@ -13,6 +13,7 @@
 #include "plugin/device/hpu_allocator.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/backend.h"
+#include "plugin/log/log.h"
 #include "tsl/platform/env.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
@@ -64,6 +65,7 @@ ProcessDevice* ProcessDevice::GetIfAcquired() {
 }
 
 absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
+  log::ReadSettings();
   TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
   TF_ASSIGN_OR_RETURN(hal::AcquireOptions options, OptionsFromFlags());
   TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> hal, backend->Acquire(options));
@@ -74,6 +76,8 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
   const hal::DeviceInfo& info = device->device_->info();
   VLOG(1) << "Acquired " << info.description << ": " << info.memory_bytes << " bytes of device memory, "
           << device->host_pool_->size() << " bytes of host pool";
+  HPU_LOG(kDevice, kInfo) << "acquired " << info.description << ": " << info.memory_bytes << " bytes of device memory, "
+                          << device->host_pool_->size() << " bytes of host pool";
   return device.release();
 }
 

@@ -19,7 +19,7 @@ void ReportOnce(const char* name, const char* value, const char* expected) {
   static auto* mutex = new std::mutex;
   static auto* reported = new std::set<std::string>;
   std::lock_guard<std::mutex> lock(*mutex);
-  if (reported->insert(name).second) {
+  if (reported->insert(name).second && !WarningsAreOff()) {
     std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default is used\n", name, value, expected);
   }
 }
@@ -34,6 +34,11 @@ bool EqualsAny(const char* value, std::initializer_list<const char*> words) {
 }  // namespace
 
 bool IsSet(const char* name) { return Get(name) != nullptr; }
+
+bool WarningsAreOff() {
+  const char* level = Get("TF_CPP_MIN_LOG_LEVEL");
+  return level != nullptr && std::strtol(level, nullptr, 10) > 1;
+}
 
 bool ParseBool(const char* name, bool fallback) {
   const char* value = Get(name);

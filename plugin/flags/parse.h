@@ -12,6 +12,9 @@ namespace hpu::flags {
 // Whether the program or its user chose a value, be it the default.
 bool IsSet(const char* name);
 
+// Whether TF_CPP_MIN_LOG_LEVEL keeps warnings from the console, for those that do not go through TensorFlow's log.
+bool WarningsAreOff();
+
 // Each returns `fallback` where the variable is unset, empty or unreadable; the last is reported once per variable.
 bool ParseBool(const char* name, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case
 int64_t ParseInt(const char* name, int64_t fallback);

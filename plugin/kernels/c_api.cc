@@ -5,4 +5,6 @@
 
 hpu_buffer hpu_statistics(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToJson()); }
 
+hpu_buffer hpu_statistics_table(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToTable()); }
+
 void hpu_statistics_reset(void) { hpu::Statistics::Get().Reset(); }

@@ -9,6 +9,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/device/hpu_device.h"
 #include "plugin/flags/flags.h"
+#include "plugin/log/log.h"
 #include "plugin/passes/placement_policy.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/platform/logging.h"
@@ -75,7 +76,8 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
                    passes::PlacementPolicy::Active().CheckMustCompile(
                        function_.name(), *construction->function_library()->GetFunctionLibraryDefinition()));
   }
-  counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size());
+  counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size(), kinds().size(),
+                                        absl::c_count(kinds(), Kind::kConstant));
 }
 
 ClusterSource LaunchKernel::Source(tensorflow::OpKernelContext* context) const {
@@ -114,6 +116,7 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
     return nullptr;
   }
   VLOG(1) << name() << " is split, without " << absl::StrJoin(refused, ", ") << ": " << failure.message();
+  HPU_LOG(kKernels, kInfo) << name() << " is split, without " << absl::StrJoin(refused, ", ");
   split_ = *std::move(split);
   return split_.get();
 }
@@ -131,14 +134,29 @@ absl::Status LaunchKernel::OnFailure(const absl::Status& failure) {
     // The words that Gaudi's guide documents.
     LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
     LOG(WARNING) << "Delegating node=" << name() << " to CPU";
+    HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();
   }
   return absl::OkStatus();
+}
+
+void LaunchKernel::CountLaunch() {
+  counters_->launches.fetch_add(1, std::memory_order_relaxed);
+  HPU_LOG(kKernels, kTrace) << name() << ": launched";
 }
 
 void LaunchKernel::CountCompile(const Executable& executable) {
   counters_->recipes.fetch_add(1, std::memory_order_relaxed);
   counters_->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
-  VLOG(1) << name() << ": compiled in " << executable.compile_seconds << " s";
+  int64_t argument_bytes = 0, recipe_bytes = 0;
+  if (executable.recipe != nullptr) {
+    for (const hal::TensorSpec& argument : executable.recipe->arguments()) argument_bytes += argument.bytes;
+    const absl::StatusOr<std::string> stored = executable.recipe->Serialize();
+    recipe_bytes = stored.ok() ? stored->size() : 0;
+  }
+  counters_->argument_bytes.store(argument_bytes, std::memory_order_relaxed);
+  counters_->recipe_bytes.fetch_add(recipe_bytes, std::memory_order_relaxed);
+  VLOG(1) << name() << ": compiled in " << executable.compile_seconds << " s, " << argument_bytes
+          << " bytes of arguments, recipe of " << recipe_bytes << " bytes";
 }
 
 void LaunchKernel::CountHostRun(uint64_t bytes) {

@@ -33,7 +33,7 @@ class LaunchKernel : public ClusterKernel {
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(const absl::Status& failure) override;
-  void CountLaunch() override { counters_->launches.fetch_add(1, std::memory_order_relaxed); }
+  void CountLaunch() override;
   void CountCompile(const Executable& executable) override;
   void CountHostRun(uint64_t bytes) override;
 

@@ -1,7 +1,11 @@
 #include "plugin/kernels/statistics.h"
 
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "tensorflow/core/platform/logging.h"
 
 namespace hpu {
 namespace {
@@ -13,17 +17,22 @@ std::string ToJson(const ClusterCounters& cluster) {
   return absl::StrCat(
       "{\"name\": \"", cluster.name, "\", \"ops\": ", cluster.ops, ", \"recipes\": ", cluster.recipes.load(),
       ", \"compile_seconds\": ", Seconds(cluster.compile_microseconds), ", \"launches\": ", cluster.launches.load(),
+      ", \"arguments\": ", cluster.arguments, ", \"constants\": ", cluster.constants,
+      ", \"argument_bytes\": ", cluster.argument_bytes.load(), ", \"recipe_bytes\": ", cluster.recipe_bytes.load(),
       ", \"fallbacks\": ", cluster.fallbacks.load(), ", \"fallback_bytes\": ", cluster.fallback_bytes.load(), "}");
 }
 
 }  // namespace
 
 Statistics& Statistics::Get() {
-  static auto* statistics = new Statistics;
+  static auto* statistics = [] {
+    if (VLOG_IS_ON(1)) std::atexit([] { VLOG(1) << "clusters of this process:\n" << Get().ToTable(); });
+    return new Statistics;
+  }();
   return *statistics;
 }
 
-ClusterCounters* Statistics::Cluster(absl::string_view name, int64_t ops) {
+ClusterCounters* Statistics::Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants) {
   absl::MutexLock lock(&mutex_);
   for (ClusterCounters& cluster : clusters_) {
     if (cluster.name == name && cluster.ops == ops) return &cluster;
@@ -31,6 +40,8 @@ ClusterCounters* Statistics::Cluster(absl::string_view name, int64_t ops) {
   ClusterCounters& cluster = clusters_.emplace_back();
   cluster.name = std::string(name);
   cluster.ops = ops;
+  cluster.arguments = arguments;
+  cluster.constants = constants;
   return &cluster;
 }
 
@@ -52,11 +63,29 @@ std::string Statistics::ToJson() const {
                       ", \"fallback_bytes\": ", fallback_bytes, "}");
 }
 
+std::string Statistics::ToTable() const {
+  std::string table =
+      absl::StrFormat("%-40s %6s %9s %9s %12s %7s %9s %9s %10s %8s %9s\n", "cluster", "ops", "arguments", "constants",
+                      "arg. KiB", "recipes", "compile s", "total s", "recipe KiB", "runs", "fallbacks");
+  double total = 0;
+  absl::MutexLock lock(&mutex_);
+  for (const ClusterCounters& cluster : clusters_) {
+    if (cluster.recipes == 0 && cluster.launches == 0 && cluster.fallbacks == 0) continue;
+    const double seconds = static_cast<double>(cluster.compile_microseconds) * 1e-6;
+    total += seconds;
+    absl::StrAppendFormat(&table, "%-40s %6d %9d %9d %12.1f %7d %9.3f %9.3f %10.1f %8d %9d\n", cluster.name,
+                          cluster.ops, cluster.arguments, cluster.constants, cluster.argument_bytes.load() / 1024.0,
+                          cluster.recipes.load(), seconds, total, cluster.recipe_bytes.load() / 1024.0,
+                          cluster.launches.load(), cluster.fallbacks.load());
+  }
+  return table;
+}
+
 void Statistics::Reset() {
   absl::MutexLock lock(&mutex_);
   for (ClusterCounters& cluster : clusters_) {
-    for (auto* counter : {&cluster.recipes, &cluster.compile_microseconds, &cluster.launches, &cluster.fallbacks,
-                          &cluster.fallback_bytes}) {
+    for (auto* counter : {&cluster.recipes, &cluster.compile_microseconds, &cluster.argument_bytes,
+                          &cluster.recipe_bytes, &cluster.launches, &cluster.fallbacks, &cluster.fallback_bytes}) {
       counter->store(0);
     }
   }

@@ -17,9 +17,13 @@ namespace hpu {
 // Counters of one cluster. Written by launches without a lock.
 struct ClusterCounters {
   std::string name;
-  int64_t ops = 0;  // nodes of the cluster
+  int64_t ops = 0;        // nodes of the cluster
+  int64_t arguments = 0;  // all of them
+  int64_t constants = 0;  // of these, known at compile time
   std::atomic<int64_t> recipes{0};
   std::atomic<int64_t> compile_microseconds{0};
+  std::atomic<int64_t> argument_bytes{0};  // of the recipe that was compiled last
+  std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as they are stored
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
   std::atomic<int64_t> fallback_bytes{0};  // copied between host and device
@@ -33,17 +37,19 @@ struct EagerCounters {
   std::atomic<int64_t> host_bytes{0};
 };
 
-// Process-wide; never destroyed. Thread safe.
+// Process-wide; never destroyed. VLOG(1) gives the table when the process ends. Thread safe.
 class Statistics {
  public:
   static Statistics& Get();
 
   // Counters of the cluster `name`; clusters of one name and size share them. Lives for ever.
-  ClusterCounters* Cluster(absl::string_view name, int64_t ops);
+  ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 
   // As docs/python.md describes the JSON of hpu_statistics.
   std::string ToJson() const;
+  // The clusters that were compiled or ran, one a line, as docs/logging.md shows it.
+  std::string ToTable() const;
   // Sets all counters to zero; clusters stay.
   void Reset();
 

@@ -1,7 +1,6 @@
 // The passes' part of plugin/c_api.h.
 #include "plugin/c_api.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -26,14 +25,6 @@ std::string Serialize(const tensorflow::GraphDef& graph) {
   graph.SerializeToCodedStream(&coded);
   coded.Trim();
   return bytes;
-}
-
-// The library's functions by name: it holds them in no order.
-tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library) {
-  tensorflow::FunctionDefLibrary proto = library.ToProto();
-  std::sort(proto.mutable_function()->begin(), proto.mutable_function()->end(),
-            [](const auto& a, const auto& b) { return a.signature().name() < b.signature().name(); });
-  return proto;
 }
 
 absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDefinition* library,

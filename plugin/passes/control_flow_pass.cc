@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "plugin/passes/clustering_rules.h"
+#include "plugin/passes/graph_names.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/marking_pass.h"
 #include "tensorflow/core/common_runtime/lower_functional_ops.h"
@@ -144,8 +145,7 @@ class LowerPass : public tensorflow::GraphOptimizationPass {
  public:
   tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
     if (!MayUseHpu(options)) return tensorflow::OkStatus();
-    const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
-    PassContext context(options.graph, options.flib_def, GraphName(function),
+    PassContext context(options.graph, options.flib_def, GraphName(FunctionName(options)),
                         Settings::FromEnvironment(options.session_options));
     const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
     if (!context.report.refusals.empty()) KeepReport(context.report);

@@ -129,6 +129,13 @@ bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibrary
          tensorflow::TryGetNodeAttr(tensorflow::AttrSlice(&definition->attr()), kXlaMustCompileAttr, &must) && must;
 }
 
+tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library) {
+  tensorflow::FunctionDefLibrary proto = library.ToProto();
+  std::sort(proto.mutable_function()->begin(), proto.mutable_function()->end(),
+            [](const auto& a, const auto& b) { return a.signature().name() < b.signature().name(); });
+  return proto;
+}
+
 std::string CompilationDevice() {
   constexpr char kOurs[] = "XLA_HPU_JIT";
   return tensorflow::XlaOpRegistry::IsBackendRegistered(kOurs) ? kOurs : "XLA_CPU_JIT";

@@ -75,6 +75,9 @@ bool HasLoweredControlFlow(const tensorflow::Graph& graph);
 // Whether TensorFlow must compile the called function as a whole (jit_compile=True).
 bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library);
 
+// The library's functions by name: it holds them in no order.
+tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library);
+
 // The device for symbolic compilation that passes ask about: ours when it is registered, else XLA:CPU's.
 std::string CompilationDevice();
 

@@ -29,6 +29,7 @@ struct PassContext {
   std::unique_ptr<tensorflow::Graph>* graph;  // passes may put another graph in its place
   tensorflow::FunctionLibraryDefinition* library;
   std::string graph_name;  // without its unique id, see GraphName()
+  std::string function;    // with it; empty if the graph is no function's
   Settings settings;
   Report report;
 

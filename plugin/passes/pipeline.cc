@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "plugin/passes/check_pass.h"
@@ -40,6 +41,36 @@ absl::Status RunTimed(const Pass& pass, PassContext* context) {
   return status;
 }
 
+// The dumps of one run.
+class Dumper {
+ public:
+  // context outlives this.
+  explicit Dumper(const PassContext& context) : context_(context), label_(LabelOf(context)) {}
+
+  void Before() const { DumpPair(context_.settings, label_, "before", **context_.graph, *context_.library); }
+  void AfterPass(int number, std::string_view pass) const {
+    Dump(context_.settings, kDumpAll, label_, absl::StrCat(kPhase, "_", number, "_", pass), **context_.graph,
+         *context_.library);
+  }
+  void After() const {
+    Dump(context_.settings, kDumpResult, label_, kPhase, **context_.graph, *context_.library);
+    DumpPair(context_.settings, label_, "after", **context_.graph, *context_.library);
+  }
+
+ private:
+  static constexpr char kPhase[] = "POST_REWRITE_FOR_EXEC";
+
+  static std::string LabelOf(const PassContext& context) {
+    const Settings& settings = context.settings;
+    const bool any =
+        (settings.dump_level > 0 && !settings.dump_directory.empty()) || !settings.graph_def_directory.empty();
+    return any ? DumpLabel(context.function, context.graph_name) : "";
+  }
+
+  const PassContext& context_;
+  const std::string label_;
+};
+
 }  // namespace
 
 std::vector<std::string> PassNames() {
@@ -49,13 +80,16 @@ std::vector<std::string> PassNames() {
 }
 
 absl::Status RunPasses(PassContext* context) {
-  if (!MayHaveClusters(context)) return absl::OkStatus();
-  int number = 0;
-  for (const Pass& pass : kPasses) {
-    TF_RETURN_IF_ERROR(RunTimed(pass, context));
-    DumpAfter(*context, /*level=*/2, ++number, pass.name);
+  const Dumper dump(*context);
+  dump.Before();
+  if (MayHaveClusters(context)) {
+    int number = 0;
+    for (const Pass& pass : kPasses) {
+      TF_RETURN_IF_ERROR(RunTimed(pass, context));
+      dump.AfterPass(++number, pass.name);
+    }
   }
-  DumpAfter(*context, /*level=*/1, 0, "result");
+  dump.After();
   return absl::OkStatus();
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/log/log.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
@@ -40,6 +41,21 @@ struct RecentList {
 RecentList& Recent() {
   static auto* list = new RecentList();
   return *list;
+}
+
+// One line for the graph, at lower levels one for each cluster and each op outside.
+void LogReport(const Report& report) {
+  HPU_LOG(kPasses, kInfo) << report.graph << ": " << report.nodes << " nodes, " << report.hpu_nodes << " on the HPU, "
+                          << report.clusters.size() << " clusters";
+  if (!log::IsOn(log::Module::kPasses, log::Level::kDebug)) return;
+  for (const Cluster& cluster : report.clusters) {
+    HPU_LOG(kPasses, kDebug) << cluster.name << ": " << cluster.ops << " ops, " << cluster.arguments << " arguments, "
+                             << cluster.results << " results";
+  }
+  for (const Refusal& refusal : report.refusals) {
+    HPU_LOG(kPasses, kTrace) << refusal.node << " (" << refusal.op << ") stays out: " << refusal.rule << ", "
+                             << refusal.reason;
+  }
 }
 
 }  // namespace
@@ -84,6 +100,7 @@ std::string RecentReports() {
 void KeepReport(const Report& report) {
   std::string json = report.ToJson();
   VLOG(1) << "graph passes: " << json;
+  LogReport(report);
   RecentList& recent = Recent();
   std::lock_guard<std::mutex> lock(recent.mutex);
   recent.reports.push_back(std::move(json));

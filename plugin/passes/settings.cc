@@ -40,7 +40,9 @@ Settings Settings::FromEnvironment() {
   ReadMaximum(&settings);
   settings.cluster_fuel = flags::ClusterFuel();
   settings.dump_directory = flags::TfDumpGraphPrefix();
-  settings.dump_level = settings.dump_directory.empty() ? 0 : flags::HbnTfGraphDump();
+  settings.dump_level = flags::HbnTfGraphDump();
+  settings.dump_prefix = flags::HbnTfGraphPrefix();
+  settings.graph_def_directory = flags::TfGrapplerGraphDefPath();
   return settings;
 }
 

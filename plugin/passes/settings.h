@@ -29,8 +29,10 @@ struct Settings {
   int64_t max_cluster_size = 0;       // 0: no bound
   std::string max_cluster_size_name;  // the setting that bounds it
   int64_t cluster_fuel = -1;          // clusters that this process may make in all; -1: no bound
-  int64_t dump_level = 0;             // 0 none, 1 the result, 2 after every pass
+  int64_t dump_level = 0;             // 0 none, 1 the result, 2 every phase and pass
   std::string dump_directory;         // empty: none
+  std::string dump_prefix;            // of file names
+  std::string graph_def_directory;    // of pairs before and after; empty: none
 
   // Reads the settings as they are now. Thread safe as far as getenv is.
   static Settings FromEnvironment();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -259,24 +258,6 @@ def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None
     np.testing.assert_allclose(run_on_cpu(split, {"x:0": [0.5, -1.0, 2.0]}), expected, rtol=1e-6)
     with pytest.raises(DeviceError, match="holds no op"):
         _passes.split(graph, launch.name, ["nothing"])
-
-
-def test_dumps_have_the_same_names_in_every_run(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
-    monkeypatch.setenv("TF_DUMP_GRAPH_PREFIX", str(tmp_path))
-    monkeypatch.setenv("HBN_TF_GRAPH_DUMP", "2")
-    _passes.run(graph, function="__inference_dumped_1")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "hpu_dumped_0_result.pbtxt",
-        "hpu_dumped_1_random.pbtxt",
-        "hpu_dumped_2_checks.pbtxt",
-        "hpu_dumped_3_mark.pbtxt",
-        "hpu_dumped_4_segment.pbtxt",
-        "hpu_dumped_5_encapsulate.pbtxt",
-    ]
-    monkeypatch.setenv("HBN_TF_GRAPH_DUMP", "0")
-    _passes.run(graph, function="__inference_silent_1")
-    assert not list(tmp_path.glob("*silent*"))
 
 
 def test_reports_are_json_with_odd_names() -> None:

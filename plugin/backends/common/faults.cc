@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "plugin/log/log.h"
 
 namespace hpu::common {
 namespace {
@@ -37,6 +38,7 @@ absl::StatusOr<Faults> Faults::Parse(const std::vector<std::string>& entries) {
 
 absl::Status Faults::CountCommandSlow(Kind kind, Liveness& liveness) {
   if (absl::Status lost = CountSlow(kLost); !lost.ok()) {
+    HPU_LOG(kBackend, kCritical) << lost.message();
     liveness.MarkLost();
     return lost;
   }

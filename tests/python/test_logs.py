@@ -1,0 +1,168 @@
+"""The plugin's log files, TensorFlow's native log, and the table of clusters."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+from habana_frameworks.tensorflow import statistics
+from tests.support.processes import run_python
+
+PROGRAM = """
+    import os
+    import tensorflow as tf
+    from habana_frameworks.tensorflow import load_habana_module
+    load_habana_module()
+    os.environ.update(LATE)  # programs may set them after loading
+    step = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * 2.0))
+    for n in range(3):
+        step(tf.ones([4]))
+    print("PID", os.getpid())
+    """
+
+
+def run_program(tmp_path: pathlib.Path, late: dict[str, str] | None = None, **variables: str | None) -> tuple[str, str]:
+    """The program's process id and what it wrote to stderr; its home is tmp_path/home."""
+    environment: dict[str, str | None] = {"HOME": str(tmp_path / "home"), "TF_CPP_MIN_LOG_LEVEL": "2", **variables}
+    done = run_python(PROGRAM.replace("LATE", repr(late or {})), environment)
+    (pid,) = re.findall(r"PID (\d+)", done.stdout)
+    return pid, done.stderr
+
+
+def logs(directory: pathlib.Path) -> dict[str, str]:
+    """Text by file name."""
+    return {path.name: path.read_text() for path in directory.iterdir()} if directory.is_dir() else {}
+
+
+def test_nothing_is_written_unless_asked_for(tmp_path: pathlib.Path) -> None:
+    _, stderr = run_program(tmp_path, TF_CPP_MIN_LOG_LEVEL="0")
+    assert not logs(tmp_path / "home" / ".habana_logs")
+    assert "_pass.cc" not in stderr and "clusters of this process" not in stderr
+
+
+def test_level_all_writes_a_file_per_module_and_process(tmp_path: pathlib.Path) -> None:
+    pid, stderr = run_program(tmp_path, LOG_LEVEL_ALL="2", TF_CPP_MIN_LOG_LEVEL="3")
+    found = logs(tmp_path / "home" / ".habana_logs")
+    assert set(found) == {f"{module}_{pid}.log" for module in ("passes", "compiler", "device")}
+    assert "1 clusters" in found[f"passes_{pid}.log"]
+    assert re.search(rf"^[\d-]+ [\d:.]+ {pid}/\d+ I DEVICE: acquired emulated", found[f"device_{pid}.log"])
+    assert len(re.findall(r"habana_cluster_\w+: compiled in", found[f"compiler_{pid}.log"])) == 1
+    assert stderr == "", "TF_CPP_MIN_LOG_LEVEL is for the console only, and these are for files"
+
+
+def test_a_modules_level_is_its_own_and_may_be_set_late(tmp_path: pathlib.Path) -> None:
+    late = {"LOG_LEVEL_KERNELS": "0", "HABANA_LOGS": str(tmp_path / "a" / "b")}
+    run_program(tmp_path, late)
+    (text,) = logs(tmp_path / "a" / "b").values()
+    assert len(re.findall(r"T KERNELS: habana_cluster_\w+: launched", text)) == 3
+
+
+def test_levels_tell_more_and_more(tmp_path: pathlib.Path) -> None:
+    code = """
+    import os
+    import tensorflow as tf
+    from habana_frameworks.tensorflow import load_habana_module
+    load_habana_module()
+    for level in ("3", "2", "1", "0"):
+        os.environ["LOG_LEVEL_PASSES"] = level
+        def function(x):
+            return tf.tanh(x) * 2.0
+        function.__name__ = "level_" + level
+        tf.function(function)(tf.ones([2]))
+        print(level, sum(len(open(entry).readlines()) for entry in os.scandir(os.environ["HABANA_LOGS"])))
+    """
+    (tmp_path / "logs").mkdir()
+    printed = run_python(code, {"HABANA_LOGS": str(tmp_path / "logs")}).stdout.split()
+    assert printed[0::2] == ["3", "2", "1", "0"]
+    none, information, debug, trace = map(int, printed[1::2])
+    assert none == 0
+    assert (information, debug - information) == (1, 2), "the graph; the graph and its cluster"
+    assert trace - debug == 4, "the argument and the result, which stay out, too"
+
+
+def test_console(tmp_path: pathlib.Path) -> None:
+    _, stderr = run_program(tmp_path, LOG_LEVEL_ALL="2", LOG_LEVEL_PASSES="6", ENABLE_CONSOLE="true")
+    assert " I DEVICE: acquired" in stderr and " I COMPILER: " in stderr and " PASSES: " not in stderr
+    assert not logs(tmp_path / "home" / ".habana_logs")
+
+
+def test_errors_of_the_device_are_critical(tmp_path: pathlib.Path) -> None:
+    code = PROGRAM.replace("LATE", "{}").replace("step(tf.ones([4]))", "step(tf.ones([4])).numpy()")
+    variables = {"HOME": str(tmp_path), "HPU_EMULATOR_FAULTS": "lost@2"}
+    done = run_python(code, variables, check=False)
+    assert done.returncode != 0
+    (name,) = logs(tmp_path / ".habana_logs")
+    assert name.startswith("backend_")
+    assert "C BACKEND: the HPU is lost" in logs(tmp_path / ".habana_logs")[name]
+
+
+def test_a_directory_that_cannot_be_written_is_warned_about_once(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "file").write_text("")
+    variables = {"HABANA_LOGS": str(tmp_path / "file"), "LOG_LEVEL_ALL": "0", "TF_CPP_MIN_LOG_LEVEL": "1"}
+    stderr = run_python(PROGRAM.replace("LATE", "{}"), variables).stderr
+    assert stderr.count("no log files") == 1 and "HABANA_LOGS names another directory" in stderr
+
+
+def assert_has_table(stderr: str) -> None:
+    assert stderr.count("clusters of this process:") == 1
+    assert len(re.findall(r"^habana_cluster_\w+ .* 3 +0$", stderr, re.MULTILINE)) == 1
+
+
+class TestNativeLog:
+    def test_files_log_under_their_names(self, tmp_path: pathlib.Path) -> None:
+        modules = "segmentation_pass=1,marking_pass=2,statistics=1"
+        _, stderr = run_program(tmp_path, TF_CPP_MIN_LOG_LEVEL="0", TF_CPP_VMODULE=modules)
+        assert re.search(r"segmentation_pass.cc:\d+\] habana_cluster_\w+: 3 ops", stderr)
+        assert re.search(r"marking_pass.cc:\d+\] x \(_Arg\) stays out: border", stderr)
+        assert_has_table(stderr)
+
+    def test_the_plugins_warnings_obey_the_least_level(self) -> None:
+        code = PROGRAM.replace("LATE", "{}")
+        fault: dict[str, str | None] = {"HPU_EMULATOR_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
+        stderr = run_python(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
+        assert "Delegating node=" in stderr and "HPU_MIN_CLUSTER_SIZE=many is not a whole number" in stderr
+        assert run_python(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2"}).stderr == ""
+
+    @pytest.mark.parametrize("imported_before", [False, True])
+    def test_the_old_name_of_the_verbose_level(self, imported_before: bool) -> None:
+        code = PROGRAM.replace("LATE", "{}")
+        if not imported_before:
+            code = code.replace("import tensorflow as tf", "").replace(
+                "os.environ", "import tensorflow as tf; os.environ"
+            )
+        variables = {"TF_CPP_MIN_VLOG_LEVEL": "1", "TF_CPP_MAX_VLOG_LEVEL": None, "TF_CPP_MIN_LOG_LEVEL": "0"}
+        stderr = run_python(code, variables).stderr
+        assert stderr.count("TensorFlow reads TF_CPP_MAX_VLOG_LEVEL, not TF_CPP_MIN_VLOG_LEVEL") == 1
+        assert "segmentation_pass.cc" in stderr
+        assert ("optimization_registry.cc" in stderr) != imported_before
+
+
+def test_the_table_of_clusters(hpu: str) -> None:
+    import tensorflow as tf
+
+    statistics.reset()
+
+    @tf.function
+    def tabled(x: tf.Tensor, n: tf.Tensor) -> tf.Tensor:
+        return tf.reshape(tf.tanh(x) * 2.0 + 1.0, n)
+
+    for size in (6, 6, 12):
+        tabled(tf.ones([size]), tf.constant([2, size // 2]))
+    (cluster,) = (cluster for cluster in statistics.clusters() if "tabled" in cluster.name)
+    assert (cluster.arguments, cluster.constants, cluster.launches, cluster.recipes) == (2, 1, 3, 2)
+    assert cluster.argument_bytes == 12 * 4
+    assert cluster.recipe_bytes > 1000 and cluster.compile_seconds > 0
+    header, *rows = statistics.table().splitlines()
+    assert header.startswith("cluster ") and header.endswith(" fallbacks")
+    (row,) = (row.split() for row in rows if "tabled" in row)
+    assert row[1:4] == [str(cluster.ops), "2", "1"] and row[5] == "2" and row[9:] == ["3", "0"]
+    assert float(row[7]) >= float(row[6]) > 0
+    statistics.reset()
+    assert statistics.clusters() == ()
+
+
+def test_the_table_is_logged_when_the_program_ends() -> None:
+    code = PROGRAM.replace("LATE", "{}") + "\n    import logging; logging.basicConfig(level=logging.INFO)"
+    assert_has_table(run_python(code).stderr)
