@@ -44,8 +44,9 @@ absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& opt
 
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
   constexpr int64_t kMostMb = int64_t{1} << 25;  // 32 TiB; user address space has 128
-  if (options.memory_bytes != 0 && options.memory_bytes >> 20 <= kMostMb) return options.memory_bytes;
-  const int64_t megabytes = options.memory_bytes != 0 ? options.memory_bytes >> 20 : flags::MemoryMb();
+  const auto asked_mb = static_cast<int64_t>(options.memory_bytes >> 20);
+  if (options.memory_bytes != 0 && asked_mb <= kMostMb) return options.memory_bytes;
+  const int64_t megabytes = options.memory_bytes != 0 ? asked_mb : flags::MemoryMb();
   if (megabytes < 1 || megabytes > kMostMb) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", megabytes, " is not between 1 and ", kMostMb));
   }

@@ -29,7 +29,7 @@ absl::Status Refusal(const std::string& path, absl::string_view what) {
 }
 
 std::string LockDirectory() {
-  if (const std::string setting = flags::EmulatorLockDir(); !setting.empty()) return setting;
+  if (std::string setting = flags::EmulatorLockDir(); !setting.empty()) return setting;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const bool usable = runtime != nullptr && *runtime == '/' && access(runtime, W_OK | X_OK) == 0;
   return absl::StrCat(usable ? runtime : "/tmp", "/hpu-emulator-", geteuid());
