@@ -25,6 +25,7 @@ LAYERS = {
     "passes": {"log", "flags"},
     "compiler": {"hal", "store", "log", "flags"},
     "device": {"hal", "log", "flags"},
+    "fused": {"passes", "flags"},
 }
 
 

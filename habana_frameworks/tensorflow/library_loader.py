@@ -12,7 +12,7 @@ import threading
 import types
 from typing import Any
 
-from habana_frameworks.tensorflow import _c_api, _flag_values, errors, flags, lib_utils, multinode_helpers
+from habana_frameworks.tensorflow import _c_api, _flag_values, errors, flags, grads, lib_utils, multinode_helpers
 
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
@@ -121,6 +121,7 @@ def _load() -> None:
     _allow_short_device_names()
     _leave_rewrites_to_the_compiler(tf)
     habana_ops._module = module
+    grads.register()
     _plugin = path
     atexit.register(_flush_recipes)
     statistics.log_at_exit()

@@ -9,10 +9,13 @@
 #include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/dump.h"
 #include "plugin/passes/encapsulation_pass.h"
+#include "plugin/passes/fold_pass.h"
 #include "plugin/passes/marking_pass.h"
+#include "plugin/passes/pattern_pass.h"
 #include "plugin/passes/random_pass.h"
 #include "plugin/passes/range_check_pass.h"
 #include "plugin/passes/segmentation_pass.h"
+#include "plugin/passes/size_pass.h"
 #include "tensorflow/core/lib/core/errors.h"
 
 namespace hpu::passes {
@@ -29,8 +32,10 @@ absl::Status AddChecks(PassContext* context) {
 }
 
 constexpr Pass kPasses[] = {
-    {"random", RewriteRandomOps},         {"checks", AddChecks}, {"mark", MarkCandidates}, {"segment", SegmentGraph},
-    {"encapsulate", EncapsulateClusters},
+    {"fold", FoldConstants},      {"patterns", MatchPatterns},
+    {"random", RewriteRandomOps}, {"checks", AddChecks},
+    {"mark", MarkCandidates},     {"segment", SegmentGraph},
+    {"sizes", RewriteSizes},      {"encapsulate", EncapsulateClusters},
 };
 
 absl::Status RunTimed(const Pass& pass, PassContext* context) {

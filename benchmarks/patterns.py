@@ -1,0 +1,75 @@
+"""Time of the transformer's train step on the HPU with the pattern matcher on against off, in one process, in turns."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+from benchmarks.measure import Times, in_turns
+from benchmarks.models import PROBLEMS, Trainer
+from benchmarks.train_step import repeated
+
+HPU = "/device:HPU:0"
+
+
+def found_patterns() -> dict[str, int]:
+    """How often each pattern was found in the latest graph with any."""
+    from habana_frameworks.tensorflow import _passes
+
+    for report in reversed(_passes.recent_reports()):
+        names = [entry["what"].split(":")[0] for entry in report["rewrites"] if entry["pass"] == "patterns"]
+        if names:
+            return dict(Counter(names))
+    return {}
+
+
+def measure(model: str, rounds: int, seconds: float) -> tuple[Times, dict[str, float]]:
+    """Times of both ways, and the loss of each one's first step from equal weights."""
+    problem = PROBLEMS[model]
+    batch = problem.batch()
+    weights: list[Any] | None = None
+    runs, losses = {}, {}
+    for way, setting in (("off", "0"), ("on", "1")):
+        # Read when a graph is made, which the first step does.
+        os.environ["TF_ENABLE_PATTERN_MATCHER"] = setting
+        trainer = Trainer(problem, HPU, weights=weights)
+        weights = weights or trainer.model.get_weights()
+        (losses[way],) = trainer.losses(batch, steps=1)
+        runs[way] = repeated(trainer, batch)
+    return in_turns(runs, rounds, seconds, warm_up=3), losses
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", choices=PROBLEMS, default="transformer")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: 15)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    arguments = parser.parse_args()
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    times, losses = measure(arguments.model, arguments.rounds, arguments.seconds)
+    ratio = times.ratio("on", "off")
+    steps = {way: times.summary(way) for way in ("off", "on")}
+    if arguments.json:
+        medians = {way: step.median for way, step in steps.items()}
+        result = {"model": arguments.model, "step_seconds": medians, "ratio": ratio.median, "losses": losses}
+        print(json.dumps({**result, "patterns": found_patterns()}, indent=2))
+        return 0
+    print(f"{arguments.model}: {', '.join(f'{name} {count}' for name, count in sorted(found_patterns().items()))}")
+    for way, step in steps.items():
+        spread = f"{1000 * step.low:.2f} to {1000 * step.high:.2f}"
+        print(f"  {way:<4} {1000 * step.median:9.2f} ms  ({spread}; first loss {losses[way]:.6f})")
+    print(f"  on/off {ratio.median:7.3f}     ({ratio.low:.3f} to {ratio.high:.3f})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Gradients of the HPU's fused ops, for programs that call them through `habana_ops`.
+
+The graph pass that makes fused ops (docs/patterns.md) runs after TensorFlow has taken gradients, and fuses these too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+_lock = threading.Lock()
+_registered = False
+
+Gradient = Callable[..., Any]
+_gradients: dict[str, Gradient] = {}
+
+
+def register() -> None:
+    """Registers the gradients with TensorFlow. Later calls do nothing; thread safe."""
+    global _registered
+    import tensorflow as tf
+
+    with _lock:
+        if _registered:
+            return
+        for op, gradient in _gradients.items():
+            tf.RegisterGradient(op)(gradient)
+        _registered = True
+
+
+def _gradient_of(op: str) -> Callable[[Gradient], Gradient]:
+    def keep(gradient: Gradient) -> Gradient:
+        _gradients[op] = gradient
+        return gradient
+
+    return keep
+
+
+def _ops() -> Any:
+    from habana_frameworks.tensorflow.library_loader import habana_ops
+
+    return habana_ops
+
+
+@_gradient_of("HabanaGelu")
+def _gelu(op: Any, dy: Any) -> Any:
+    return _ops().habana_gelu_grad(dy=dy, x=op.inputs[0], approximate=op.get_attr("approximate"))
+
+
+@_gradient_of("HabanaLayerNorm")
+def _layer_norm(op: Any, dy: Any, *_: Any) -> Any:
+    x, _beta, gamma = op.inputs
+    _y, mean, istd = op.outputs
+    attrs = {name: op.get_attr(name) for name in ("axes", "epsilon")}
+    return tuple(_ops().habana_layer_norm_grad(x=x, grad_in=dy, mean=mean, istd=istd, gamma=gamma, **attrs))
+
+
+@_gradient_of("HabanaInstanceNorm")
+def _instance_norm(op: Any, dy: Any, *_: Any) -> Any:
+    x, _beta, gamma = op.inputs
+    _y, mean, istd = op.outputs[:3]
+    attrs = {name: op.get_attr(name) for name in ("axes", "epsilon")}
+    return tuple(_ops().habana_instance_norm_grad(input=x, grad_in=dy, gamma=gamma, mean=mean, istd=istd, **attrs))
+
+
+@_gradient_of("HabanaDropout")
+def _dropout(op: Any, dy: Any, _mask: Any) -> Any:
+    return _ops().habana_dropout_grad(dy=dy, mask=op.outputs[1], scale=op.get_attr("scale")), None
+
+
+@_gradient_of("HabanaClampFwd")
+def _clamp(op: Any, dy: Any) -> Any:
+    return _ops().habana_clamp_bwd(dy=dy, x=op.inputs[0], min=op.get_attr("min"), max=op.get_attr("max"))
+
+
+@_gradient_of("HabanaConv2DWithPadding")
+def _conv2d(op: Any, dy: Any) -> Any:
+    import tensorflow as tf
+
+    x, weights = op.inputs
+    attrs = {name: op.get_attr(name) for name in ("paddings", "strides", "dilations")}
+    attrs["data_format"] = op.get_attr("data_format").decode()
+    ops = _ops()
+    return (
+        ops.habana_conv2d_with_padding_backprop_input(tf.shape(x), weights, dy, **attrs),
+        ops.habana_conv2d_with_padding_backprop_filter(x, tf.shape(weights), dy, **attrs),
+    )
+
+
+def _through_activation(op: Any, dy: Any) -> Any:
+    """The gradient before the activation, from the one after it."""
+    import tensorflow as tf
+
+    y = op.outputs[0]
+    activation = op.get_attr("activation").decode()
+    if activation == "Relu":
+        return tf.raw_ops.ReluGrad(gradients=dy, features=y)
+    if activation == "Relu6":
+        return tf.raw_ops.Relu6Grad(gradients=dy, features=y)
+    if activation == "Tanh":
+        return tf.raw_ops.TanhGrad(y=y, dy=dy)
+    return tf.raw_ops.SigmoidGrad(y=y, dy=dy)
+
+
+@_gradient_of("HabanaFusedBatchNormV3")
+def _batch_norm(op: Any, dy: Any, *others: Any) -> Any:
+    from tensorflow.python.ops import nn_grad
+
+    # Inputs, results and attributes are those of TensorFlow's op.
+    return nn_grad._FusedBatchNormV3Grad(op, _through_activation(op, dy), *others)
+
+
+@_gradient_of("HabanaBiasAddActivation")
+def _bias_add(op: Any, dy: Any) -> Any:
+    import tensorflow as tf
+
+    through = _through_activation(op, dy)
+    data_format = op.get_attr("data_format").decode()
+    return through, tf.raw_ops.BiasAddGrad(out_backprop=through, data_format=data_format)

@@ -1,0 +1,70 @@
+#include "plugin/passes/pattern_pass.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/flags/flags.h"
+#include "plugin/passes/graph_util.h"
+#include "plugin/passes/pattern.h"
+#include "plugin/passes/pattern_match.h"
+#include "plugin/passes/pattern_rewrite.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Graph;
+using tensorflow::Node;
+
+// Nodes on HPUs by op type, as ids: nodes that are gone have none.
+class NodeIndex {
+ public:
+  explicit NodeIndex(const Graph& graph) {
+    for (const Node* node : graph.op_nodes()) {
+      const std::string& op = node->type_string();
+      if (!IsOnHpu(*node)) continue;
+      ids_[op].push_back(node->id());
+      same_.emplace(SameOp(op));
+    }
+  }
+
+  bool HasAll(const std::vector<std::string>& ops) const {
+    return std::all_of(ops.begin(), ops.end(), [this](const std::string& op) { return same_.contains(op); });
+  }
+
+  const std::vector<int>& Ids(const std::string& op) const {
+    static const auto* none = new std::vector<int>;
+    const auto found = ids_.find(op);
+    return found == ids_.end() ? *none : found->second;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, std::vector<int>> ids_;
+  absl::flat_hash_set<std::string> same_;
+};
+
+}  // namespace
+
+absl::Status MatchPatterns(PassContext* context) {
+  if (!flags::TfEnablePatternMatcher()) return absl::OkStatus();
+  Graph* graph = context->graph->get();
+  const NodeIndex index(*graph);
+  PatternRewriter rewriter(context);
+  for (const Pattern& pattern : Patterns()) {
+    if (!index.HasAll(pattern.required_ops)) continue;
+    for (const std::string& op : pattern.root_ops) {
+      for (const int id : index.Ids(op)) {
+        Node* root = graph->FindNodeId(id);
+        if (root == nullptr) continue;
+        if (const std::optional<PatternMatch> match = MatchPattern(pattern, root)) {
+          TF_RETURN_IF_ERROR(rewriter.Replace(pattern, *match));
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

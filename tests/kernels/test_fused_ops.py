@@ -1,0 +1,130 @@
+"""Fused ops called by name: on the CPU, eagerly on the HPU and in clusters, with their gradients in Python."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import habana_ops
+from tests.support.compare import CPU, HPU, Tolerance, assert_close, with_gradients
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+Function = Callable[..., Any]
+PADDINGS = [0, 0, 1, 0, 0, 2, 0, 0]
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    fused: Function
+    plain: Function
+    shapes: tuple[tuple[int, ...], ...]
+
+
+def norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor, axes: list[int]) -> tf.Tensor:
+    mean, variance = tf.nn.moments(x, axes, keepdims=True)
+    return tf.nn.batch_normalization(x, mean, variance, beta, gamma, 1e-3)
+
+
+@tf.function  # eager calls do not take tensors as attributes
+def layer_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
+    axes, epsilon = tf.make_tensor_proto([-1]), tf.make_tensor_proto(1e-3, tf.float32)
+    return habana_ops.habana_layer_norm(x=x, beta=beta, gamma=gamma, axes=axes, epsilon=epsilon)[0]
+
+
+def batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, fused: bool) -> tf.Tensor:
+    moments = [tf.zeros([3]), tf.ones([3])]
+    if fused:
+        return habana_ops.habana_fused_batch_norm_v3(x, scale, offset, *moments, epsilon=1e-3).y
+    return tf.nn.relu(
+        tf.raw_ops.FusedBatchNormV3(
+            x=x, scale=scale, offset=offset, mean=moments[0], variance=moments[1], epsilon=1e-3
+        ).y
+    )
+
+
+def dropout(x: tf.Tensor, noise: tf.Tensor) -> tf.Tensor:
+    noise = tf.stop_gradient(noise)
+    return habana_ops.habana_dropout(x, noise, rate=0.3, scale=2.0).y
+
+
+CASES = [
+    Case("gelu", lambda x: habana_ops.habana_gelu(x), tf.nn.gelu, ((4, 6),)),
+    Case(
+        "gelu_tanh",
+        lambda x: habana_ops.habana_gelu(x, approximate=True),
+        lambda x: tf.nn.gelu(x, approximate=True),
+        ((4, 6),),
+    ),
+    Case("layer_norm", layer_norm, lambda x, beta, gamma: norm(x, beta, gamma, [-1]), ((4, 6, 16), (16,), (16,))),
+    Case(
+        "instance_norm",
+        lambda x, beta, gamma: habana_ops.habana_instance_norm(x, beta, gamma, epsilon=1e-3)[0],
+        lambda x, beta, gamma: norm(x, beta, gamma, [1, 2]),
+        ((2, 5, 4, 3), (3,), (3,)),
+    ),
+    Case(
+        "dropout",
+        dropout,
+        lambda x, noise: tf.where(tf.stop_gradient(noise) >= 0.3, x * 2.0, tf.zeros_like(x)),
+        ((4, 6), (4, 6)),
+    ),
+    Case(
+        "clamp",
+        lambda x: habana_ops.habana_clamp_fwd(x, min=-0.5, max=0.7),
+        lambda x: tf.clip_by_value(x, -0.5, 0.7),
+        ((4, 6),),
+    ),
+    Case(
+        "conv",
+        lambda x, w: habana_ops.habana_conv2d_with_padding(x, w, paddings=PADDINGS, strides=[1, 2, 2, 1]),
+        lambda x, w: tf.nn.conv2d(x, w, 2, np.reshape(PADDINGS, [4, 2]).tolist()),
+        ((2, 7, 8, 3), (3, 3, 3, 4)),
+    ),
+    Case(
+        "batch_norm",
+        lambda x, scale, offset: batch_norm(x, scale, offset, True),
+        lambda x, scale, offset: batch_norm(x, scale, offset, False),
+        ((2, 5, 4, 3), (3,), (3,)),
+    ),
+    *(
+        Case(
+            f"bias_{op.lower()}",
+            lambda x, b, op=op: habana_ops.habana_bias_add_activation(x, b, activation=op),
+            lambda x, b, activation=activation: activation(tf.nn.bias_add(x, b)),
+            ((4, 6), (6,)),
+        )
+        for op, activation in (
+            ("Relu", tf.nn.relu),
+            ("Relu6", tf.nn.relu6),
+            ("Tanh", tf.tanh),
+            ("Sigmoid", tf.sigmoid),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_values_and_gradients(case: Case) -> None:
+    generator = np.random.default_rng(5)
+    arrays = [generator.standard_normal(shape, dtype=np.float32) * 1.5 for shape in case.shapes]
+
+    def results(function: Function, device: str, calls: int = 1) -> Any:
+        with tf.device(device):
+            tensors = [tf.constant(array) for array in arrays]
+            for _ in range(calls):
+                made = with_gradients(lambda *xs: tf.sin(function(*xs)))(*tensors)
+        return made
+
+    expected = results(case.plain, CPU)
+    tolerance = Tolerance(2e-5, 2e-5)
+    assert_close(results(case.fused, CPU), expected, tolerance, "on the CPU")
+    # By the CPU's kernels at first, then compiled.
+    assert_close(results(case.fused, HPU, calls=3), expected, tolerance, "eagerly")
+    assert_close(results(tf.function(case.fused), HPU), expected, tolerance, "in a cluster")

@@ -1,0 +1,102 @@
+"""Patterns: each is found in what TensorFlow and Keras make, and computes what the plain ops compute."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.passes.pattern_cases import CASES, Case
+from tests.support.clusters import report_of
+from tests.support.compare import HPU, TOLERANCES, as_numpy, assert_close
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+
+def found(name_part: str) -> list[str]:
+    """Names of the patterns found in the latest graph of that name, in order of the alphabet."""
+    rewrites = report_of(name_part)["rewrites"]
+    return sorted(rewrite["what"].split(":")[0] for rewrite in rewrites if rewrite["pass"] == "patterns")
+
+
+def train_step(case: Case, dtype: tf.DType, batch: int | None) -> Any:
+    """A function of an input and a number: the result, and gradients by the input and the variables."""
+    layer = case.make(dtype)
+    variables = getattr(layer, "trainable_variables", [])
+
+    @tf.function(input_signature=[tf.TensorSpec((batch, *case.shape[1:]), dtype), tf.TensorSpec((), dtype)])
+    def pattern_step(x: tf.Tensor, weight: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = layer(x)
+            loss = tf.reduce_sum(y * tf.sin(y * weight))
+        return y, tape.gradient(loss, [x, *variables])
+
+    return pattern_step
+
+
+def run(case: Case, dtype: tf.DType, batch: int | None, matcher: bool, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("TF_ENABLE_PATTERN_MATCHER", str(int(matcher)))
+    tf.keras.utils.set_random_seed(7)
+    x = np.random.default_rng(1).standard_normal(case.shape, dtype=np.float32)
+    with tf.device(HPU):
+        return train_step(case, dtype, batch)(tf.cast(x, dtype), tf.cast(0.7, dtype))
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["batch", "any_batch"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_train_step(case: Case, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = case.shape[0] if known else None
+    plain = run(case, tf.float32, batch, False, monkeypatch)
+    assert found("pattern_step") == []
+    got = run(case, tf.float32, batch, True, monkeypatch)
+    expected = case.patterns if known or case.any_batch is None else case.any_batch
+    assert found("pattern_step") == sorted(expected)
+    assert_close(got, plain, context=case.name)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_in_bfloat16(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = run(case, tf.bfloat16, case.shape[0], False, monkeypatch)
+    got = run(case, tf.bfloat16, case.shape[0], True, monkeypatch)
+    assert found("pattern_step") == sorted(case.patterns)
+    for one, other in zip(tf.nest.flatten(got), tf.nest.flatten(plain)):
+        assert one.dtype == other.dtype
+        # Sums of numbers of both signs: rounding is of the size of the largest.
+        limit = 2 * TOLERANCES["bfloat16"].atol * max(1.0, np.abs(as_numpy(other)).max())
+        np.testing.assert_allclose(as_numpy(one), as_numpy(other), rtol=0, atol=limit)
+
+
+def test_forward_and_backward_in_two_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backward graph takes values of the forward one: what they need is not hidden."""
+    results = []
+    for matcher in "01":
+        monkeypatch.setenv("TF_ENABLE_PATTERN_MATCHER", matcher)
+        with tf.device(HPU):
+            layer = tf.keras.layers.LayerNormalization()
+            forward = tf.function(lambda x, layer=layer: tf.nn.gelu(layer(x)))
+            x = tf.reshape(tf.linspace(-1.0, 2.0, 96), [6, 16])
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = forward(x)
+                loss = tf.reduce_sum(tf.sin(y))
+            results.append((y, tape.gradient(loss, [x, *layer.trainable_variables])))
+    assert_close(results[1], results[0])
+
+
+def test_the_matcher_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    run(CASES[0], tf.float32, None, False, monkeypatch)
+    assert found("pattern_step") == []
+
+
+def test_the_documentation_lists_the_table() -> None:
+    root = pathlib.Path(__file__).resolve().parents[2]
+    table = (root / "plugin" / "passes" / "pattern_table.cc").read_text()
+    entries = re.findall(r'\n    \{"(\w+)", "([^"]+)"', table)
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", (root / "docs" / "patterns.md").read_text(), re.MULTILINE)
+    assert rows == entries
+    assert {name for case in CASES for name in case.patterns} == {name for name, _ in entries}
