@@ -356,7 +356,7 @@ def tf_auto_mixed_precision_graph_rewrite_inferlist_add() -> list[str]:
 
 def tf_auto_mixed_precision_graph_rewrite_inferlist_remove() -> list[str]:
     """TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE: Op types that the bfloat16 conversion takes off the
-    recipe's conditional list.
+    recipe's conditional lists.
     """
     return values.parse_list(_BY_NAME["TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_INFERLIST_REMOVE"])
 

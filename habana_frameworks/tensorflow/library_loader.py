@@ -12,7 +12,16 @@ import threading
 import types
 from typing import Any
 
-from habana_frameworks.tensorflow import _c_api, _flag_values, errors, flags, grads, lib_utils, multinode_helpers
+from habana_frameworks.tensorflow import (
+    _c_api,
+    _flag_values,
+    _loss_scaling,
+    errors,
+    flags,
+    grads,
+    lib_utils,
+    multinode_helpers,
+)
 
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
@@ -50,7 +59,8 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
     May be called more than once, from several threads, and before or after `hvd.init()`, but not after TensorFlow has
     fixed its devices, which the first eager op does. The device itself is acquired at its first use.
 
-    allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU. This release replaces none.
+    allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU. This release replaces what
+    TF_ENABLE_AUTO_MIXED_PRECISION needs (_loss_scaling). The first call decides.
 
     Raises a subclass of errors.HabanaModuleError; TensorFlow stays usable without an HPU.
     """
@@ -58,6 +68,8 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
         if _plugin is None:
             multinode_helpers._setup_env_for_multinode()
             _load()
+            if allow_op_override:
+                _loss_scaling.scale_on_request(import_tensorflow())
         import tensorflow as tf
 
         return list(tf.config.list_physical_devices("HPU"))

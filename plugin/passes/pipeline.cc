@@ -5,11 +5,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+#include "plugin/passes/bf16_pass.h"
 #include "plugin/passes/check_pass.h"
 #include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/dump.h"
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/fold_pass.h"
+#include "plugin/passes/fp32_math_pass.h"
 #include "plugin/passes/marking_pass.h"
 #include "plugin/passes/pattern_pass.h"
 #include "plugin/passes/random_pass.h"
@@ -24,6 +26,7 @@ namespace {
 struct Pass {
   std::string_view name;
   absl::Status (*run)(PassContext*);
+  bool for_clusters = true;  // otherwise it changes what the graph computes, in clusters or not
 };
 
 absl::Status AddChecks(PassContext* context) {
@@ -32,10 +35,16 @@ absl::Status AddChecks(PassContext* context) {
 }
 
 constexpr Pass kPasses[] = {
-    {"fold", FoldConstants},      {"patterns", MatchPatterns},
-    {"random", RewriteRandomOps}, {"checks", AddChecks},
-    {"mark", MarkCandidates},     {"segment", SegmentGraph},
-    {"sizes", RewriteSizes},      {"encapsulate", EncapsulateClusters},
+    {"fold", FoldConstants},
+    {"patterns", MatchPatterns},
+    {"bf16", ConvertToBf16, /*for_clusters=*/false},
+    {"fp32_math", RoundOperandsOfProducts, /*for_clusters=*/false},
+    {"random", RewriteRandomOps},
+    {"checks", AddChecks},
+    {"mark", MarkCandidates},
+    {"segment", SegmentGraph},
+    {"sizes", RewriteSizes},
+    {"encapsulate", EncapsulateClusters},
 };
 
 absl::Status RunTimed(const Pass& pass, PassContext* context) {
@@ -87,12 +96,12 @@ std::vector<std::string> PassNames() {
 absl::Status RunPasses(PassContext* context) {
   const Dumper dump(*context);
   dump.Before();
-  if (MayHaveClusters(context)) {
-    int number = 0;
-    for (const Pass& pass : kPasses) {
-      TF_RETURN_IF_ERROR(RunTimed(pass, context));
-      dump.AfterPass(++number, pass.name);
-    }
+  const bool clusters = MayHaveClusters(context);
+  int number = 0;
+  for (const Pass& pass : kPasses) {
+    if (pass.for_clusters && !clusters) continue;
+    TF_RETURN_IF_ERROR(RunTimed(pass, context));
+    dump.AfterPass(++number, pass.name);
   }
   dump.After();
   return absl::OkStatus();

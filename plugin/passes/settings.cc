@@ -5,6 +5,7 @@
 #include "plugin/flags/flags.h"
 #include "plugin/flags/parse.h"
 #include "tensorflow/core/protobuf/config.pb.h"
+#include "tensorflow/core/protobuf/rewriter_config.pb.h"
 #include "tensorflow/core/public/session_options.h"
 
 namespace hpu::passes {
@@ -48,7 +49,11 @@ Settings Settings::FromEnvironment() {
 
 Settings Settings::FromEnvironment(const tensorflow::SessionOptions* session) {
   Settings settings = FromEnvironment();
-  if (session == nullptr || flags::IsSet(kClusteringFlag)) return settings;
+  if (session == nullptr) return settings;
+  // TensorFlow's own conversion of that name takes nodes of GPUs only.
+  settings.auto_mixed_precision =
+      session->config.graph_options().rewrite_options().auto_mixed_precision() == tensorflow::RewriterConfig::ON;
+  if (flags::IsSet(kClusteringFlag)) return settings;
   const auto level = session->config.graph_options().optimizer_options().global_jit_level();
   if (level == OptimizerOptions::OFF) {
     settings.clustering = Clustering::kScopes;

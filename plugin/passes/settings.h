@@ -33,12 +33,13 @@ struct Settings {
   std::string dump_directory;         // empty: none
   std::string dump_prefix;            // of file names
   std::string graph_def_directory;    // of pairs before and after; empty: none
+  bool auto_mixed_precision = false;  // asked for by the session, not by the environment
 
   // Reads the settings as they are now. Thread safe as far as getenv is.
   static Settings FromEnvironment();
 
-  // The same with the session's hint (tf.config.optimizer.set_jit, global_jit_level), which counts where HPU_CLUSTERING
-  // is not set; session may be null.
+  // The same with what the session asks for: automatic mixed precision, and a hint (tf.config.optimizer.set_jit,
+  // global_jit_level) that counts where HPU_CLUSTERING is not set. session may be null.
   static Settings FromEnvironment(const tensorflow::SessionOptions* session);
 };
 

@@ -1,0 +1,140 @@
+"""What starts the conversion in running programs, what keeps it from starting, and what it leaves as it is."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import _passes
+from tests.support.clusters import assert_launched
+
+X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
+W = np.linspace(1, -2, 18, dtype=np.float32).reshape(6, 3)
+
+
+def converted(report: dict[str, Any]) -> set[str]:
+    return {rewrite["op"] for rewrite in report["rewrites"] if rewrite["pass"] == "bf16"}
+
+
+def converted_in_function() -> set[str]:
+    """The op types converted in a new function's graph, which runs."""
+
+    @tf.function
+    def product(x: tf.Tensor, w: tf.Tensor) -> tf.Tensor:
+        return tf.tanh(tf.matmul(x, w))
+
+    with tf.device("/device:HPU:0"):
+        result = product(tf.constant(X), tf.constant(W))
+    assert result.dtype == tf.float32
+    np.testing.assert_allclose(result, np.tanh(X @ W), rtol=0.02, atol=0.01)
+    return converted(_passes.recent_reports()[-1])
+
+
+def converted_in_session(config: tf.compat.v1.ConfigProto | None = None) -> set[str]:
+    with tf.Graph().as_default() as graph:
+        with tf.device("/device:HPU:0"):
+            x = tf.compat.v1.placeholder(tf.float32, [None, 6])
+            y = tf.tanh(tf.matmul(x, tf.constant(W)))
+        with tf.compat.v1.Session(graph=graph, config=config) as session:
+            np.testing.assert_allclose(session.run(y, {x: X}), np.tanh(X @ W), rtol=0.02, atol=0.01)
+    return converted(_passes.recent_reports()[-1])
+
+
+def test_the_environment_is_read_for_each_new_graph(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert converted_in_function() == converted_in_session() == set()
+    monkeypatch.setenv("TF_BF16_CONVERSION", "basic")
+    assert converted_in_function() == converted_in_session() == {"MatMul"}
+    monkeypatch.setenv("TF_BF16_CONVERSION", "full")
+    assert converted_in_function() == converted_in_session() == {"MatMul", "Tanh"}
+    assert_launched()
+
+
+def test_the_optimizer_option_starts_the_conversion(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tf.config.optimizer.set_experimental_options({"auto_mixed_precision": True})
+    assert converted_in_function() == {"MatMul", "Tanh"}
+    monkeypatch.setenv("TF_BF16_CONVERSION", "0")
+    assert converted_in_function() == set()
+
+
+def test_a_sessions_option_starts_the_conversion(hpu: str) -> None:
+    config = tf.compat.v1.ConfigProto()
+    config.graph_options.rewrite_options.auto_mixed_precision = 1  # ON
+    assert converted_in_session(config) == {"MatMul", "Tanh"}
+
+
+def test_the_wrapper_of_optimizers_starts_the_conversion_and_scales_the_loss(hpu: str) -> None:
+    optimizer = tf.keras.optimizers.legacy.SGD(0.1)
+    try:
+        wrapped = tf.compat.v1.train.experimental.enable_mixed_precision_graph_rewrite(optimizer)
+        assert isinstance(wrapped, tf.keras.mixed_precision.LossScaleOptimizer)
+        assert converted_in_function() == converted_in_session() == {"MatMul", "Tanh"}
+    finally:
+        tf.compat.v1.train.experimental.disable_mixed_precision_graph_rewrite()
+    assert converted_in_function() == set()
+
+
+def test_loops_and_branches_are_converted_inside(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_BF16_CONVERSION", "full")
+
+    @tf.function
+    def looped(x: tf.Tensor, w: tf.Tensor) -> tf.Tensor:
+        for _ in tf.range(3):
+            x = tf.tanh(tf.matmul(x, w)) if tf.reduce_sum(x) > -100.0 else x
+        return x
+
+    w = np.linspace(-1, 1, 36, dtype=np.float32).reshape(6, 6)
+    with tf.device("/device:HPU:0"):
+        result = looped(tf.constant(X), tf.constant(w))
+    expected = X
+    for _ in range(3):
+        expected = np.tanh(expected @ w)
+    np.testing.assert_allclose(result, expected, atol=0.03)
+    report = _passes.recent_reports()[-1]
+    inside = {rewrite["node"] for rewrite in report["rewrites"] if rewrite["pass"] == "bf16" and "/" in rewrite["node"]}
+    assert {"MatMul", "Tanh"} <= converted(report) and inside
+
+
+def test_a_program_with_its_own_mixed_precision_is_left_as_it_is(
+    hpu: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TF_BF16_CONVERSION", "full")
+    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    with tf.device("/device:HPU:0"):
+        model = tf.keras.Sequential([tf.keras.layers.Dense(3, "tanh", input_shape=(6,))])
+        result = tf.function(model)(tf.constant(X))
+    assert result.dtype == tf.bfloat16
+    assert converted(_passes.recent_reports()[-1]) == set()
+    assert "tf.keras.mixed_precision does. Use one of the two" in capfd.readouterr().err
+
+
+PROGRAM = """
+    import numpy as np
+    import tensorflow as tf
+    from habana_frameworks.tensorflow import load_habana_module
+    load_habana_module()
+    tf.keras.mixed_precision.set_global_policy("{policy}")
+    model = tf.keras.Sequential([tf.keras.layers.Dense(8, "relu", input_shape=(6,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.linspace(-1, 1, 96, dtype=np.float32).reshape(16, 6)
+    losses = model.fit(x, x[:, :1], epochs=5, batch_size=16, verbose=0).history["loss"]
+    assert losses[-1] < losses[0], losses
+    assert all(weight.dtype == tf.float32 for weight in model.trainable_weights)
+"""
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_keras_policies(policy: str, tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(PROGRAM.format(policy=policy)))
+    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=600)
+    assert run.returncode == 0, run.stderr
+    advice = 'Use tf.keras.mixed_precision.set_global_policy("mixed_bfloat16") in place of "mixed_float16"'
+    assert run.stderr.count(advice) == (1 if policy == "mixed_float16" else 0)
+    assert "NotFound" not in run.stderr
