@@ -60,6 +60,17 @@ HPU_EXPORT hpu_buffer hpu_statistics(void);
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);
 // Sets all counters to zero.
 HPU_EXPORT void hpu_statistics_reset(void);
+
+// Whether to record every op of every graph from now on, and what becomes of it: costs memory and time, off at first.
+// Turning it on forgets earlier records. Graphs that were optimised before are not recorded.
+HPU_EXPORT void hpu_collect_op_records(int32_t collect);
+// The records, as a JSON object: "graphs" (as hpu_graph_reports, with "record", "ops" and "gaps"; all of them, but for
+// "dropped" ones for which there was no room); "crossings", the tensors that they send between the HPU and the CPU
+// ("record", "key", "from", "to"); "copies" of these (times and bytes by "record" and "name", the key); "host_runs" of
+// ops outside clusters by their CPU kernel (in the same way, by node name); "failures" of clusters ("record",
+// "cluster", "rule", "nodes", "reason").
+HPU_EXPORT hpu_buffer hpu_op_records(void);
+
 // --- recipes ---
 
 // The caches of recipes as a JSON object of counts since the process started: "memory_hits", "disk_hits", "compiled",

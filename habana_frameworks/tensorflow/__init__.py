@@ -6,10 +6,12 @@ Importing this package imports no TensorFlow, prints nothing, touches no device 
 
 from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
 from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow.explanation import explain
 from habana_frameworks.tensorflow.library_loader import habana_ops, load_habana_module, load_op_library
 
 __all__ = [
     "__version__",
+    "explain",
     "habana_ops",
     "lib_utils",
     "library_loader",

@@ -1,10 +1,22 @@
 #include "plugin/c_api.h"
 
+#include "absl/strings/str_cat.h"
 #include "plugin/c_buffer.h"
+#include "plugin/kernels/op_counters.h"
 #include "plugin/kernels/statistics.h"
+#include "plugin/passes/report.h"
 
 hpu_buffer hpu_statistics(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToJson()); }
 
 hpu_buffer hpu_statistics_table(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToTable()); }
 
 void hpu_statistics_reset(void) { hpu::Statistics::Get().Reset(); }
+
+void hpu_collect_op_records(int32_t collect) {
+  hpu::passes::CollectOpRecords(collect != 0);
+  hpu::OpCounters::Get().Collect(collect != 0);
+}
+
+hpu_buffer hpu_op_records(void) {
+  return hpu::MakeBuffer(absl::StrCat("{", hpu::passes::OpReports(), ",", hpu::OpCounters::Get().ToJsonMembers(), "}"));
+}

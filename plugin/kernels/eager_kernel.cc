@@ -11,6 +11,7 @@
 #include "plugin/flags/flags.h"
 #include "plugin/kernels/host_layout.h"
 #include "plugin/kernels/index_range.h"
+#include "plugin/kernels/op_counters.h"
 #include "plugin/kernels/statistics.h"
 #include "plugin/passes/placement_policy.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -67,7 +68,8 @@ EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
       compilable_(IsCompilable(construction->def())),
       indexed_(passes::FindIndexedOp(construction->def().op())),
       channels_first_(IsChannelsFirst(construction->def())),
-      graph_def_version_(construction->graph_def_version()) {
+      graph_def_version_(construction->graph_def_version()),
+      record_(RecordOf(construction->def())) {
   kinds().assign(num_inputs(), Kind::kParameter);
   bool has_resources = false;
   for (int i = 0; i < num_inputs(); ++i) {
@@ -134,6 +136,7 @@ void EagerKernel::CountHostRun(uint64_t bytes) {
   EagerCounters& counters = Statistics::Get().eager();
   counters.host_runs.fetch_add(1, std::memory_order_relaxed);
   counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  if (record_ > 0) OpCounters::Get().AddHostRun(record_, name(), static_cast<int64_t>(bytes));
 }
 
 }  // namespace hpu

@@ -33,6 +33,7 @@ class EagerKernel : public ClusterKernel {
   bool channels_first_ = false;                 // the CPU's kernel may refuse it
   bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
   int graph_def_version_ = 0;
+  int64_t record_ = 0;  // of the graph that it belongs to, 0 if ops are not recorded
 };
 
 }  // namespace hpu

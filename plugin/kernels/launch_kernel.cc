@@ -9,6 +9,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/device/hpu_device.h"
 #include "plugin/flags/flags.h"
+#include "plugin/kernels/op_counters.h"
 #include "plugin/log/log.h"
 #include "plugin/passes/placement_policy.h"
 #include "tensorflow/core/framework/function.h"
@@ -117,6 +118,7 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
   }
   VLOG(1) << name() << " is split, without " << absl::StrJoin(refused, ", ") << ": " << failure.message();
   HPU_LOG(kKernels, kInfo) << name() << " is split, without " << absl::StrJoin(refused, ", ");
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", refused, failure.message());
   split_ = *std::move(split);
   return split_.get();
 }
@@ -131,6 +133,8 @@ absl::Status LaunchKernel::OnFailure(const absl::Status& failure) {
                                                      "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
   }
   if (!warned_.exchange(true)) {
+    OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
+                                 failure.message());
     // The words that Gaudi's guide documents.
     LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
     LOG(WARNING) << "Delegating node=" << name() << " to CPU";

@@ -59,6 +59,7 @@ absl::Status RunOn(const void* data, size_t size, const char* name, const char* 
   std::unique_ptr<tensorflow::Graph> graph;
   TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
   PassContext context(&graph, &library, GraphName(function), Settings::FromEnvironment());
+  context.report.function = function;
   if (std::strcmp(name, "all") == 0) {
     TF_RETURN_IF_ERROR(RunPasses(&context));
   } else {

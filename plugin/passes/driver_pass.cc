@@ -3,6 +3,7 @@
 #include "plugin/log/log.h"
 #include "plugin/passes/graph_names.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/op_records.h"
 #include "plugin/passes/pipeline.h"
 #include "plugin/passes/placement_pass.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
@@ -36,17 +37,20 @@ class DriverPass : public tensorflow::GraphOptimizationPass {
     if (options.graph == nullptr || options.flib_def == nullptr) return tensorflow::OkStatus();
     const std::string function = FunctionName(options);
     const bool on_hpu = AnyOnHpu(**options.graph);
-    if ((!on_hpu && !AnyRefused(**options.graph)) || IsOthersGraph(function)) return tensorflow::OkStatus();
+    const bool records = CollectsOpRecords() && MayUseHpu(options);
+    if ((!on_hpu && !records && !AnyRefused(**options.graph)) || IsOthersGraph(function)) return tensorflow::OkStatus();
     log::ReadSettings();
     PassContext context(options.graph, options.flib_def, NameOfGraph(function, **options.graph),
                         Settings::FromEnvironment(options.session_options));
     context.function = function;
+    context.report.function = function;
     RecordPlacement(&context);
     tensorflow::Status status;
     if (on_hpu && !RunsInParts(**options.graph)) {
       status = RunPasses(&context);
     } else {
       context.report.nodes = (*options.graph)->num_op_nodes();
+      if (records) RecordUnclusteredOps(&context, "partial-run", "a Session runs the graph piece by piece");
     }
     for (tensorflow::Node* node : (*options.graph)->op_nodes()) node->ClearAttr(kRefusalAttr);
     KeepReport(context.report);

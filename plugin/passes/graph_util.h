@@ -30,6 +30,10 @@ inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that keeps the node off the HPU
 inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
 
+// Attributes of graphs whose ops are recorded (op_records.h); these stay.
+inline constexpr char kRecordAttr[] = "_hpu_record";  // int, on every node: the number of the graph's report
+inline constexpr char kWishAttr[] = "_hpu_wish";      // bool: the program itself asked for another device
+
 // Whether a device name (full or partial, "" is none) names an HPU.
 bool IsHpuDevice(const std::string& device);
 

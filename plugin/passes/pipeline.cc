@@ -13,6 +13,7 @@
 #include "plugin/passes/fold_pass.h"
 #include "plugin/passes/fp32_math_pass.h"
 #include "plugin/passes/marking_pass.h"
+#include "plugin/passes/op_records.h"
 #include "plugin/passes/pattern_pass.h"
 #include "plugin/passes/random_pass.h"
 #include "plugin/passes/range_check_pass.h"
@@ -97,12 +98,16 @@ absl::Status RunPasses(PassContext* context) {
   const Dumper dump(*context);
   dump.Before();
   const bool clusters = MayHaveClusters(context);
+  const bool records = CollectsOpRecords();
   int number = 0;
   for (const Pass& pass : kPasses) {
     if (pass.for_clusters && !clusters) continue;
+    if (records && pass.run == EncapsulateClusters) TF_RETURN_IF_ERROR(RecordOps(context));
     TF_RETURN_IF_ERROR(RunTimed(pass, context));
     dump.AfterPass(++number, pass.name);
   }
+  if (records && !clusters) TF_RETURN_IF_ERROR(RecordOps(context));
+  if (records) TagNodes(context);
   dump.After();
   return absl::OkStatus();
 }

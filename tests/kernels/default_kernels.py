@@ -49,8 +49,7 @@ _OPS = {
         SymbolicGradient While _If _While""",
     Reason.COPIES: """
         CollectiveAllToAllV2 CollectiveBcastRecv CollectiveBcastRecvV2 CollectiveBcastSend CollectiveBcastSendV2
-        CollectiveGatherV2 CollectiveReduceScatterV2 CollectiveReduceV2 Const EagerPyFunc Recv Send SyncDevice _Recv
-        _Send""",
+        CollectiveGatherV2 CollectiveReduceScatterV2 CollectiveReduceV2 Const EagerPyFunc Recv Send SyncDevice""",
     Reason.HANDLES: """
         AssignVariableOp ConsumeMutexLock DestroyResourceOp DisableCopyOnRead MakeWeakResourceHandle MutexLock MutexV2
         ReadVariableOp VarHandleOp VarIsInitializedOp VariableShape _ReadVariablesOp _VarHandlesOp""",
@@ -59,7 +58,7 @@ _OPS = {
         AssignAddVariableOp AssignSubVariableOp Copy FakeParam ResourceGather ResourceScatterUpdate TensorListConcat
         TensorListConcatV2 TensorListFromTensor TensorListGather TensorListGetItem TensorListPopBack
         TensorListPushBack TensorListPushBackBatch TensorListScatter TensorListScatterIntoExistingList
-        TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack""",
+        TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack _Recv _Send""",
 }
 
 REASONS: dict[str, Reason] = {op: reason for reason, ops in _OPS.items() for op in ops.split()}

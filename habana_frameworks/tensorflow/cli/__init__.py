@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow._version import __version__
-from habana_frameworks.tensorflow.cli import doctor
+from habana_frameworks.tensorflow.cli import doctor, explain
 
-COMMANDS = (doctor,)
+COMMANDS = (doctor, explain)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

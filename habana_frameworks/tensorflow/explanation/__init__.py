@@ -1,0 +1,20 @@
+"""Why an op is where it is: what became of every op of every graph, and what to do about it. See docs/explain.md."""
+
+from habana_frameworks.tensorflow.explanation.collect import Collector
+from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Rewrite, RuleTotal
+from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
+from habana_frameworks.tensorflow.explanation.run import explain
+
+__all__ = [
+    "RULES",
+    "Cluster",
+    "Collector",
+    "Cut",
+    "Explanation",
+    "Graph",
+    "Op",
+    "Rewrite",
+    "Rule",
+    "RuleTotal",
+    "explain",
+]

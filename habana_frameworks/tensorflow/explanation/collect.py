@@ -1,0 +1,171 @@
+"""From the plugin's records (hpu_op_records in plugin/c_api.h) to an Explanation."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from habana_frameworks.tensorflow import _c_api, library_loader, statistics
+from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Refusal, Rewrite
+
+_MAX_REASON = 400
+
+
+class Collector:
+    """Records ops from start() to stop(). One at a time in a process: the plugin has one set of records."""
+
+    def __init__(self) -> None:
+        self._before: statistics.Statistics | None = None
+
+    def start(self) -> None:
+        """Graphs that TensorFlow optimises from now on are recorded. Loads the module if that was not done."""
+        self._before = statistics.get()
+        _collect(True)
+
+    def stop(self) -> Explanation:
+        """What became of them until now."""
+        if self._before is None:
+            raise RuntimeError("start() comes before stop()")
+        _collect(False)
+        records = _c_api.read_json(library_loader.plugin(), "hpu_op_records")
+        return build(records, difference(statistics.get(), self._before))
+
+
+def _collect(on: bool) -> None:
+    call = _c_api.function(library_loader.plugin(), "hpu_collect_op_records")
+    call.restype = None
+    call.argtypes = [ctypes.c_int32]
+    call(on)
+
+
+def difference(after: statistics.Statistics, before: statistics.Statistics) -> statistics.Statistics:
+    """What was counted between two times. Counters that were reset meanwhile count from then on."""
+    old = {(cluster.name, cluster.ops): cluster for cluster in before.clusters}
+    clusters = tuple(_subtract(cluster, old.get((cluster.name, cluster.ops))) for cluster in after.clusters)
+    return dataclasses.replace(after, clusters=clusters, eager=_subtract(after.eager, before.eager))
+
+
+def _subtract(after: Any, before: Any) -> Any:
+    if before is None:
+        return after
+    values = {field.name: getattr(after, field.name) for field in dataclasses.fields(after)}
+    counters = {name: value for name, value in values.items() if isinstance(value, (int, float)) and name != "ops"}
+    changed = {name: value - getattr(before, name) for name, value in counters.items()}
+    return after if any(value < 0 for value in changed.values()) else dataclasses.replace(after, **changed)
+
+
+def build(records: Mapping[str, Any], counts: statistics.Statistics) -> Explanation:
+    """The explanation that records and statistics of the same time give."""
+    copies = _copies(records["crossings"], records["copies"])
+    host_runs = {(entry["record"], entry["name"]): entry for entry in records["host_runs"]}
+    failures: dict[int, list[Mapping[str, Any]]] = collections.defaultdict(list)
+    for failure in records["failures"]:
+        failures[failure["record"]].append(failure)
+    lowered: dict[str, list[Refusal]] = collections.defaultdict(list)
+    graphs = []
+    for report in records["graphs"]:
+        if "ops" not in report:  # of the pass that lowers control flow; the graph itself comes later
+            lowered[report["function"]] += [Refusal(**refusal) for refusal in report["refusals"]]
+            continue
+        builder = _GraphBuilder(report, copies, host_runs, failures[report["record"]], counts.clusters)
+        graphs.append(builder.build(lowered.pop(report["function"], [])))
+    return Explanation(tuple(graphs), counts.eager, records["dropped"])
+
+
+@dataclasses.dataclass
+class _Copied:
+    times: int = 0
+    bytes: int = 0
+
+
+def _copies(
+    crossings: Iterable[Mapping[str, Any]], counts: Iterable[Mapping[str, Any]]
+) -> dict[tuple[int, str], _Copied]:
+    """By record and node, what was copied to and from it. A tensor that several ops take counts once, for the first."""
+    counted = {(entry["record"], entry["name"]): entry for entry in counts}
+    copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
+    for crossing in crossings:
+        entry = counted.get((crossing["record"], crossing["key"]))
+        if entry is None:  # int32 and strings stay in host memory; or it never ran
+            continue
+        for node in (crossing["from"], *crossing["to"][:1]):
+            total = copied[crossing["record"], node]
+            total.times += entry["times"]
+            total.bytes += entry["bytes"]
+    return copied
+
+
+class _GraphBuilder:
+    def __init__(
+        self,
+        report: Mapping[str, Any],
+        copies: Mapping[tuple[int, str], _Copied],
+        host_runs: Mapping[tuple[int, str], Mapping[str, Any]],
+        failures: Sequence[Mapping[str, Any]],
+        counts: Sequence[statistics.Cluster],
+    ) -> None:
+        self._report = report
+        self._record = report["record"]
+        self._copies = copies
+        self._host_runs = host_runs
+        self._counts = {(cluster.name, cluster.ops): cluster for cluster in counts}
+        self._cuts = collections.Counter(name for cut in report["gaps"] for name in cut["through"])
+        self._failures = {failure["cluster"]: failure for failure in failures}
+
+    def build(self, lowered: list[Refusal]) -> Graph:
+        report = self._report
+        return Graph(
+            name=report["graph"],
+            function=report["function"],
+            ops=tuple(self._op(op) for op in report["ops"]),
+            clusters=tuple(self._cluster(cluster) for cluster in report["clusters"]),
+            cuts=tuple(Cut(**{**cut, "through": tuple(cut["through"])}) for cut in report["gaps"]),
+            rewrites=tuple(Rewrite(r["node"], r["op"], r["pass"], r["what"]) for r in report["rewrites"]),
+            lowered=tuple(lowered),
+            pass_seconds={entry["pass"]: entry["seconds"] for entry in report["times"]},
+        )
+
+    def _op(self, data: Mapping[str, Any]) -> Op:
+        name, rule, reason, cluster = data["node"], data["rule"], data["reason"], data["cluster"] or None
+        failure = self._failures.get(cluster or "")
+        if failure is not None and failure["rule"] == "fallback":
+            rule, reason = "fallback", failure["reason"]
+        elif failure is not None and name in failure["nodes"]:
+            rule, reason, cluster = "compile-error", f"was put out of {cluster}: {failure['reason']}", None
+        on_hpu = "device:HPU" in data["device"]
+        # A copy between a cluster and an op on the CPU is the latter's doing.
+        copied = _Copied() if on_hpu else self._copies.get((self._record, name), _Copied())
+        host = self._host_runs.get((self._record, name), {"times": 0, "bytes": 0})
+        return Op(
+            name=name,
+            type=data["op"],
+            device=data["device"].rpartition("device:")[2],
+            cluster=cluster,
+            dtypes=tuple(data["dtypes"]),
+            inputs=tuple(data["inputs"]),
+            rule=rule or None,
+            reason=_shortened(reason) or None,
+            copied_bytes=copied.bytes + host["bytes"],
+            copies=copied.times,
+            host_runs=host["times"],
+            cuts=self._cuts[name],
+        )
+
+    def _cluster(self, data: Mapping[str, Any]) -> Cluster:
+        fields = {field.name for field in dataclasses.fields(Cluster)}
+        values = {name: value for name, value in data.items() if name in fields}
+        counts = self._counts.get((data["name"], data["ops"]))
+        if counts is not None:
+            values.update({name: value for name, value in dataclasses.asdict(counts).items() if name in fields})
+        failure = self._failures.get(data["name"])
+        if failure is not None:
+            values.update(rule=failure["rule"], reason=_shortened(failure["reason"]))
+        return Cluster(**{**values, "device": data["device"].rpartition("device:")[2]})
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_REASON else line[: _MAX_REASON - 1] + "…"

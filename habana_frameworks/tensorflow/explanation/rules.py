@@ -1,0 +1,86 @@
+"""The rules by which an op stays off the HPU or out of a cluster: what each means, and what a user can do."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One rule. docs/pamsen.md says more about those of the graph passes."""
+
+    name: str
+    meaning: str
+    remedy: str
+    expected: bool = False
+    """Nothing to worry about: every graph has such ops."""
+
+
+_TABLE = (
+    # Off the HPU.
+    Rule("pinned", "the program puts it on another device", "remove the tf.device around it, if it need not be there"),
+    Rule(
+        "op-list", "the active op list does not have the op", "HPU_OP_LIST=emulator runs it; on a card use another op"
+    ),
+    Rule("dtype", "the HPU has the op, but not for this dtype", "cast to float32, bfloat16 or int32 before it"),
+    Rule("rank", "the HPU has the op, but not for tensors of this rank", "reshape around it"),
+    Rule(
+        "user-setting",
+        "a setting keeps it out",
+        "see its reason; `hpu doctor` lists what is set",
+    ),
+    Rule("no-kernel", "the HPU has no kernel for the op", "use another op, or keep it in the input pipeline"),
+    Rule("neighbours", "TensorFlow placed it with ops that are elsewhere", "look at the ops that it feeds and reads"),
+    # Out of clusters.
+    Rule("uncompilable", "there is no lowering for it", "use another op; it cuts the graph where it stands"),
+    Rule("lost-error", "compiled code could not raise its error", "remove assertions and prints from the train step"),
+    Rule(
+        "dynamic-size",
+        "its result's size depends on values",
+        "use a mask (tf.where with three arguments) and fixed sizes",
+    ),
+    Rule("random", "compiled code would draw other numbers", "use tf.random.uniform, normal or dropout"),
+    Rule(
+        "changing-constant",
+        "a value that the compiler must know changes",
+        "give shapes, axes and sizes as Python numbers",
+    ),
+    Rule("resource-handle", "it gives resource handles to others", "create variables outside the function"),
+    Rule("reference", "a variable of TensorFlow 1", "use resource variables (tf.compat.v1.enable_resource_variables)"),
+    Rule("string", "strings", "keep strings in the input pipeline"),
+    Rule("control-flow", "steers a lowered loop or branch", "see what the rule `lowered` says of the loop or branch"),
+    Rule("lowered", "a loop or branch that no cluster could hold whole", "mend what its reason names"),
+    Rule("unbounded-list", "a TensorList of unknown size", "give the loop maximum_iterations, the TensorArray a size"),
+    Rule("list-border", "shares a TensorList with ops outside", "mend what keeps those outside"),
+    Rule("communication", "waits for others", "nothing: it runs between clusters", expected=True),
+    Rule("launch", "is a compiled cluster already", "nothing", expected=True),
+    Rule("host", "works on the host for clusters", "nothing", expected=True),
+    Rule("host-shape", "computes a size for an op on the host", "nothing", expected=True),
+    Rule("border", "an argument or a result of the graph", "nothing", expected=True),
+    Rule("constant", "a constant that stands outside", "nothing", expected=True),
+    Rule("recursion", "calls functions too deeply", "unroll the recursion"),
+    Rule("small", "its cluster would be too small", "nothing, or HPU_MIN_CLUSTER_SIZE=1", expected=True),
+    Rule("fuel", "HPU_CLUSTER_FUEL is used up", "unset HPU_CLUSTER_FUEL"),
+    Rule("jit-scope", "tf.xla.experimental.jit_scope", "remove the scope"),
+    Rule("lite", "HPU_CLUSTERING=lite takes what XLA fuses only", "unset HPU_CLUSTERING"),
+    Rule("partial-run", "a Session runs the graph piece by piece", "use run() instead of partial_run()"),
+    Rule("unknown", "no pass says why", "a defect of this package: please report it with the JSON"),
+    # At run time.
+    Rule("compile-error", "did not compile and was put out of its cluster", "see the reason; use another op"),
+    Rule("fallback", "its cluster ran on the CPU", "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid makes it an error"),
+    # What keeps clusters apart.
+    Rule("cycle", "ops outside must run between two clusters", "mend what keeps those ops outside"),
+    Rule("resource-hazard", "an op on a variable or resource must run between two clusters", "move it to the end"),
+    Rule("deadness", "they run under different conditions", "see what the rule `lowered` says of the branch"),
+    Rule("loop", "one is inside a lowered loop", "see what the rule `lowered` says of the loop"),
+    Rule("mandatory", "jit_compile=True makes a cluster of its own", "remove jit_compile=True inside the train step"),
+    Rule("device", "they are on different devices", "nothing", expected=True),
+    Rule("size-limit", "HPU_MAX_CLUSTER_SIZE or the like", "raise or unset the limit"),
+    Rule("order", "together they would wait for each other", "nothing", expected=True),
+)
+RULES = {rule.name: rule for rule in _TABLE}
+
+
+def find(name: str) -> Rule:
+    """The rule of that name; one that this table does not know explains itself by the reasons of its ops."""
+    return RULES.get(name) or Rule(name, "see the reasons of its ops", "see docs/pamsen.md")

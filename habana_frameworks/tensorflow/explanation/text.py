@@ -1,0 +1,119 @@
+"""The summary for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from habana_frameworks.tensorflow.explanation.model import Cut, Explanation, Graph, RuleTotal
+
+_WIDTH = 110
+_MAX_GRAPHS = 12
+_MAX_CUTS = 8
+
+
+def summarize(explanation: Explanation) -> str:
+    return "\n".join(_lines(explanation)) + "\n"
+
+
+def _lines(explanation: Explanation) -> Iterator[str]:
+    graphs = explanation.graphs
+    clusters = sum(len(graph.clusters) for graph in graphs)
+    yield (
+        f"{_number(len(graphs), 'graph')}: {_share(explanation.hpu_ops, explanation.ops)} ops on the HPU, "
+        f"{_share(explanation.clustered_ops, explanation.ops)} in {_number(clusters, 'cluster')}"
+    )
+    if explanation.dropped_graphs:
+        yield f"{_number(explanation.dropped_graphs, 'graph')} more: there was no room for their ops"
+    if graphs:
+        yield ""
+        yield from _table(["graph", "ops", "on HPU", "clusters", "in them", "launches"], _graph_rows(graphs))
+        if len(graphs) > _MAX_GRAPHS:
+            yield f"  … and {len(graphs) - _MAX_GRAPHS} smaller ones"
+    totals = explanation.rules()
+    worth_a_look = [total for total in totals if not total.rule.expected]
+    if worth_a_look:
+        yield ""
+        yield "Off the HPU, out of clusters, or between them:"
+        for total in worth_a_look:
+            yield from _rule(total)
+    expected = [f"{total.rule.name} {total.ops or total.cuts}" for total in totals if total.rule.expected]
+    if expected:
+        yield ""
+        yield from textwrap.wrap("As it should be: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
+    cuts = [cut for graph in graphs for cut in graph.cuts]
+    if cuts:
+        yield ""
+        yield "Clusters that are not one:"
+        for cut in cuts[:_MAX_CUTS]:
+            yield from textwrap.wrap(_cut(cut), _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        if len(cuts) > _MAX_CUTS:
+            yield f"  … and {len(cuts) - _MAX_CUTS} more"
+    eager = explanation.eager
+    if eager.launches or eager.host_runs:
+        yield ""
+        yield (
+            f"Eager ops: {_number(eager.launches, 'launch', 'launches')}, "
+            f"{_number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
+        )
+
+
+def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:
+    largest = sorted(graphs, key=lambda graph: -len(graph.ops))[:_MAX_GRAPHS]
+    return [
+        [
+            graph.name,
+            str(len(graph.ops)),
+            str(graph.hpu_ops),
+            str(len(graph.clusters)),
+            str(graph.clustered_ops),
+            str(sum(cluster.launches for cluster in graph.clusters)),
+        ]
+        for graph in largest
+    ]
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
+    for row in [heads, *rows]:
+        cells = [
+            cell.ljust(width) if not column else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
+        ]
+        yield "  " + "  ".join(cells).rstrip()
+
+
+def _rule(total: RuleTotal) -> Iterator[str]:
+    counts = [_number(total.ops, "op")] if total.ops else []
+    if total.cuts:
+        counts.append(_number(total.cuts, "cut"))
+    if total.copied_bytes:
+        counts.append(f"{size(total.copied_bytes)} copied")
+    yield f"  {total.rule.name} ({', '.join(counts)}): {total.rule.meaning}"
+    yield f"      -> {total.rule.remedy}"
+    for name, op, reason in total.examples:
+        text = f"{name} ({op})" if op != name else name
+        yield textwrap.shorten(f"      {text}: {reason}", _WIDTH, placeholder=" …").replace(text, "      " + text, 1)
+
+
+def _cut(cut: Cut) -> str:
+    shown = ", ".join(cut.through[:4])
+    more = f" and {len(cut.through) - 4} more" if len(cut.through) > 4 else ""
+    return f"{cut.first} | {cut.second}: {cut.rule}: {cut.reason}" + (f": {shown}{more}" if shown else "")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
+
+
+def _number(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def size(count: float) -> str:
+    """Bytes as people read them."""
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"

@@ -1,0 +1,118 @@
+"""`hpu explain`: the program runs as it would alone, and what it is told about its graphs is right."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+
+import pytest
+
+from habana_frameworks.tensorflow.explanation import model
+from tests.support.processes import ROOT, run
+
+PROGRAM = ROOT / "tests" / "explain" / "refusals.py"
+COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "explain"]
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, model.Explanation]:
+    """stdout, stderr and the JSON of one run on the program that meets every rule."""
+    target = tmp_path_factory.mktemp("explain") / "all.json"
+    done = run([*COMMAND, "--json", str(target), str(PROGRAM)])
+    return done.stdout, done.stderr, model.from_json(target.read_text())
+
+
+def test_stdout_is_the_programs(output: tuple[str, str, model.Explanation]) -> None:
+    assert output[0] == "ran\n"
+
+
+RULES = {
+    "on_cpu": "pinned",
+    "noise/TruncatedNormal": "random",
+    "python": "uncompilable",
+    "hashed": "string",
+    "found": "dynamic-size",
+    "data_shape": "changing-constant",
+}
+
+
+def test_each_rule_is_named(output: tuple[str, str, model.Explanation]) -> None:
+    graph = output[2].graph("refused")
+    found = {op.name: op.rule for op in graph.ops if op.rule}
+    python = next(op.name for op in graph.ops if op.type == "EagerPyFunc")
+    hashed = next(op.name for op in graph.ops if op.type == "StringToHashBucketFast")
+    names = {"python": python, "hashed": hashed}
+    assert {name: found.get(names.get(name, name)) for name in RULES} == RULES
+    assert "lost-error" in found.values() and "control-flow" in found.values() and "border" in found.values()
+    assert all(op.reason for op in graph.ops if op.rule)
+    assert all((op.cluster is None) == (op.rule is not None) for op in graph.ops)
+
+
+def test_bytes_of_copies_are_those_of_the_edges(output: tuple[str, str, model.Explanation]) -> None:
+    graph = output[2].graph("refused")
+    # A 4 by 4 float32 tensor there and back, three times; the CPU kernel's result only, three times.
+    assert graph.op("on_cpu").copied_bytes == 3 * 2 * 64 and graph.op("on_cpu").copies == 6
+    assert graph.op("noise/TruncatedNormal").copied_bytes == 3 * 64
+    assert graph.op("noise/TruncatedNormal").host_runs == 3
+    totals = {total.rule.name: total for total in output[2].rules()}
+    assert totals["pinned"].copied_bytes == 3 * 2 * 64
+
+
+def test_cuts_name_the_ops_between(output: tuple[str, str, model.Explanation]) -> None:
+    graph = output[2].graph("refused")
+    assert len(graph.clusters) > 1
+    cycles = [cut for cut in graph.cuts if cut.rule == "cycle"]
+    assert any("on_cpu" in cut.through for cut in cycles) and graph.op("on_cpu").cuts >= 1
+    assert {cut.rule for cut in output[2].graph("nested").cuts} == {"mandatory"}
+    clean = output[2].graph("clean")
+    assert not clean.cuts and [cluster.launches for cluster in clean.clusters] == [1]
+
+
+def test_lowered_loops_are_told(output: tuple[str, str, model.Explanation]) -> None:
+    graph = output[2].graph("looping")
+    assert [(entry.op, entry.rule) for entry in graph.lowered] == [("While", "lowered")]
+    assert {"loop", "deadness"} & {cut.rule for cut in graph.cuts}
+
+
+def test_the_summary_counts_and_advises(output: tuple[str, str, model.Explanation]) -> None:
+    text = output[1]
+    assert "pinned (1 op, 1 cut" not in text and "pinned (1 op, 384 bytes copied)" in text
+    assert "-> remove the tf.device around it" in text
+    assert "  refused " in text and "4 graphs:" in text
+
+
+def test_the_programs_end_is_kept_and_still_explained(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "fails.py"
+    program.write_text(
+        "import sys, tensorflow as tf\n"
+        "assert sys.argv[1:] == ['--json', 'mine'] and __name__ == '__main__'\n"
+        "print(tf.function(lambda x: tf.tanh(x) * 2.0)(tf.zeros([2])).numpy().tolist())\n"
+        "raise ValueError('from the program')\n"
+    )
+    done = run([*COMMAND, "--json", "-", str(program), "--json", "mine"], check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["graphs"][0]["clusters"][0]["launches"] == 1  # nothing but JSON on stdout
+    assert "[0.0, 0.0]" in done.stderr and "ValueError: from the program" in done.stderr
+    assert "runpy" not in done.stderr and "1 graph:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "word"),
+    [
+        ("raise SystemExit(7)", 7, "0 graphs"),
+        ("print('nothing')", 3, "no graph had an op on the HPU"),
+        (None, 2, "no program at"),
+    ],
+)
+def test_exit_codes(tmp_path: pathlib.Path, program: str | None, code: int, word: str) -> None:
+    path = tmp_path / "program.py"
+    if program is not None:
+        path.write_text(program)
+    done = run([*COMMAND, str(path)], check=False)
+    assert done.returncode == code and word in done.stderr
+
+
+def test_a_directory_that_is_not_there_is_told_before_the_program_runs(tmp_path: pathlib.Path) -> None:
+    done = run([*COMMAND, "--json", str(tmp_path / "no" / "x.json"), str(PROGRAM)], check=False)
+    assert done.returncode == 2 and "there is no directory" in done.stderr and "ran" not in done.stdout

@@ -1,0 +1,145 @@
+"""htf.explain(), and what it makes of records."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Iterator
+
+import pytest
+import tensorflow as tf
+
+import habana_frameworks.tensorflow as htf
+from habana_frameworks.tensorflow import _c_api, explanation, library_loader, statistics
+from habana_frameworks.tensorflow.explanation import collect, model
+from tests.support.processes import ROOT, run_python
+
+
+def test_one_call_is_explained(hpu: str) -> None:
+    weights = tf.Variable(tf.ones([3, 3]))
+
+    @tf.function
+    def step(x: tf.Tensor) -> tf.Tensor:
+        weights.assign_add(x * 0.5)
+        return tf.cast(tf.reduce_sum(tf.tanh(x)), tf.bfloat16)
+
+    with tf.device(hpu):
+        x = tf.ones([3, 3])
+    for _ in range(2):  # the second time, TensorFlow has placed it already
+        graph = htf.explain(step, x).graph("step")
+        (cluster,) = graph.clusters
+        assert cluster.launches == 1 and graph.clustered_ops > 4 and not graph.cuts
+        assert next(op.dtypes for op in graph.ops if op.type == "Cast") == ("bfloat16",)
+        assert [op.device for op in graph.ops if op.type == "Tanh"] == ["HPU:0"]
+        inputs = {graph.ops[position].type for op in graph.ops if op.type == "Cast" for position in op.inputs}
+        assert inputs == {"Sum"}
+    assert weights.numpy()[0, 0] == 2.0  # it ran, twice
+    assert htf.explain(lambda a: tf.tanh(a) * 2.0, x).clustered_ops > 0  # no tf.function
+
+
+def test_normal_runs_record_nothing(hpu: str) -> None:
+    htf.explain(tf.function(lambda x: tf.tanh(x) * 2.0), tf.ones([2]))
+    before = _c_api.read_json(library_loader.plugin(), "hpu_op_records")
+    tf.function(lambda x: tf.tanh(x) * 3.0)(tf.ones([2]))
+    assert _c_api.read_json(library_loader.plugin(), "hpu_op_records") == before
+
+
+def test_errors_of_the_function_come_through(hpu: str) -> None:
+    def bad(x: tf.Tensor) -> tf.Tensor:
+        tf.debugging.assert_equal(x, 0.0, message="not zero")
+        return x
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not zero"):
+        htf.explain(bad, tf.ones([2]))
+    assert htf.explain(lambda x: tf.tanh(x) * 2.0, tf.ones([2])).clustered_ops
+
+
+def test_an_explanation_survives_json(hpu: str) -> None:
+    explained = htf.explain(lambda x: tf.tanh(x) * 2.0, tf.ones([2]))
+    assert model.from_json(explained.to_json()) == explained
+    with pytest.raises(ValueError, match="no explanation of format"):
+        model.from_json('{"format": 99}')
+    with pytest.raises(LookupError, match="near: "):
+        explained.graphs[0].op("TAN")
+    with pytest.raises(LookupError, match="has 'nothing' in its name"):
+        explained.graph("nothing")
+
+
+FAULTS = {
+    "compile@1+": "fallback",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_failures_at_run_time_are_told(fault: str) -> None:
+    done = run_python(
+        """
+        import tensorflow as tf
+        import habana_frameworks.tensorflow as htf
+        htf.load_habana_module()
+        def f(x): return tf.tanh(x) * 2.0 + 1.0
+        explained = htf.explain(f, tf.ones([4]))
+        (cluster,) = explained.graphs[0].clusters
+        print(cluster.rule, cluster.fallbacks, cluster.fallback_bytes, explained.graphs[0].op("Tanh").rule)
+        """,
+        {"HPU_EMULATOR_FAULTS": fault},
+    )
+    assert done.stdout.split() == [FAULTS[fault], "1", "32", FAULTS[fault]], done.stderr
+
+
+def test_clustering_off_is_a_rule(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_CLUSTERING", "off")
+    graph = htf.explain(lambda x: tf.tanh(x) * 2.0, tf.ones([2])).graphs[-1]
+    assert graph.op("Tanh").rule == "user-setting" and not graph.clusters
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("HPU_MAX_CLUSTER_SIZE", "4")
+    yield
+
+
+def test_limits_of_size_are_cuts(hpu: str, limited: None) -> None:
+    def chain(x: tf.Tensor) -> tf.Tensor:
+        for _ in range(4):
+            x = tf.tanh(x) * 2.0
+        return x
+
+    graph = htf.explain(chain, tf.ones([2])).graphs[-1]
+    assert len(graph.clusters) > 1 and {cut.rule for cut in graph.cuts} == {"size-limit"}
+
+
+def test_compile_errors_name_the_op() -> None:
+    report = {
+        "graph": "f", "function": "__inference_f_1", "record": 4, "nodes": 2, "hpu_nodes": 2, "refusals": [],
+        "rewrites": [], "gaps": [], "times": [],
+        "clusters": [
+            {"name": "c_0", "device": "/device:HPU:0", "must_compile": False, "ops": 2, "arguments": 1, "constants": 0,
+             "resources": 0, "results": 1}
+        ],
+        "ops": [
+            {"node": name, "op": "Tanh", "device": "/job:a/device:HPU:0", "cluster": "c_0", "dtypes": ["float"],
+             "rule": "", "reason": "", "inputs": []}
+            for name in ("good", "bad")
+        ],
+    }  # fmt: skip
+    failure = {"record": 4, "cluster": "c_0", "rule": "compile-error", "nodes": ["bad"], "reason": "no\nlowering"}
+    records = {
+        "graphs": [report], "dropped": 0, "crossings": [], "copies": [], "host_runs": [], "failures": [failure]
+    }  # fmt: skip
+    counts = statistics.Statistics((), statistics.Eager(0, 0.0, 0, 0, 0), 0.0, 0, 0, 0)
+    explained = collect.build(records, counts)
+    assert (explained.graphs[0].op("bad").rule, explained.graphs[0].op("bad").cluster) == ("compile-error", None)
+    assert explained.graphs[0].op("bad").reason == "was put out of c_0: no lowering"
+    assert explained.graphs[0].op("good").rule is None
+    assert "compile-error (1 op): " in explained.summary()
+
+
+def test_every_rule_of_the_plugin_has_a_meaning_and_a_remedy() -> None:
+    source = "".join(path.read_text() for path in sorted((ROOT / "plugin" / "passes").glob("*.cc")))
+    named = set(re.findall(r'(?:OpRefusal\s*\{|Refuse\([^;]*?,|gap\(|return \{)\s*"([a-z]+(?:-[a-z]+)*)",', source))
+    assert {"uncompilable", "small", "cycle", "mandatory", "dtype"} <= named
+    assert named <= set(explanation.RULES), sorted(named - set(explanation.RULES))
+    pamsen = pathlib.Path(ROOT, "docs", "pamsen.md").read_text()
+    of_passes = {name for name in named if re.search(rf'Refuse\([^;]*"{name}"|OpRefusal\{{"{name}"', source)}
+    assert {name for name in of_passes if f"`{name}`" not in pamsen} <= {"recursion", "unbounded-list"}
