@@ -19,7 +19,9 @@ COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "explain"]
 def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, model.Explanation]:
     """stdout, stderr and the JSON of one run on the program that meets every rule."""
     target = tmp_path_factory.mktemp("explain") / "all.json"
-    done = run([*COMMAND, "--json", str(target), str(PROGRAM)])
+    page = target.with_name("all.html")
+    done = run([*COMMAND, "--json", str(target), "--html", str(page), str(PROGRAM)])
+    assert "StringToHashBucketFast" in page.read_text() and str(page) in done.stderr
     return done.stdout, done.stderr, model.from_json(target.read_text())
 
 

@@ -33,6 +33,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         help="write everything as JSON; - is stdout, and the program's output then goes to stderr",
     )
+    parser.add_argument("--html", metavar="FILE", help="write one page with the graphs drawn, for a browser")
     parser.add_argument("script", help="the Python program; options for `hpu explain` come before it")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
     parser.set_defaults(run=run)
@@ -75,11 +76,14 @@ def _problem(arguments: argparse.Namespace) -> str:
         return f"no program at {script}"
     if script.is_dir() and not (script / "__main__.py").is_file():
         return f"{script} is a directory without __main__.py"
-    if arguments.json not in (None, "-"):
-        folder = pathlib.Path(arguments.json).absolute().parent
+    for option in ("json", "html"):
+        target = getattr(arguments, option)
+        if target in (None, "-"):
+            continue
+        folder = pathlib.Path(target).absolute().parent
         if not folder.is_dir():
-            return f"--json {arguments.json}: there is no directory {folder}"
-    return ""
+            return f"--{option} {target}: there is no directory {folder}"
+    return "--html -: a page goes to a file" if arguments.html == "-" else ""
 
 
 def _run_script(script: str, arguments: list[str]) -> int:
@@ -143,6 +147,9 @@ def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:
             print(explanation.to_json())
         elif arguments.json:
             pathlib.Path(arguments.json).write_text(explanation.to_json(), encoding="utf-8")
+        if arguments.html:
+            explanation.to_html(arguments.html)
+            print(f"The graphs are drawn in {arguments.html}.", file=sys.stderr)
     except OSError as error:
         print(f"hpu explain: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import dataclasses
 import json
+import os
+import pathlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -198,6 +200,12 @@ class Explanation:
     def to_json(self, indent: int | None = None) -> str:
         """One JSON object: the fields of this class, and "format"."""
         return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=indent)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Writes one page that needs no other file and no network."""
+        from habana_frameworks.tensorflow.explanation import page
+
+        pathlib.Path(path).write_text(page.render(self), encoding="utf-8")
 
 
 def from_json(text: str) -> Explanation:

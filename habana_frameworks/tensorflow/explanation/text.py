@@ -103,7 +103,7 @@ def _cut(cut: Cut) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
+    return f"{part} of {whole}" + (f" ({100 * part // whole} %)" if whole else "")
 
 
 def _number(count: int, one: str, many: str = "") -> str:

@@ -1,0 +1,42 @@
+"""The explanation as one HTML page: data, style and program inside, nothing fetched."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import html
+import json
+import pathlib
+
+from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow.explanation.model import Explanation
+from habana_frameworks.tensorflow.explanation.rules import find
+
+_FOLDER = pathlib.Path(__file__).parent / "page"
+_PROGRAM = ("layout.js", "draw.js", "sidebar.js", "main.js")
+
+
+def render(explanation: Explanation) -> str:
+    """The whole page."""
+    data = dataclasses.asdict(explanation)
+    data["version"] = __version__
+    data["totals"] = [dataclasses.asdict(total) for total in explanation.rules()]
+    data["rules"] = {total.rule.name: dataclasses.asdict(find(total.rule.name)) for total in explanation.rules()}
+    parts = {
+        "STYLE": _read("style.css"),
+        "PROGRAM": "\n".join(_read(name) for name in _PROGRAM),
+        # What is inside a script element ends at "</".
+        "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        "TEXT": html.escape(explanation.summary()),
+    }
+    page = _read("page.html")
+    for name, text in parts.items():
+        before, mark, after = page.partition(f"@{name}@")
+        assert mark, f"page.html has no @{name}@"
+        page = before + text + after
+    return page
+
+
+@functools.cache
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
