@@ -1,4 +1,4 @@
-"""The models that benchmarks and tests train: an MLP, a CNN, a transformer encoder and ResNet-50.
+"""The models that benchmarks and tests train: an MLP, a CNN, a transformer encoder, ResNet-50, a U-Net and an LSTM.
 
 None has dropout and all take dense inputs, so that a train step from equal weights gives the same numbers wherever it
 runs, and XLA can compile the whole of it.
@@ -74,6 +74,36 @@ def resnet50() -> tf.keras.Model:
     )
 
 
+def unet(size: int = 64, width: int = 8, depth: int = 3) -> tf.keras.Model:
+    """A class for every pixel: down, up again, and across at each size."""
+    layers = tf.keras.layers
+    x = inputs = tf.keras.Input((size, size, 1))
+    across = []
+    for level in range(depth):
+        x = layers.Conv2D(width << level, 3, padding="same", activation="relu")(x)
+        across.append(x)
+        x = layers.MaxPooling2D()(x)
+    x = layers.Conv2D(width << depth, 3, padding="same", activation="relu")(x)
+    for level in reversed(range(depth)):
+        x = layers.Conv2DTranspose(width << level, 2, strides=2)(x)
+        x = layers.Conv2D(width << level, 3, padding="same", activation="relu")(
+            layers.Concatenate()([x, across[level]])
+        )
+    return tf.keras.Model(inputs, layers.Conv2D(CLASSES, 1)(x), name="unet")
+
+
+def lstm(length: int = 24, width: int = 32) -> tf.keras.Model:
+    layers = tf.keras.layers
+    return tf.keras.Sequential(
+        [
+            layers.LSTM(64, return_sequences=True, input_shape=(length, width)),
+            layers.LSTM(64),
+            layers.Dense(CLASSES),
+        ],
+        name="lstm",
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Problem:
     """A model and the shape of one batch for it."""
@@ -82,12 +112,13 @@ class Problem:
     build: Callable[[], tf.keras.Model]
     input_shape: tuple[int, ...]
     batch_size: int
+    label_shape: tuple[int, ...] = ()
 
     def batch(self, seed: int = 0) -> Arrays:
         """Inputs from a normal distribution and labels, the same for the same seed."""
         generator = np.random.default_rng(seed)
         inputs = generator.standard_normal((self.batch_size, *self.input_shape), dtype=np.float32)
-        return inputs, generator.integers(0, CLASSES, self.batch_size, dtype=np.int32)
+        return inputs, generator.integers(0, CLASSES, (self.batch_size, *self.label_shape), dtype=np.int32)
 
 
 PROBLEMS = {
@@ -97,6 +128,8 @@ PROBLEMS = {
         Problem("cnn", cnn, (28, 28, 1), 32),
         Problem("transformer", transformer, (64, 32), 16),
         Problem("resnet50", resnet50, (96, 96, 3), 8),
+        Problem("unet", unet, (64, 64, 1), 4, label_shape=(64, 64)),
+        Problem("lstm", lstm, (24, 32), 16),
     )
 }
 

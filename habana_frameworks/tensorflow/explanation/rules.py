@@ -31,6 +31,7 @@ _TABLE = (
     ),
     Rule("no-kernel", "the HPU has no kernel for the op", "use another op, or keep it in the input pipeline"),
     Rule("neighbours", "TensorFlow placed it with ops that are elsewhere", "look at the ops that it feeds and reads"),
+    Rule("legacy-variable", "a variable of TensorFlow 1 that the settings put on the CPU", "use resource variables"),
     # Out of clusters.
     Rule("uncompilable", "there is no lowering for it", "use another op; it cuts the graph where it stands"),
     Rule("lost-error", "compiled code could not raise its error", "remove assertions and prints from the train step"),

@@ -1,0 +1,146 @@
+"""Clusters of a train step here against TensorFlow's own auto-clustering of the same function on the CPU.
+
+python benchmarks/clusters.py [--models resnet50 transformer unet lstm] [--json]
+
+TensorFlow's run in a process of its own with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"; its clusters
+are counted in the graph that its marking pass dumps. Both count ops that do work: no arguments, constants, identities.
+Exit code 1 if this package makes more clusters of a model, or clusters a smaller share of its ops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+MODELS = ("resnet50", "transformer", "unet", "lstm")
+AUTO_JIT = "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"
+# What graphs have beside the work: borders, order, constants, and what works on the host for clusters.
+NO_WORK = frozenset(("_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "NoOp", "Const", "Identity", "IdentityN")) | {
+    "VarHandleOp",
+    "HabanaPhiloxState",
+    "HabanaCheckIndices",
+    "HabanaCheckRange",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Count:
+    """What one way of clustering makes of a train step."""
+
+    clusters: int
+    clustered_ops: int
+    ops: int
+
+    @property
+    def share(self) -> float:
+        return self.clustered_ops / self.ops if self.ops else 0.0
+
+    def at_least_as_good_as(self, other: Count) -> bool:
+        """Fewer or equally many clusters, and as large a share of ops in them."""
+        return self.clusters <= other.clusters and self.share >= other.share
+
+
+def working(types: Iterable[str]) -> int:
+    return sum(op not in NO_WORK for op in types)
+
+
+def count_here(model: str) -> Count:
+    """One step on the HPU."""
+    from benchmarks.models import PROBLEMS, Trainer
+    from habana_frameworks.tensorflow import load_habana_module
+    from habana_frameworks.tensorflow.explanation import Collector
+
+    load_habana_module()
+    problem = PROBLEMS[model]
+    trainer = Trainer(problem, "/device:HPU:0")
+    batch = trainer.to_device(problem.batch())
+    collector = Collector()
+    collector.start()
+    try:
+        trainer.step(*batch)
+    finally:
+        explanation = collector.stop()
+    graph = explanation.graph("train_step")
+    inside = working(op.type for op in graph.ops if op.cluster is not None)
+    return Count(len(graph.clusters), inside, working(op.type for op in graph.ops))
+
+
+def run_auto_jit(model: str) -> None:
+    """The same step in this process, on the CPU; TF_XLA_FLAGS makes TensorFlow write down what it clusters."""
+    from benchmarks.models import PROBLEMS, Trainer
+
+    problem = PROBLEMS[model]
+    trainer = Trainer(problem, "/device:CPU:0")
+    trainer.step(*trainer.to_device(problem.batch()))
+
+
+def count_xla_clusters(graph: Any) -> Count:
+    """Clusters that TensorFlow's auto-clustering marked in a GraphDef."""
+    inside = [node for node in graph.node if "_XlaCluster" in node.attr]
+    names = {node.attr["_XlaCluster"].s for node in inside}
+    return Count(len(names), working(node.op for node in inside), working(node.op for node in graph.node))
+
+
+def count_auto_jit(model: str) -> Count:
+    """TensorFlow's own clusters, from a process of its own that dumps the graph of the step after they are marked."""
+    import tensorflow as tf
+    from google.protobuf import text_format
+
+    root = pathlib.Path(__file__).resolve().parents[1]
+    with tempfile.TemporaryDirectory() as directory:
+        environment = {
+            **os.environ,
+            "TF_XLA_FLAGS": f"{os.environ.get('TF_XLA_FLAGS', '')} {AUTO_JIT} --tf_xla_clustering_debug".strip(),
+            "TF_DUMP_GRAPH_PREFIX": directory,
+            "PYTHONPATH": str(root),
+        }
+        command = [sys.executable, "-m", "benchmarks.clusters", "--auto-jit", model]
+        done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
+        # The step is the largest of the graphs: the others make variables, or are functions that it has taken in.
+        dumps = [path for path in pathlib.Path(directory).glob("mark_for_compilation*") if "annotated" not in path.name]
+        if done.returncode != 0 or not dumps:
+            raise RuntimeError(f"TensorFlow's own clustering of {model} failed:\n{done.stderr[-2000:]}")
+        largest = max(dumps, key=lambda path: path.stat().st_size)
+        graph = text_format.Parse(largest.read_text(), tf.compat.v1.GraphDef(), allow_unknown_field=True)
+    return count_xla_clusters(graph)
+
+
+def line(model: str, here: Count, there: Count) -> str:
+    def cell(count: Count) -> str:
+        return f"{count.clusters:>3} with {count.clustered_ops:>5} of {count.ops:>5} ops ({100 * count.share:5.1f} %)"
+
+    verdict = "ok" if here.at_least_as_good_as(there) else "WORSE"
+    return f"{model:<12} {cell(here)}   {cell(there)}   {verdict}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    parser.add_argument("--auto-jit", metavar="MODEL", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.auto_jit:
+        run_auto_jit(arguments.auto_jit)
+        return 0
+    counts = {model: (count_here(model), count_auto_jit(model)) for model in arguments.models}
+    if arguments.json:
+        print(json.dumps({m: {"here": vars(a), "auto_jit": vars(b)} for m, (a, b) in counts.items()}, indent=2))
+    else:
+        print(f"{'':<12} {'clusters here':<38}   TensorFlow's auto-clustering")
+        for model, (here, there) in counts.items():
+            print(line(model, here, there))
+    return 0 if all(here.at_least_as_good_as(there) for here, there in counts.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
