@@ -147,7 +147,7 @@ class LowerPass : public tensorflow::GraphOptimizationPass {
     if (!MayUseHpu(options)) return tensorflow::OkStatus();
     PassContext context(options.graph, options.flib_def, GraphName(FunctionName(options)),
                         Settings::FromEnvironment(options.session_options));
-    context.report.function = function;
+    context.report.function = FunctionName(options);
     const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
     if (!context.report.refusals.empty()) KeepReport(context.report);
     return status;
