@@ -9,4 +9,8 @@ from habana_frameworks.tensorflow import library_loader
 
 @pytest.fixture(scope="session", autouse=True)
 def loaded(module_locks: None) -> None:
+    import tensorflow as tf
+
     library_loader.plugin()
+    # Graph tests may be the first to start TensorFlow's context, which then forbids soft placement for the whole process.
+    tf.config.set_soft_device_placement(True)
