@@ -3,7 +3,7 @@
 python benchmarks/clusters.py [--models resnet50 transformer unet lstm] [--json]
 
 TensorFlow's run in a process of its own with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"; its clusters
-are counted in the graph that its marking pass dumps. Both count ops that do work: no arguments, constants, identities.
+are counted in the graphs that its marking pass dumps. Both count ops that do work: no arguments, constants, identities.
 Exit code 1 if this package makes more clusters of a model, or clusters a smaller share of its ops.
 """
 
@@ -54,6 +54,15 @@ def working(types: Iterable[str]) -> int:
     return sum(op not in NO_WORK for op in types)
 
 
+def total(counts: Iterable[Count]) -> Count:
+    """Over the graphs of one step: functions that are not inlined are graphs of their own."""
+    listed = list(counts)
+    clusters, inside, ops = (
+        [getattr(count, name) for count in listed] for name in ("clusters", "clustered_ops", "ops")
+    )
+    return Count(sum(clusters), sum(inside), sum(ops))
+
+
 def count_here(model: str) -> Count:
     """One step on the HPU."""
     from benchmarks.models import PROBLEMS, Trainer
@@ -70,9 +79,14 @@ def count_here(model: str) -> Count:
         trainer.step(*batch)
     finally:
         explanation = collector.stop()
-    graph = explanation.graph("train_step")
-    inside = working(op.type for op in graph.ops if op.cluster is not None)
-    return Count(len(graph.clusters), inside, working(op.type for op in graph.ops))
+    return total(
+        Count(
+            len(graph.clusters),
+            working(op.type for op in graph.ops if op.cluster is not None),
+            working(op.type for op in graph.ops),
+        )
+        for graph in explanation.graphs
+    )
 
 
 def run_auto_jit(model: str) -> None:
@@ -81,7 +95,10 @@ def run_auto_jit(model: str) -> None:
 
     problem = PROBLEMS[model]
     trainer = Trainer(problem, "/device:CPU:0")
-    trainer.step(*trainer.to_device(problem.batch()))
+    batch = trainer.to_device(problem.batch())
+    for path in pathlib.Path(os.environ["TF_DUMP_GRAPH_PREFIX"]).iterdir():
+        path.unlink()  # of what came before the step
+    trainer.step(*batch)
 
 
 def count_xla_clusters(graph: Any) -> Count:
@@ -92,7 +109,7 @@ def count_xla_clusters(graph: Any) -> Count:
 
 
 def count_auto_jit(model: str) -> Count:
-    """TensorFlow's own clusters, from a process of its own that dumps the graph of the step after they are marked."""
+    """TensorFlow's own clusters, from a process of its own that dumps the graphs of the step after they are marked."""
     import tensorflow as tf
     from google.protobuf import text_format
 
@@ -106,13 +123,11 @@ def count_auto_jit(model: str) -> Count:
         }
         command = [sys.executable, "-m", "benchmarks.clusters", "--auto-jit", model]
         done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
-        # The step is the largest of the graphs: the others make variables, or are functions that it has taken in.
         dumps = [path for path in pathlib.Path(directory).glob("mark_for_compilation*") if "annotated" not in path.name]
         if done.returncode != 0 or not dumps:
             raise RuntimeError(f"TensorFlow's own clustering of {model} failed:\n{done.stderr[-2000:]}")
-        largest = max(dumps, key=lambda path: path.stat().st_size)
-        graph = text_format.Parse(largest.read_text(), tf.compat.v1.GraphDef(), allow_unknown_field=True)
-    return count_xla_clusters(graph)
+        graphs = [text_format.Parse(path.read_text(), tf.compat.v1.GraphDef()) for path in dumps]
+    return total(count_xla_clusters(graph) for graph in graphs)
 
 
 def line(model: str, here: Count, there: Count) -> str:

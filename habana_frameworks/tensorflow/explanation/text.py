@@ -62,7 +62,7 @@ def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:
     largest = sorted(graphs, key=lambda graph: -len(graph.ops))[:_MAX_GRAPHS]
     return [
         [
-            graph.name,
+            _shortened(graph.name, 40),
             str(len(graph.ops)),
             str(graph.hpu_ops),
             str(len(graph.clusters)),
@@ -99,7 +99,13 @@ def _rule(total: RuleTotal) -> Iterator[str]:
 def _cut(cut: Cut) -> str:
     shown = ", ".join(cut.through[:4])
     more = f" and {len(cut.through) - 4} more" if len(cut.through) > 4 else ""
-    return f"{cut.first} | {cut.second}: {cut.rule}: {cut.reason}" + (f": {shown}{more}" if shown else "")
+    first, second = (_shortened(name.replace("habana_cluster_", "", 1), 48) for name in (cut.first, cut.second))
+    return f"{first} | {second}: {cut.rule}: {cut.reason}" + (f": {shown}{more}" if shown else "")
+
+
+def _shortened(text: str, length: int) -> str:
+    """Its beginning and its end, which tell clusters of a graph apart."""
+    return text if len(text) <= length else f"{text[: length - 9]}…{text[-8:]}"
 
 
 def _share(part: int, whole: int) -> str:
