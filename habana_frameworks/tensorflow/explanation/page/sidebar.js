@@ -112,7 +112,7 @@ function showDetails() {
     fill("details", element("h1", {}, op.name), op.rule ? advice(op.rule, op.reason) : null, rows([
       ["type", op.type], ["device", op.device], ["cluster", op.cluster ? clusterLink(op.cluster) : "none"],
       ["precision", op.dtypes.join(", ")], ["copied", op.copied_bytes ? `${bytes(op.copied_bytes)}, ${op.copies} copies` : ""],
-      ["CPU runs", op.host_runs || ""], ["keeps apart", op.cuts ? `${op.cuts} pairs of clusters` : ""],
+      ["CPU runs", op.host_runs || ""], ["keeps apart", op.cuts ? `${op.cuts} pair${op.cuts === 1 ? "" : "s"} of clusters` : ""],
       ["takes", op.inputs.length ? links(op.inputs.map((i) => state.graph.ops[i])) : ""],
       ["feeds", state.graph.consumers[op.index].length ? links(state.graph.consumers[op.index].map((i) => state.graph.ops[i])) : ""],
     ]), ...state.graph.rewrites.filter((rewrite) => rewrite.node === op.name).map((rewrite) =>
