@@ -8,7 +8,7 @@
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "plugin/passes/json_file.h"
-#include "plugin/passes/nearest.h"
+#include "plugin/passes/nearest_name.h"
 #include "tensorflow/core/lib/core/errors.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -118,8 +118,9 @@ absl::StatusOr<Bf16Config> Reader::Read(const google::protobuf::Struct& object) 
     } else if (canonical == kConvertible) {
       TF_ASSIGN_OR_RETURN(config.convertible, Exceptions(key, value));
     } else {
-      return Error("there is no key ", key, "; did you mean ", Nearest(key, Keys()), "? The keys are ",
-                   absl::StrJoin(Keys(), ", "));
+      const std::string nearest = NearestName(key, Keys());
+      return Error("there is no key ", key, nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?"),
+                   " The keys are ", absl::StrJoin(Keys(), ", "));
     }
   }
   return config;

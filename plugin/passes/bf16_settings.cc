@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "plugin/flags/flags.h"
 #include "plugin/passes/json_file.h"
-#include "plugin/passes/nearest.h"
+#include "plugin/passes/nearest_name.h"
 #include "plugin/passes/package_file.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/lib/core/errors.h"
@@ -110,12 +110,13 @@ absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
 
 // `status` with the setting at fault before it, and what the setting takes where there is no such file.
 absl::Status Explained(const absl::Status& status, const Choice& choice) {
-  return tensorflow::errors::InvalidArgument(
-      choice.variable, "=", choice.value, ": ", status.message(),
-      absl::IsNotFound(status)
-          ? absl::StrCat("; it takes 0, 1, ", absl::StrJoin(Recipes(), ", "), " or the path of a JSON file. ",
-                         "Did you mean ", Nearest(absl::AsciiStrToLower(choice.value), Recipes()), "?")
-          : "");
+  std::string advice;
+  if (absl::IsNotFound(status)) {
+    const std::string nearest = NearestName(choice.value, Recipes());
+    advice = absl::StrCat("; it takes 0, 1, ", absl::StrJoin(Recipes(), ", "), " or the path of a JSON file.",
+                          nearest.empty() ? "" : absl::StrCat(" Did you mean ", nearest, "?"));
+  }
+  return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
 }
 
 // The latest configuration, and what it was made from.

@@ -12,5 +12,5 @@ def loaded(module_locks: None) -> None:
     import tensorflow as tf
 
     library_loader.plugin()
-    # Graph tests may be the first to start TensorFlow's context, which then forbids soft placement for the whole process.
+    # A graph test may be the first to start TensorFlow's context, which then forbids soft placement for good.
     tf.config.set_soft_device_placement(True)
