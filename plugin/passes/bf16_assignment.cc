@@ -36,10 +36,22 @@ class Roles {
     if (absl::c_any_of(config_.non_convertible, matches)) return {Rule::kNever, "non_convertible_exceptions"};
     if (absl::c_any_of(config_.convertible, matches)) return {Rule::kAlways, "convertible_exceptions"};
     const auto found = by_op_.find(node.type_string());
-    return found == by_op_.end() ? Role() : found->second;
+    if (found != by_op_.end()) return found->second;
+    const auto plain = by_op_.find(PlainOp(node.type_string()));
+    return plain == by_op_.end() ? Role() : plain->second;
   }
 
  private:
+  // For a fused op that a list does not name: the op that it holds.
+  static std::string_view PlainOp(const std::string& op) {
+    if (op == "HabanaBiasAddActivation") return "BiasAdd";
+    if (op == "HabanaFusedBatchNormV3") return "FusedBatchNormV3";
+    if (op == "HabanaConv2DWithPadding") return "Conv2D";
+    if (op == "HabanaConv2DWithPaddingBackpropFilter") return "Conv2DBackpropFilter";
+    if (op == "HabanaConv2DWithPaddingBackpropInput") return "Conv2DBackpropInput";
+    return op;
+  }
+
   static bool Matches(const Bf16Exception& exception, const Node& node) {
     if (!exception.op.empty() && exception.op != node.type_string()) return false;
     if (RE2::FullMatch(node.name(), *exception.name)) return true;

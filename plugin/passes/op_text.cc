@@ -63,12 +63,8 @@ class Parser {
     result.name = TakeWord();
     if (result.name.empty()) return Expected("an expression");
     if (result.name == "_") return result;
-    if (Take("(")) {
-      result.kind = Kind::kOp;
-      TF_RETURN_IF_ERROR(ParseArguments(&result));
-      return result;
-    }
-    result.kind = Kind::kName;
+    result.kind = Take("(") ? Kind::kOp : Kind::kName;
+    if (result.kind == Kind::kOp) TF_RETURN_IF_ERROR(ParseArguments(&result));
     if (Take(":") && !absl::SimpleAtoi(TakeWord(), &result.output)) return Expected("the number of a result");
     return result;
   }

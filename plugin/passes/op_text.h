@@ -13,7 +13,7 @@ namespace hpu::passes {
 
 // One expression. The text of each kind:
 //
-//   kOp            Mul(a, b)   Sum(x, $axes)[keep_dims=true, Tidx=$type]   AddN(a, b, ...)
+//   kOp            Mul(a, b)   Sum(x, $axes)[keep_dims=true, Tidx=$type]   AddN(a, b, ...)   Split(0, x)[num_split=2]:1
 //                  $activation(x)   the op that an attribute names; only where ops are made
 //   kName          x           bn:1   an input, or an expression that a statement named; : picks a result, 0 by default
 //   kAny           _           any tensor
@@ -28,7 +28,7 @@ struct OpExpression {
 
   Kind kind = Kind::kAny;
   std::string name;                                        // op, name or capture without its $
-  int output = 0;                                          // of a name
+  int output = 0;                                          // of a name, or of an op that is made
   double number = 0;                                       // value, or factor of kScaled
   bool open = false;                                       // "...": a sum may have more terms
   std::vector<OpExpression> args;                          // inputs, alternatives, or the scaled one

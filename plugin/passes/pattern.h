@@ -20,7 +20,8 @@ struct PatternEntry {
   // elsewhere, so that a gradient can take in what its forward part has computed; any other value that is used outside
   // prevents the match, unless it is among the results.
   const char* match;
-  // The op that takes their place, with its inputs and attributes.
+  // The op that takes their place, with its inputs and attributes. An input may be made by an op in turn: the same one
+  // for all entries that make it from the same inputs.
   const char* fused;
   // What its results replace, in order, as name or name:result; _ for none. The first is the root; later ones that the
   // root does not lead to are looked for among users and may be missing.

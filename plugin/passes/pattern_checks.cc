@@ -1,5 +1,7 @@
 #include "plugin/passes/pattern_checks.h"
 
+#include <iterator>
+
 #include "absl/algorithm/container.h"
 #include "plugin/passes/constant_value.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -67,6 +69,18 @@ bool IsNormGrad(const PatternMatch& match) {
   return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), RankOf(match));
 }
 
+// Weights of one dimension: $batch_axes are all dimensions but the last, which the statistics are taken over. `rank` is
+// 0 if it is not known.
+bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
+  absl::c_copy(NumbersOf(match, "batch_axes"), std::back_inserter(axes));
+  absl::c_sort(axes);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>(i)) return false;
+  }
+  if (rank != 0 && rank != static_cast<int64_t>(axes.size())) return false;
+  return NumbersOf(match, "weight_shape").size() == 1;
+}
+
 // Adds paddings if they leave batch and channels alone.
 bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
   const AttrValue* format = match->FindAttr("data_format");
@@ -92,16 +106,28 @@ bool CheckInstanceNorm(PatternMatch* match) { return IsScalar(*match, "epsilon")
 bool CheckLayerNormGrad(PatternMatch* match) {
   if (!CheckLayerNorm(match) || !IsNormGrad(*match)) return false;
   if (match->FindAttr("weight_shape") == nullptr) return true;
-  // Weights of one dimension: the sums are over all dimensions but the last, which the statistics are taken over.
-  const Numbers batch = NumbersOf(*match, "batch_axes");
-  Numbers all = NumbersOf(*match, "sum_axes");
-  all.insert(all.end(), batch.begin(), batch.end());
-  absl::c_sort(all);
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i] != static_cast<int64_t>(i)) return false;
+  return AreWeightsSummed(*match, NumbersOf(*match, "sum_axes"), RankOf(*match));
+}
+
+bool CheckFlatNorm(PatternMatch* match) {
+  const Numbers flat = NumbersOf(*match, "flat_shape");
+  const Numbers shape = NumbersOf(*match, "shape");
+  if (flat.size() != 4 || flat[0] != 1 || flat[3] != 1 || shape.empty()) return false;
+  size_t first = shape.size();
+  int64_t size = 1;
+  while (first > 0 && (first == shape.size() || size < flat[2])) size *= shape[--first];
+  int64_t rest = 1;
+  for (size_t i = 0; i < first; ++i) rest *= shape[i];
+  if (size != flat[2] || rest != flat[1]) return false;
+  tensorflow::Tensor axes(tensorflow::DT_INT32, {static_cast<int64_t>(shape.size() - first)});
+  for (int64_t i = 0; i < axes.NumElements(); ++i) axes.flat<int32_t>()(i) = static_cast<int32_t>(first + i);
+  if (match->FindAttr("axes") == nullptr) {
+    AttrValue value;
+    axes.AsProtoField(value.mutable_tensor());
+    match->attrs.emplace_back("axes", value);
   }
-  if (RankOf(*match) != 0 && RankOf(*match) != static_cast<int64_t>(all.size())) return false;
-  return NumbersOf(*match, "weight_shape").size() == 1;
+  if (match->FindAttr("weight_shape") == nullptr) return true;
+  return AreWeightsSummed(*match, NumbersOf(*match, "axes"), static_cast<int64_t>(shape.size()));
 }
 
 bool CheckInstanceNormGrad(PatternMatch* match) {

@@ -15,6 +15,10 @@ bool CheckInstanceNorm(PatternMatch* match);
 bool CheckLayerNormGrad(PatternMatch* match);
 bool CheckInstanceNormGrad(PatternMatch* match);
 
+// Layer normalisation as a batch normalisation of one sample: $flat_shape is [1, n, m, 1], where m is the size of the
+// last dimensions of $shape. Gives $axes, those dimensions.
+bool CheckFlatNorm(PatternMatch* match);
+
 // $scale is a number.
 bool CheckScale(PatternMatch* match);
 

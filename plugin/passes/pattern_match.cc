@@ -104,6 +104,7 @@ class Matcher {
   bool MayTake(const Node& node) const;
   void Record(const Goal& goal, Node* node);
   bool FindAmongUsers(const OpStatement& statement, bool shared);
+  bool FindInputs(const OpExpression& fused);
   bool Holds();
   std::vector<Output> Candidates(const OpExpression& expression) const;
 
@@ -418,6 +419,23 @@ bool Matcher::FindAmongUsers(const OpStatement& statement, bool shared) {
   return false;
 }
 
+bool Mentions(const OpExpression& expression, std::string_view name) {
+  if (expression.kind == Kind::kName && expression.name == name) return true;
+  return absl::c_any_of(expression.args, [name](const OpExpression& arg) { return Mentions(arg, name); });
+}
+
+// Looks for inputs of the fused op that the root does not lead to, or for what names them.
+bool Matcher::FindInputs(const OpExpression& fused) {
+  return absl::c_all_of(fused.args, [this](const OpExpression& argument) {
+    if (argument.kind == Kind::kOp) return FindInputs(argument);
+    if (match_.Find(argument.name) != nullptr) return true;
+    return absl::c_any_of(pattern_.statements, [&](const OpStatement& statement) {
+      if (statement.name != argument.name && !Mentions(statement.expression, argument.name)) return false;
+      return match_.Find(statement.name) == nullptr && FindAmongUsers(statement, statement.shared);
+    });
+  });
+}
+
 bool Matcher::Holds() { return pattern_.entry->check == nullptr || pattern_.entry->check(&match_); }
 
 std::optional<PatternMatch> Matcher::Run() {
@@ -426,11 +444,7 @@ std::optional<PatternMatch> Matcher::Run() {
   match_.values.emplace_back(root.name, Output{root_, 0});
   const Goal goal = ToMatch(root.expression, {root_, 0}, root.shared, nullptr);
   if (!Solve(&goal) || !Holds()) return std::nullopt;
-  for (const OpExpression& argument : pattern_.fused.args) {
-    const OpStatement* statement = pattern_.Find(argument.name);
-    if (statement == nullptr || match_.Find(argument.name) != nullptr) continue;
-    if (!FindAmongUsers(*statement, statement->shared)) return std::nullopt;
-  }
+  if (!FindInputs(pattern_.fused)) return std::nullopt;
   for (const Pattern::Result& result : pattern_.results) {
     if (result.name == "_" || match_.Find(result.name) != nullptr) continue;
     FindAmongUsers(*pattern_.Find(result.name), /*shared=*/false);

@@ -10,7 +10,9 @@
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/node_maker.h"
 #include "plugin/passes/unused_nodes.h"
+#include "tensorflow/core/framework/attr_value_util.h"
 #include "tensorflow/core/framework/node_def_builder.h"
+#include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/platform/logging.h"
 
@@ -24,8 +26,12 @@ using tensorflow::Node;
 
 // What a pattern captured as an attribute of the type that the fused op declares.
 absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string& type) {
-  if (!captured.has_tensor() || type == "tensor") return captured;
   AttrValue value;
+  if (type == "tensor" && captured.value_case() == AttrValue::kF) {
+    tensorflow::Tensor(captured.f()).AsProtoTensorContent(value.mutable_tensor());
+    return value;
+  }
+  if (!captured.has_tensor() || type == "tensor") return captured;
   const std::vector<int64_t> numbers = WholeNumbersOf(captured);
   const std::optional<double> number = NumberOf(captured);
   if (type == "list(int)" && !numbers.empty()) {
@@ -52,6 +58,16 @@ AttrValue Spelt(const std::string& text, const std::string& type) {
     value.set_s(text);
   }
   return value;
+}
+
+std::string Signature(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs) {
+  std::string signature = definition.op();
+  for (const Output& input : inputs) absl::StrAppend(&signature, " ", input.node->id(), ":", input.index);
+  const std::map<std::string, AttrValue> attrs(definition.attr().begin(), definition.attr().end());
+  for (const auto& [name, value] : attrs) {
+    absl::StrAppend(&signature, " ", name, "=", tensorflow::SummarizeAttrValue(value));
+  }
+  return signature;
 }
 
 // Sets of nodes are ordered by address, graphs must not be.
@@ -164,21 +180,18 @@ bool PatternRewriter::MakesCycle(const Nodes& own, const Node& root, const std::
 }
 
 absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& pattern, const PatternMatch& match,
-                                                            std::vector<Output>* inputs) const {
+                                                            const OpExpression& fused, std::vector<Output>* inputs) {
   const Node& root = *match.root;
   const tensorflow::OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR((*context_->graph)->op_registry()->LookUpOpDef(pattern.fused.name, &op));
+  TF_RETURN_IF_ERROR((*context_->graph)->op_registry()->LookUpOpDef(fused.name, &op));
   tensorflow::NodeDefBuilder builder(root.name(), op);
   builder.Device(root.requested_device());
-  for (const OpExpression& argument : pattern.fused.args) {
-    const Output* value = match.Find(argument.name);
-    CHECK(value != nullptr) << pattern.entry->name << ": nothing is called " << argument.name;
-    // A name without a statement is the value itself, whichever result of its node it is.
-    const int index = pattern.Find(argument.name) == nullptr ? value->index : argument.output;
-    builder.Input(value->node->name(), index, value->node->output_type(index));
-    inputs->push_back({value->node, index});
+  for (const OpExpression& argument : fused.args) {
+    TF_ASSIGN_OR_RETURN(const Output input, InputFor(pattern, match, argument));
+    builder.Input(input.node->name(), input.index, input.node->output_type(input.index));
+    inputs->push_back(input);
   }
-  for (const auto& [name, text] : pattern.fused.attrs) {
+  for (const auto& [name, text] : fused.attrs) {
     const auto* declared = tensorflow::FindAttr(name, *op);
     CHECK(declared != nullptr) << pattern.entry->name << ": " << op->name() << " has no attribute " << name;
     if (text[0] != '$') {
@@ -195,6 +208,26 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
   return definition;
 }
 
+absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const PatternMatch& match,
+                                                 const OpExpression& argument) {
+  if (argument.kind == OpExpression::Kind::kOp) {
+    std::vector<Output> inputs;
+    TF_ASSIGN_OR_RETURN(tensorflow::NodeDef definition, Define(pattern, match, argument, &inputs));
+    const auto made = made_.find(Signature(definition, inputs));
+    Node* node = made == made_.end() ? nullptr : (*context_->graph)->FindNodeId(made->second);
+    if (node == nullptr) {
+      definition.set_name((*context_->graph)->NewName(absl::StrCat(match.root->name(), "/", argument.name)));
+      TF_ASSIGN_OR_RETURN(node, Add(definition, inputs, *match.root));
+      SetLevel(*node);
+    }
+    return Output{node, argument.output};
+  }
+  const Output* value = match.Find(argument.name);
+  CHECK(value != nullptr) << pattern.entry->name << ": nothing is called " << argument.name;
+  // A name without a statement is the value itself, whichever result of its node it is.
+  return Output{value->node, pattern.Find(argument.name) == nullptr ? value->index : argument.output};
+}
+
 absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs,
                                            const Node& root) {
   Graph* graph = context_->graph->get();
@@ -205,6 +238,7 @@ absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition
   for (size_t i = 0; i < inputs.size(); ++i) {
     graph->AddEdge(inputs[i].node, inputs[i].index, node, static_cast<int>(i));
   }
+  made_[Signature(definition, inputs)] = node->id();
   return node;
 }
 
@@ -278,15 +312,22 @@ absl::Status PatternRewriter::Replace(const Pattern& pattern, const PatternMatch
   }
   const Nodes own = OwnNodes(match);
   std::vector<Output> inputs;
-  const absl::StatusOr<tensorflow::NodeDef> definition = Define(pattern, match, &inputs);
+  const absl::StatusOr<tensorflow::NodeDef> definition = Define(pattern, match, pattern.fused, &inputs);
   const std::vector<Node*> waits_for = ControlInputs(match, own, inputs);
   if (!definition.ok() || !HidesNothing(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
     VLOG(2) << root->name() << " looks like " << pattern.entry->name
             << " but stays: " << (definition.ok() ? "others use values of it" : definition.status().ToString());
+    std::vector<int> made;  // for inputs
+    for (const Output& input : inputs) made.push_back(input.node->id());
+    RemoveUnused(context_->graph->get(), std::move(made));
     return absl::OkStatus();
   }
   Report(pattern, match, own);
-  TF_ASSIGN_OR_RETURN(Node * fused, Add(*definition, inputs, *root));
+  const auto made = waits_for.empty() ? made_.find(Signature(*definition, inputs)) : made_.end();
+  Node* fused = made == made_.end() ? nullptr : (*context_->graph)->FindNodeId(made->second);
+  if (fused == nullptr) {
+    TF_ASSIGN_OR_RETURN(fused, Add(*definition, inputs, *root));
+  }
   Output first{fused, 0};
   if (!match.more_terms.empty()) {
     TF_ASSIGN_OR_RETURN(first, AddOtherTerms(match, fused));

@@ -2,6 +2,8 @@
 #ifndef HPU_PLUGIN_PASSES_PATTERN_REWRITE_H_
 #define HPU_PLUGIN_PASSES_PATTERN_REWRITE_H_
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
@@ -37,8 +39,10 @@ class PatternRewriter {
                   const std::vector<tensorflow::Node*>& control_inputs);
   void ComputeLevels();
   int Level(const tensorflow::Node& node) const;
+  // The fused op, or one that makes an input of it; adds those that make its inputs in turn.
   absl::StatusOr<tensorflow::NodeDef> Define(const Pattern& pattern, const PatternMatch& match,
-                                             std::vector<Output>* inputs) const;
+                                             const OpExpression& fused, std::vector<Output>* inputs);
+  absl::StatusOr<Output> InputFor(const Pattern& pattern, const PatternMatch& match, const OpExpression& argument);
   absl::StatusOr<tensorflow::Node*> Add(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs,
                                         const tensorflow::Node& root);
   absl::StatusOr<Output> AddOtherTerms(const PatternMatch& match, tensorflow::Node* fused);
@@ -47,7 +51,8 @@ class PatternRewriter {
   void SetLevel(const tensorflow::Node& node);
 
   PassContext* const context_;
-  std::vector<int> levels_;  // by node id: above those of all nodes before it; empty: not known
+  std::map<std::string, int> made_;  // ids of fused ops by op, inputs and attributes
+  std::vector<int> levels_;          // by node id: above those of all nodes before it; empty: not known
 };
 
 }  // namespace hpu::passes

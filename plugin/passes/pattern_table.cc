@@ -67,6 +67,20 @@ constexpr PatternEntry kEntries[] = {
      )",
      "HabanaLayerNormGrad(x, dy, mean, istd, gamma)[axes=$axes, epsilon=$epsilon]", "dx, dbeta, dgamma",
      CheckLayerNormGrad},
+    {"flat_layer_norm_grad", "gradient of layer normalisation as Keras makes it of batch normalisation",
+     R"(
+       *flat = Reshape(x, $flat_shape)
+       *normal = FusedBatchNormV3(flat, 1, 0, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
+       *unit = Reshape(normal, $shape)
+       *y = AddV2(Mul(unit, gamma), beta)
+       dx = Reshape(flat_dx, $shape)
+       flat_dx = FusedBatchNormGradV3(Reshape(Mul(dy, gamma), $flat_shape), flat, 1, normal:3, normal:4, normal:5)[epsilon=$epsilon, data_format=NCHW, is_training=true]
+       dbeta = Reshape(Sum(dy, $batch_axes)[keep_dims=true], $weight_shape)
+       dgamma = Reshape(Sum(Mul(unit, dy), $batch_axes)[keep_dims=true], $weight_shape)
+     )",
+     "HabanaLayerNormGrad(x, dy, HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]:1, "
+     "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]:2, gamma)[axes=$axes, epsilon=$epsilon]",
+     "dx, dbeta, dgamma", CheckFlatNorm},
     {"instance_norm_grad", "gradient of instance normalisation: statistics of each channel over the image",
      R"(
        *mean = Mean(x, $axes)[keep_dims=true]
@@ -220,6 +234,12 @@ constexpr PatternEntry kEntries[] = {
        mean = Mean(x, $axes)[keep_dims=true]
      )",
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y, mean, istd", CheckLayerNorm},
+    {"flat_layer_norm", "layer normalisation as Keras makes it of batch normalisation",
+     R"(
+       y = AddV2(Mul(Reshape(normal, $shape), gamma), beta)
+       normal = FusedBatchNormV3(Reshape(x, $flat_shape), 1, 0, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
+     )",
+     "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y", CheckFlatNorm},
     {"instance_norm", "instance normalisation: statistics of each channel over the image",
      R"(
        y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))

@@ -22,6 +22,8 @@ class Case:
     shape: tuple[int, ...] = (4, 6, 16)
     any_batch: tuple[str, ...] | None = None
     """Patterns where the batch size is not known; None: the same."""
+    in_bfloat16: tuple[str, ...] | None = None
+    """Patterns in bfloat16, where Keras may take another way; None: the same."""
 
 
 class Weighted:
@@ -104,6 +106,13 @@ CASES = [
         "layer_norm",
         keras(lambda dtype: tf.keras.layers.LayerNormalization(epsilon=1e-6, dtype=dtype), (6, 16)),
         ("layer_norm", "layer_norm_grad"),
+    ),
+    Case(
+        "flat_layer_norm",
+        keras(tf.keras.layers.LayerNormalization, (6, 16)),
+        ("flat_layer_norm", "flat_layer_norm_grad"),
+        any_batch=(),
+        in_bfloat16=("layer_norm", "layer_norm_grad"),
     ),
     Case(
         "layer_norm_of_two_axes",
