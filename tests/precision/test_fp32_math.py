@@ -42,9 +42,6 @@ def test_operands_are_rounded_and_sums_are_not(hpu: str, monkeypatch: pytest.Mon
     np.testing.assert_allclose(fast[1], expected, rtol=1e-5, atol=1e-5)
     for one, other in zip(fast, plain):
         assert np.abs(one - other).max() > 1e-4
-    # Shared operands are rounded once.
-    (graph,) = [r for r in _passes.recent_reports() if r["graph"].startswith("both")][-1:]
-    assert graph["nodes"] > 0
 
 
 def test_conversion_and_rounding_of_the_rest(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
