@@ -18,7 +18,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EAGER_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_EAGER_MAX_SIGNATURES", "int", "64"),
     values.Flag("HPU_CLUSTERING", "enum", "on", ("on", "off", "lite")),
-    values.Flag("HPU_MIN_CLUSTER_SIZE", "int", "2"),
+    values.Flag("HPU_MIN_CLUSTER_SIZE", "int", "1"),
     values.Flag("HPU_MAX_CLUSTER_SIZE", "int", "0"),
     values.Flag("HPU_CLUSTER_FUEL", "int", "-1"),
     values.Flag("HPU_STRICT_FLAGS", "bool", "false"),

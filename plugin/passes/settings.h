@@ -25,7 +25,7 @@ struct Settings {
   std::string clustering_source;  // what chose it, for people; empty for the default
   bool cluster_variables = true;
   std::vector<std::string> dont_cluster;  // names of nodes, whole or after the last scope
-  int64_t min_cluster_size = 2;
+  int64_t min_cluster_size = 1;
   int64_t max_cluster_size = 0;       // 0: no bound
   std::string max_cluster_size_name;  // the setting that bounds it
   int64_t cluster_fuel = -1;          // clusters that this process may make in all; -1: no bound

@@ -134,9 +134,10 @@ def test_fuel_bounds_the_clusters_of_the_process(monkeypatch: pytest.MonkeyPatch
 
 def test_small_groups_and_bookkeeping_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     one = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]))))
-    assert launches(_passes.run(one).graph) == []
-    monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "1")
     assert len(launches(_passes.run(one).graph)) == 1
+    monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "2")
+    assert launches(_passes.run(one).graph) == []
+    monkeypatch.delenv("HPU_MIN_CLUSTER_SIZE")
     sizes = graph_of(lambda: on_cpu(tf.reduce_prod(tf.shape(placeholder([None, 3]))[1:]) * 2))
     assert launches(_passes.run(sizes).graph) == []
 
