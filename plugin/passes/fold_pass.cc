@@ -29,9 +29,17 @@ int SizeInput(const std::string& op) {
   return found == inputs->end() ? -1 : found->second;
 }
 
+// Loops, branches and calls may compute for long; and a TensorList, which is a variant, belongs into the cluster that
+// fills it.
+bool IsFoldable(const Node& node) {
+  const bool calls = node.IsWhileNode() || node.IsIfNode() || node.IsCaseNode() || node.IsFunctionCall();
+  return IsOnHpu(node) && !calls && !node.op_def().is_stateful() &&
+         !absl::c_linear_search(node.output_types(), tensorflow::DT_VARIANT);
+}
+
 // Whether to compute a value at all: TensorFlow looks at its size afterwards.
 bool IsWorthComputing(const Node& node, int64_t limit) {
-  if (!IsOnHpu(node) || node.op_def().is_stateful()) return false;
+  if (!IsFoldable(node)) return false;
   const int input = SizeInput(node.type_string());
   if (input < 0) return true;
   const Node* size = nullptr;
