@@ -84,11 +84,9 @@ bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
 // Adds paddings if they leave batch and channels alone.
 bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
   const AttrValue* format = match->FindAttr("data_format");
-  if (paddings.size() != 8 || format == nullptr) return false;
-  const int channels = format->s() == "NCHW" ? 1 : 3;
-  if (paddings[0] != 0 || paddings[1] != 0 || paddings[2 * channels] != 0 || paddings[2 * channels + 1] != 0) {
-    return false;
-  }
+  // The CPU, where a cluster may have to run, has no NCHW: a fallback transposes plain ops only.
+  if (paddings.size() != 8 || format == nullptr || format->s() != "NHWC") return false;
+  if (paddings[0] != 0 || paddings[1] != 0 || paddings[6] != 0 || paddings[7] != 0) return false;
   if (absl::c_any_of(paddings, [](int64_t size) { return size < 0; })) return false;
   if (match->FindAttr("paddings") != nullptr) return true;
   AttrValue value;

@@ -11,9 +11,9 @@ namespace {
   "y = " activation                                                                                           \
   "(normal)\n"                                                                                                \
   "normal = FusedBatchNormV3(x, scale, offset, mean, variance)[epsilon=$epsilon, is_training=$is_training, "  \
-  "exponential_avg_factor=$exponential_avg_factor, data_format=$data_format]",                                \
+  "exponential_avg_factor=$exponential_avg_factor, data_format=NHWC]",                                        \
       "HabanaFusedBatchNormV3(x, scale, offset, mean, variance)[epsilon=$epsilon, is_training=$is_training, " \
-      "exponential_avg_factor=$exponential_avg_factor, data_format=$data_format, activation=" activation "]"
+      "exponential_avg_factor=$exponential_avg_factor, data_format=NHWC, activation=" activation "]"
 #define HPU_BATCH_NORM_RESULTS "y, normal:1, normal:2, normal:3, normal:4, normal:5"
 #define HPU_BIAS_ADD(activation)                                    \
   "y = " activation "(BiasAdd(x, bias)[data_format=$data_format])", \
@@ -203,17 +203,17 @@ constexpr PatternEntry kEntries[] = {
      "dw", CheckPaddings},
     {"explicit_conv_input_grad", "gradient of a convolution with explicit padding by its input",
      R"(
-       dx = Conv2DBackpropInput(sizes, w, dy)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]
+       dx = Conv2DBackpropInput(sizes, w, dy)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]
      )",
      "HabanaConv2DWithPaddingBackpropInput(sizes, w, dy)"
-     "[paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]",
+     "[paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]",
      "dx", nullptr},
     {"explicit_conv_filter_grad", "gradient of a convolution with explicit padding by its filter",
      R"(
-       dw = Conv2DBackpropFilter(x, sizes, dy)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]
+       dw = Conv2DBackpropFilter(x, sizes, dy)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]
      )",
      "HabanaConv2DWithPaddingBackpropFilter(x, sizes, dy)"
-     "[paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]",
+     "[paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]",
      "dw", nullptr},
 
     {"gelu_erf", "GELU by the error function, as tf.nn.gelu makes it",
@@ -283,10 +283,10 @@ constexpr PatternEntry kEntries[] = {
      "y", CheckPaddings},
     {"explicit_conv", "a convolution with explicit padding",
      R"(
-       y = Conv2D(x, w)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]
+       y = Conv2D(x, w)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]
      )",
      "HabanaConv2DWithPadding(x, w)"
-     "[paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]",
+     "[paddings=$paddings, strides=$strides, data_format=NHWC, dilations=$dilations]",
      "y", nullptr},
     {"batch_norm_relu", "batch normalisation and ReLU", HPU_BATCH_NORM("Relu"), HPU_BATCH_NORM_RESULTS, nullptr},
     {"batch_norm_relu6", "batch normalisation and ReLU6", HPU_BATCH_NORM("Relu6"), HPU_BATCH_NORM_RESULTS, nullptr},
