@@ -83,6 +83,7 @@ def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathli
         "PYTHONPATH": str(ROOT),
         "TF_CPP_MIN_LOG_LEVEL": "2",
         "TF_RECIPE_CACHE_PATH": str(cache),
+        "HPU_EMULATOR_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
     }
     processes = [
         subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
