@@ -15,6 +15,12 @@ namespace {
       "HabanaFusedBatchNormV3(x, scale, offset, mean, variance)[epsilon=$epsilon, is_training=$is_training, " \
       "exponential_avg_factor=$exponential_avg_factor, data_format=NHWC, activation=" activation "]"
 #define HPU_BATCH_NORM_RESULTS "y, normal:1, normal:2, normal:3, normal:4, normal:5"
+// Match of entries that differ in the axes.
+#define HPU_NORM                                                                                                    \
+  "y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))\n"                                                         \
+  "scale = Mul(istd, gamma)\n"                                                                                      \
+  "istd = Rsqrt(AddV2(Mean(SquaredDifference(x, {mean | StopGradient(mean)}), $axes)[keep_dims=true], $epsilon))\n" \
+  "mean = Mean(x, $axes)[keep_dims=true]"
 #define HPU_BIAS_ADD(activation)                                    \
   "y = " activation "(BiasAdd(x, bias)[data_format=$data_format])", \
       "HabanaBiasAddActivation(x, bias)[data_format=$data_format, activation=" activation "]"
@@ -226,13 +232,7 @@ constexpr PatternEntry kEntries[] = {
        y = 0.5 * Mul(x, AddV2(1, Tanh(0.79788456 * AddV2(x, 0.044715 * Pow(x, 3)))))
      )",
      "HabanaGelu(x)[approximate=true]", "y", nullptr},
-    {"layer_norm", "layer normalisation as Keras and tf.nn.batch_normalization make it",
-     R"(
-       y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))
-       scale = Mul(istd, gamma)
-       istd = Rsqrt(AddV2(Mean(SquaredDifference(x, {mean | StopGradient(mean)}), $axes)[keep_dims=true], $epsilon))
-       mean = Mean(x, $axes)[keep_dims=true]
-     )",
+    {"layer_norm", "layer normalisation as Keras and tf.nn.batch_normalization make it", HPU_NORM,
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y, mean, istd", CheckLayerNorm},
     {"flat_layer_norm", "layer normalisation as Keras makes it of batch normalisation",
      R"(
@@ -240,13 +240,7 @@ constexpr PatternEntry kEntries[] = {
        normal = FusedBatchNormV3(Reshape(x, $flat_shape), 1, 0, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
      )",
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y", CheckFlatNorm},
-    {"instance_norm", "instance normalisation: statistics of each channel over the image",
-     R"(
-       y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))
-       scale = Mul(istd, gamma)
-       istd = Rsqrt(AddV2(Mean(SquaredDifference(x, {mean | StopGradient(mean)}), $axes)[keep_dims=true], $epsilon))
-       mean = Mean(x, $axes)[keep_dims=true]
-     )",
+    {"instance_norm", "instance normalisation: statistics of each channel over the image", HPU_NORM,
      "HabanaInstanceNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y, mean, istd", CheckInstanceNorm},
     {"composed_softmax", "a softmax written as exp(x - max) / sum",
      R"(
@@ -299,6 +293,7 @@ constexpr PatternEntry kEntries[] = {
 #undef HPU_BATCH_NORM
 #undef HPU_BATCH_NORM_RESULTS
 #undef HPU_BIAS_ADD
+#undef HPU_NORM
 
 }  // namespace
 

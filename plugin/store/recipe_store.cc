@@ -10,6 +10,8 @@
 #include "absl/time/clock.h"
 #include "plugin/store/cleaning.h"
 #include "plugin/store/file_names.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::store {
 namespace {
@@ -144,18 +146,20 @@ void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
                                    "whole cache may be (HPU_RECIPE_CACHE_MAX_MB); it is not kept"));
     return;
   }
-  absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/true);
-  absl::Status status = directory.ok() ? directory->Write(EntryName(key.name), bytes) : directory.status();
-  if (absl::IsNotFound(status)) {  // removed since it was opened
-    directory = StoreDirectory::Open(settings_.path, /*make=*/true);
-    status = directory.ok() ? directory->Write(EntryName(key.name), bytes) : directory.status();
-  }
+  absl::Status status = Write(key, bytes);
+  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed since it was opened
   if (!status.ok()) {
     WarnOnce("write", absl::StrCat(status.message(), "; recipes are compiled and not kept"));
     return;
   }
   counters_.stored.fetch_add(1, std::memory_order_relaxed);
-  if (settings_.max_bytes > 0) counters_.evicted.fetch_add(Evict(*directory, settings_.max_bytes));
+}
+
+absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
+  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(settings_.path, /*make=*/true));
+  TF_RETURN_IF_ERROR(directory.Write(EntryName(key.name), bytes));
+  if (settings_.max_bytes > 0) counters_.evicted.fetch_add(Evict(directory, settings_.max_bytes));
+  return absl::OkStatus();
 }
 
 void RecipeStore::WarnOnce(const std::string& kind, const std::string& message) {

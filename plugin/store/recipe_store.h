@@ -91,6 +91,8 @@ class RecipeStore {
  private:
   // The payload of the entry, or nothing.
   std::optional<std::string> Find(const StoreDirectory& directory, const Key& key);
+  // Puts the entry in place, and evicts others if there are too many bytes.
+  absl::Status Write(const Key& key, absl::string_view bytes);
   void Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason);
   // Locks the key's file; nullopt while somebody else holds it, whom `holder` then names.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
