@@ -97,8 +97,9 @@ bench: build ## ratios against TensorFlow on the CPU
 	$(PYTHON) benchmarks/launch.py
 	$(PYTHON) benchmarks/train_step.py
 
-soak: build ## the slow tests: tens of thousands of train steps, memory watched
+soak: build ## the slow tests: tens of thousands of train steps, memory watched; random graphs that are new each time
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)
+	$(PYTHON) -m pytest tests -k random_graphs --hypothesis-profile=random $(PYTEST_ARGS)
 
 # Each sanitizer has a build tree of its own and runs the conformance suite, whose code is all ours.
 asan: SANITIZE := address

@@ -7,9 +7,15 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 # Before TensorFlow is imported anywhere.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+
+# The same examples each time; `make soak` draws others.
+settings.register_profile("default", derandomize=True)
+settings.register_profile("random", derandomize=False, print_blob=True)
+settings.load_profile("default")
 
 
 @pytest.fixture(scope="session", autouse=True)
