@@ -36,6 +36,7 @@ typedef struct hpu_memory {
   int64_t peak;
   int64_t limit;
   int64_t allocations;  // since the process started, not bytes
+  int64_t workspace;    // part of in_use: kept for the temporaries of recipes
 } hpu_memory;
 
 HPU_EXPORT hpu_memory hpu_memory_info(void);

@@ -24,6 +24,8 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_STRICT_FLAGS", "bool", "false"),
     values.Flag("HLS_MODULE_ID", "int", "-1"),
     values.Flag("HABANA_VISIBLE_MODULES", "list", ""),
+    values.Flag("HABANA_INITIAL_WORKSPACE_SIZE_MB", "int", "0"),
+    values.Flag("HPU_WORKSPACE_CHUNK_MB", "int", "16"),
     values.Flag("TF_CPU_ALLOCATOR_SIZE_G", "int", "0"),
     values.Flag("TF_CPU_RUNTIME_FALLBACK", "enum", "allow", ("allow", "forbid")),
     values.Flag("HBN_TF_GRAPH_DUMP", "int", "1"),
@@ -77,7 +79,6 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_CONFIG", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_DISABLE_SCOPED_ALLOCATOR", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "string", "", effect=values.Effect.INERT),
-    values.Flag("HABANA_INITIAL_WORKSPACE_SIZE_MB", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_USE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_NO_EMULATE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
@@ -243,6 +244,20 @@ def hls_module_id() -> int:
 def habana_visible_modules() -> list[str]:
     """HABANA_VISIBLE_MODULES: Comma-separated modules that this job may use."""
     return values.parse_list(_BY_NAME["HABANA_VISIBLE_MODULES"])
+
+
+def habana_initial_workspace_size_mb() -> int:
+    """HABANA_INITIAL_WORKSPACE_SIZE_MB: Device memory that the first launch reserves for the temporaries of all
+    recipes, in MiB; more is taken when a recipe needs it.
+    """
+    return values.parse_int(_BY_NAME["HABANA_INITIAL_WORKSPACE_SIZE_MB"])
+
+
+def workspace_chunk_mb() -> int:
+    """HPU_WORKSPACE_CHUNK_MB: Step in which the memory for temporaries grows, in MiB. Large steps keep it from
+    leaving holes between tensors as it grows.
+    """
+    return values.parse_int(_BY_NAME["HPU_WORKSPACE_CHUNK_MB"])
 
 
 def tf_cpu_allocator_size_g() -> int:

@@ -21,6 +21,8 @@ class MemoryInfo:
     limit: int
     # Allocations since the process started: a number, not bytes.
     allocations: int
+    # Part of in_use: what is kept for the temporaries of recipes.
+    workspace: int
 
 
 class _Memory(ctypes.Structure):

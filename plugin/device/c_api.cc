@@ -93,6 +93,8 @@ hpu_memory hpu_memory_info(void) {
   memory.peak = stats.peak_bytes_in_use;
   memory.limit = stats.bytes_limit.value_or(0);
   memory.allocations = stats.num_allocs;
+  hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
+  memory.workspace = device == nullptr ? 0 : device->workspace().size();
   return memory;
 }
 

@@ -64,6 +64,9 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
     if (MayFit(**device, bytes, attributes.retry_on_failure)) {
       data = (*device)->arena().AllocateRaw(alignment, bytes, attributes);
     }
+    if (data == nullptr && (*device)->workspace().Release()) {
+      data = (*device)->arena().AllocateRaw(alignment, bytes, attributes);
+    }
     if (data == nullptr) failed_bytes = bytes;
     return data;
   }
@@ -118,6 +121,7 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
       return bytes <= static_cast<uint64_t>(stats->bytes_limit.value_or(0) - stats->bytes_in_use);
     };
     if (fits()) return true;
+    if (device.workspace().Release() && fits()) return true;
     if (!may_wait) return false;
     for (absl::Time end = absl::Now() + kPatience; absl::Now() < end; absl::SleepFor(absl::Milliseconds(5))) {
       if (fits()) return true;

@@ -43,6 +43,19 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
   return options;
 }
 
+absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Allocator* allocator, uint64_t limit) {
+  const int64_t chunk = flags::WorkspaceChunkMb();
+  int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
+  // Programs for larger cards set it too.
+  if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
+    LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial << " has no effect: the device has " << (limit >> 20)
+                 << " MiB of memory";
+    initial = 0;
+  }
+  if (chunk < 1) return absl::InvalidArgumentError(absl::StrCat("HPU_WORKSPACE_CHUNK_MB=", chunk, " is less than 1"));
+  return std::make_unique<Workspace>(allocator, initial << 20, chunk << 20);
+}
+
 }  // namespace
 
 ProcessDevice::ProcessDevice() = default;
@@ -94,6 +107,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   TF_ASSIGN_OR_RETURN(host_to_device_, device_->CreateStream(hal::StreamKind::kHostToDevice));
   TF_ASSIGN_OR_RETURN(device_to_host_, device_->CreateStream(hal::StreamKind::kDeviceToHost));
   events_ = std::make_unique<EventPool>(device_.get());
+  TF_ASSIGN_OR_RETURN(workspace_, WorkspaceFromFlags(allocator(), bytes));
   completions_ = std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), tsl::ThreadOptions(), "hpu_completions",
                                                            kCompletionThreads, /*low_latency_hint=*/false);
   return absl::OkStatus();

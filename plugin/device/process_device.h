@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plugin/device/event_pool.h"
+#include "plugin/device/workspace.h"
 #include "plugin/hal/device.h"
 #include "tensorflow/core/framework/allocator.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -51,6 +52,8 @@ class ProcessDevice {
   hal::Stream& host_to_device() { return *host_to_device_; }
   hal::Stream& device_to_host() { return *device_to_host_; }
   EventPool& events() { return *events_; }
+  // For the recipes on compute().
+  Workspace& workspace() { return *workspace_; }
 
   // Whether `data` points into this device's memory; host tensors do not.
   bool Owns(const void* data) const {
@@ -122,6 +125,7 @@ class ProcessDevice {
   std::unique_ptr<hal::Stream> host_to_device_;
   std::unique_ptr<hal::Stream> device_to_host_;
   std::unique_ptr<EventPool> events_;
+  std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<tsl::thread::ThreadPool> completions_;
 };
 

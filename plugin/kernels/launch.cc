@@ -92,8 +92,9 @@ class LaunchFrame {
     TF_RETURN_IF_ERROR(AllocateOutputs());
     TF_RETURN_IF_ERROR(AllocateUpdates());
     if (executable_.recipe == nullptr || executable_.recipe->workspace_bytes() == 0) return absl::OkStatus();
-    workspace_ = scratch_.Allocate(executable_.recipe->workspace_bytes());
-    return workspace_ != 0 ? absl::OkStatus() : OutOfMemory("temporaries", executable_.recipe->workspace_bytes());
+    workspace_ = device_.workspace().Take(executable_.recipe->workspace_bytes());
+    return workspace_.address() != 0 ? absl::OkStatus()
+                                     : OutOfMemory("temporaries", executable_.recipe->workspace_bytes());
   }
 
   void ReleaseOutputs() {
@@ -202,7 +203,7 @@ class LaunchFrame {
 
   absl::Status Queue() {
     hal::LaunchArguments launch;
-    launch.workspace = workspace_;
+    launch.workspace = workspace_.address();
     for (const Copy& copy : copies_) {
       TF_RETURN_IF_ERROR(device_.CopyOnDevice(copy.source, copy.destination, copy.bytes));
     }
@@ -244,8 +245,11 @@ class LaunchFrame {
         stats ? stats->bytes_in_use : 0, " of ", stats && stats->bytes_limit ? *stats->bytes_limit : 0,
         " bytes are in use. The cluster has ", argument_bytes, " bytes of arguments, ", result_bytes,
         " of results and ", executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0,
-        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), or on the emulator more memory "
-        "(HPU_MEMORY_MB)"));
+        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that launch at "
+        "the "
+        "same time, where memory is free but in pieces a workspace reserved from the start "
+        "(HABANA_INITIAL_WORKSPACE_SIZE_MB) or grown in larger steps (HPU_WORKSPACE_CHUNK_MB), or on the emulator more "
+        "memory (HPU_MEMORY_MB)"));
   }
 
   struct Copy {
@@ -259,7 +263,7 @@ class LaunchFrame {
   const KernelArguments& arguments_;
   ScratchMemory scratch_;
   Storage* storage_;
-  DeviceAddress workspace_ = 0;
+  Workspace::Lease workspace_;
   bool queued_ = false;
   absl::InlinedVector<NewValue, 4> new_values_;
   absl::InlinedVector<HostResult, 4> host_results_;
