@@ -16,11 +16,13 @@ ifeq ($(origin PYTHON),command line)
   PACKAGES :=
   SYSTEM :=
   SYSTEM_TESTS :=
+  SYSTEM_BENCH :=
 else
   override PYTHON := $(VENV)/bin/python
   PACKAGES := $(VENV)/.packages
   SYSTEM := $(VENV)/.system
   SYSTEM_TESTS := $(VENV)/.system-tests
+  SYSTEM_BENCH := $(VENV)/.system-bench
 endif
 # Tools that pip installed beside the interpreter come first, then the system's.
 export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
@@ -45,6 +47,9 @@ $(SYSTEM): tools/setup.sh
 
 $(SYSTEM_TESTS): tools/setup.sh
 	@mkdir -p $(VENV) && tools/setup.sh tests && touch $@
+
+$(SYSTEM_BENCH): tools/setup.sh | $(SYSTEM_TESTS)
+	@mkdir -p $(VENV) && tools/setup.sh bench && touch $@
 
 $(VENV)/bin/python:
 	@tools/setup.sh venv $(VENV)
@@ -93,9 +98,12 @@ wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl
 	$(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w dist .
 	@ls dist/*.whl
 
-bench: build ## ratios against TensorFlow on the CPU
+bench: build $(SYSTEM_BENCH) ## ratios against TensorFlow on the CPU; what finding a recipe costs
 	$(PYTHON) benchmarks/launch.py
 	$(PYTHON) benchmarks/train_step.py
+	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
+	ninja -C $(BUILD) -j $(JOBS) hpu_bench
+	$(BUILD)/hpu_bench
 
 soak: build ## the slow tests: tens of thousands of train steps, memory watched; random graphs that are new each time
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)

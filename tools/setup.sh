@@ -2,6 +2,7 @@
 # What `make` does before anything else on a machine that has nothing yet.
 #   setup.sh system         a C++ compiler
 #   setup.sh tests          GoogleTest
+#   setup.sh bench          Google Benchmark
 #   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
 # Missing system packages are installed when the user may (root, or sudo without a password), else named in one line.
 set -euo pipefail
@@ -95,6 +96,7 @@ make_venv() {
 case "${1:-}" in
   system) compiles 'int main() {}' || install_packages g++ libc6-dev binutils ;;
   tests) compiles '#include <gtest/gtest.h>' || install_packages libgtest-dev ;;
+  bench) compiles '#include <benchmark/benchmark.h>' || install_packages libbenchmark-dev ;;
   venv) make_venv "${2:?directory}" ;;
-  *) fail "usage: setup.sh system | tests | venv DIR" ;;
+  *) fail "usage: setup.sh system | tests | bench | venv DIR" ;;
 esac
