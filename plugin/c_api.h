@@ -81,6 +81,12 @@ HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
 // Waits until the recipes that are being stored in the background are on the disk.
 HPU_EXPORT void hpu_recipe_cache_flush(void);
 
+// Whether `padded` gives in its first rows what `program` gives (plugin/compiler/row_independence.h); both are
+// serialised HloModuleProtos of one function, for `rows` and `padded_rows` rows. Returns an absl status code: 0 if so,
+// 9 (FailedPrecondition) if it may not; `message` then says which op mixes rows.
+HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded,
+                                  size_t padded_size, int64_t padded_rows, hpu_buffer* message);
+
 // --- graph passes ---
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose

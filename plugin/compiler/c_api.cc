@@ -6,6 +6,7 @@
 #include "plugin/c_buffer.h"
 #include "plugin/compiler/disk_cache.h"
 #include "plugin/compiler/recipe_cache.h"
+#include "plugin/compiler/row_independence.h"
 
 hpu_buffer hpu_recipe_cache(void) {
   const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
@@ -19,3 +20,12 @@ hpu_buffer hpu_recipe_cache(void) {
 }
 
 void hpu_recipe_cache_flush(void) { hpu::DiskCache::Get().Flush(); }
+
+int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded, size_t padded_size,
+                       int64_t padded_rows, hpu_buffer* message) {
+  const absl::Status status = hpu::CheckRowIndependence(
+      {"program", std::string(static_cast<const char*>(program), size)},
+      {"padded program", std::string(static_cast<const char*>(padded), padded_size)}, {rows, padded_rows});
+  *message = hpu::MakeBuffer(std::string(status.message()));
+  return static_cast<int32_t>(status.code());
+}
