@@ -118,7 +118,8 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
   }
   VLOG(1) << name() << " is split, without " << absl::StrJoin(refused, ", ") << ": " << failure.message();
   HPU_LOG(kKernels, kInfo) << name() << " is split, without " << absl::StrJoin(refused, ", ");
-  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", refused, failure.message());
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->put_out(),
+                               failure.message());
   split_ = *std::move(split);
   return split_.get();
 }

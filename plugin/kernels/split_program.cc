@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::Fun
   if (split.clusters == 0) {
     return absl::InvalidArgumentError(absl::StrCat(function, ": nothing is left to compile without the ops at fault"));
   }
-  auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library)));
+  auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library), split.put_out));
   tensorflow::FunctionLibraryRuntime::InstantiateOptions options;
   options.lib_def = program->library_.get();
   TF_RETURN_IF_ERROR(runtime->Instantiate(split.function, tensorflow::AttrSlice(), options, &program->handle_));

@@ -34,13 +34,17 @@ class SplitProgram {
   // lock.
   absl::Status Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const;
 
+  // Nodes of the cluster that run outside of the new clusters.
+  const std::vector<std::string>& put_out() const { return put_out_; }
+
  private:
   SplitProgram(tensorflow::FunctionLibraryRuntime* runtime,
-               std::unique_ptr<tensorflow::FunctionLibraryDefinition> library)
-      : runtime_(runtime), library_(std::move(library)) {}
+               std::unique_ptr<tensorflow::FunctionLibraryDefinition> library, std::vector<std::string> put_out)
+      : runtime_(runtime), library_(std::move(library)), put_out_(std::move(put_out)) {}
 
   tensorflow::FunctionLibraryRuntime* const runtime_;
   const std::unique_ptr<tensorflow::FunctionLibraryDefinition> library_;  // the kernel's, and the new functions
+  const std::vector<std::string> put_out_;
   tensorflow::FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
 };
 

@@ -54,16 +54,16 @@ bool FunctionHolds(const FunctionDef& function, const Names& names, const Functi
   return false;
 }
 
-// Marks what may be in a cluster again; the number of nodes that may not.
-int MarkAllBut(const Names& refused, const std::string& device, const FunctionLibraryDefinition& library,
-               Graph* graph) {
-  int found = 0;
+// Marks what may be in a cluster again; the names of the nodes that may not.
+std::vector<std::string> MarkAllBut(const Names& refused, const std::string& device,
+                                    const FunctionLibraryDefinition& library, Graph* graph) {
+  std::vector<std::string> found;
   for (Node* node : graph->op_nodes()) {
     node->set_requested_device(device);
     node->set_assigned_device_name(device);
     if (node->IsArg() || node->IsRetval()) continue;
     if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
-      ++found;
+      found.push_back(node->name());
       continue;
     }
     node->AddAttr(kCandidateAttr, true);
@@ -88,7 +88,9 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*function, tensorflow::AttrSlice(), library, &body));
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);
-  if (MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()) == 0) {
+  SplitCluster result;
+  result.put_out = MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get());
+  if (result.put_out.empty()) {
     return tensorflow::errors::InvalidArgument("cluster ", cluster, " holds no op that is to be put out");
   }
   Settings settings = Settings::FromEnvironment();
@@ -97,7 +99,6 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   PassContext context(&graph, library, graph_name, settings);
   TF_RETURN_IF_ERROR(SegmentGraph(&context));
   TF_RETURN_IF_ERROR(EncapsulateClusters(&context));
-  SplitCluster result;
   result.function = FreeName(absl::StrCat(cluster, "_split_"), *library);
   result.clusters = static_cast<int>(context.report.clusters.size());
   FunctionDef split;

@@ -14,6 +14,7 @@ namespace hpu::passes {
 struct SplitCluster {
   std::string function;  // what to call in place of the cluster's function: same arguments and results, same order
   int clusters = 0;      // HabanaLaunch nodes in it; 0 means that nothing was left worth a launch
+  std::vector<std::string> put_out;  // nodes of the cluster that are in none of them now
 };
 
 // Makes a function that does what the cluster's function `cluster` does, with the ops named in `refused` outside every

@@ -37,6 +37,26 @@ def test_one_call_is_explained(hpu: str) -> None:
     assert htf.explain(lambda a: tf.tanh(a) * 2.0, x).clustered_ops > 0  # no tf.function
 
 
+def test_ops_that_do_not_compile(hpu: str) -> None:
+    """TensorFlow's compiler has Fill, but not with a size that a loop computes."""
+
+    def looping(x: tf.Tensor) -> tf.Tensor:
+        y = tf.tanh(x * 2.0)
+        total = tf.while_loop(
+            lambda i, _: i < 4,
+            lambda i, total: (i + 1, total + tf.reduce_sum(tf.fill([i], 1.0)) + tf.reduce_sum(y)),
+            [tf.constant(1), tf.constant(0.0)],
+        )[1]
+        return tf.cos(y * total)
+
+    graph = htf.explain(looping, tf.ones([8])).graph("looping")
+    (loop,) = (op for op in graph.ops if "While" in op.type)
+    assert (loop.rule, loop.cluster) == ("compile-error", None)
+    assert loop.reason and "`while/Fill` with op Fill must be a compile-time constant" in loop.reason
+    others = [op for op in graph.ops if op.type in ("Tanh", "Mul", "Cos")]
+    assert len(others) == 4 and all(op.cluster and op.rule is None for op in others)
+
+
 def test_normal_runs_record_nothing(hpu: str) -> None:
     htf.explain(tf.function(lambda x: tf.tanh(x) * 2.0), tf.ones([2]))
     before = _c_api.read_json(library_loader.plugin(), "hpu_op_records")
