@@ -16,16 +16,18 @@ tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c
 
 }  // namespace
 
+#define HPU_CONV_ATTRS                                \
+  .Attr("T: {bfloat16, half, float, double}")         \
+      .Attr("paddings: list(int)")                    \
+      .Attr("strides: list(int)")                     \
+      .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'") \
+      .Attr("dilations: list(int) = [1, 1, 1, 1]")
+
 // The shape is left to the kernel: padding is an attribute of Conv2D that this op lacks.
 REGISTER_OP("HabanaConv2DWithPadding")
     .Input("input: T")
     .Input("filter: T")
-    .Output("output: T")
-    .Attr("T: {bfloat16, half, float, double}")
-    .Attr("paddings: list(int)")
-    .Attr("strides: list(int)")
-    .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
-    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Output("output: T") HPU_CONV_ATTRS
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
       c->set_output(0, c->UnknownShapeOfRank(4));
       return tensorflow::OkStatus();
@@ -40,12 +42,7 @@ REGISTER_OP("HabanaConv2DWithPaddingBackpropInput")
     .Input("input_sizes: int32")
     .Input("filter: T")
     .Input("out_backprop: T")
-    .Output("output: T")
-    .Attr("T: {bfloat16, half, float, double}")
-    .Attr("paddings: list(int)")
-    .Attr("strides: list(int)")
-    .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
-    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Output("output: T") HPU_CONV_ATTRS
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) { return ShapeByInput(c, 0); })
     .Doc(R"doc(
 Gradient of HabanaConv2DWithPadding by its input.
@@ -57,14 +54,11 @@ REGISTER_OP("HabanaConv2DWithPaddingBackpropFilter")
     .Input("input: T")
     .Input("filter_sizes: int32")
     .Input("out_backprop: T")
-    .Output("output: T")
-    .Attr("T: {bfloat16, half, float, double}")
-    .Attr("paddings: list(int)")
-    .Attr("strides: list(int)")
-    .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
-    .Attr("dilations: list(int) = [1, 1, 1, 1]")
+    .Output("output: T") HPU_CONV_ATTRS
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) { return ShapeByInput(c, 1); })
     .Doc("Gradient of HabanaConv2DWithPadding by its filter.");
+
+#undef HPU_CONV_ATTRS
 
 const FusedOp conv("HabanaConv2DWithPadding", "", R"(
   output = Conv2D(input, filter)[padding=EXPLICIT, explicit_paddings=$paddings, strides=$strides, data_format=$data_format, dilations=$dilations]

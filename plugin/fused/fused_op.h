@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "plugin/passes/op_text.h"
 #include "tensorflow/core/framework/node_def.pb.h"
+#include "tensorflow/core/framework/shape_inference.h"
 
 namespace hpu {
 
@@ -32,6 +33,9 @@ class FusedKernels {
   // `constants` names inputs whose values the compiler must know; `only_shapes`: of all inputs only the shapes matter.
   explicit FusedKernels(const char* op, std::initializer_list<const char*> constants = {}, bool only_shapes = false);
 };
+
+// The shape function of gradients, which take dy and then x or y: their result has the shape of the latter.
+tensorflow::Status ShapeOfSecondInput(tensorflow::shape_inference::InferenceContext* c);
 
 }  // namespace hpu
 

@@ -23,10 +23,7 @@ REGISTER_OP("HabanaGeluGrad")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
     .Attr("approximate: bool = false")
-    .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
-      c->set_output(0, c->input(1));
-      return tensorflow::OkStatus();
-    })
+    .SetShapeFn(ShapeOfSecondInput)
     .Doc("Gradient of HabanaGelu.");
 
 const FusedOp gelu_erf("HabanaGelu", "approximate=false", R"(

@@ -4,14 +4,6 @@
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
-namespace {
-
-tensorflow::Status ShapeOfX(tensorflow::shape_inference::InferenceContext* c) {
-  c->set_output(0, c->input(1));
-  return tensorflow::OkStatus();
-}
-
-}  // namespace
 
 REGISTER_OP("HabanaClampFwd")
     .Input("x: T")
@@ -29,7 +21,7 @@ REGISTER_OP("HabanaClampBwd")
     .Attr("T: {bfloat16, half, float}")
     .Attr("min: float")
     .Attr("max: float")
-    .SetShapeFn(ShapeOfX)
+    .SetShapeFn(ShapeOfSecondInput)
     .Doc("Gradient of HabanaClampFwd: dy where x is in the range, borders included.");
 
 REGISTER_OP("HabanaMaxGrad")
@@ -39,7 +31,7 @@ REGISTER_OP("HabanaMaxGrad")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
     .Attr("axes: list(int)")
-    .SetShapeFn(ShapeOfX)
+    .SetShapeFn(ShapeOfSecondInput)
     .Doc(R"doc(
 Gradient of Max: each dy goes to the largest elements in equal shares.
 
@@ -54,7 +46,7 @@ REGISTER_OP("HabanaMinGrad")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
     .Attr("axes: list(int)")
-    .SetShapeFn(ShapeOfX)
+    .SetShapeFn(ShapeOfSecondInput)
     .Doc("Gradient of Min, as HabanaMaxGrad.");
 
 const FusedOp clamp("HabanaClampFwd", "", R"(

@@ -1,6 +1,5 @@
 // Gradients of softmax and log-softmax over the last dimension, from their results.
 #include "plugin/fused/fused_op.h"
-#include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
@@ -10,10 +9,7 @@ REGISTER_OP("HabanaSoftmaxGrad")
     .Input("y: T")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
-      c->set_output(0, c->input(1));
-      return tensorflow::OkStatus();
-    })
+    .SetShapeFn(ShapeOfSecondInput)
     .Doc("Gradient of Softmax, of which y is the result.");
 
 REGISTER_OP("HabanaLogSoftmaxGrad")
@@ -21,10 +17,7 @@ REGISTER_OP("HabanaLogSoftmaxGrad")
     .Input("y: T")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
-    .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
-      c->set_output(0, c->input(1));
-      return tensorflow::OkStatus();
-    })
+    .SetShapeFn(ShapeOfSecondInput)
     .Doc("Gradient of LogSoftmax, of which y is the result.");
 
 const FusedOp softmax_grad("HabanaSoftmaxGrad", "", R"(

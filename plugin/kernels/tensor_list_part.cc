@@ -109,23 +109,25 @@ class Split : public TensorListKernel {
   }
 };
 
-// Puts the rows of `tensor` into `list`. The indices must be valid.
-absl::Status ScatterRows(const ElementMemory& memory, const Tensor& tensor, const Tensor& indices, TensorList* list) {
-  TensorShape shape = tensor.shape();
-  shape.RemoveDim(0);
-  const int64_t row = shape.num_elements();
-  for (int64_t i = 0; i < indices.NumElements(); ++i) {
-    TF_ASSIGN_OR_RETURN(Tensor element, memory.Allocate(shape));
-    TF_RETURN_IF_ERROR(memory.Copy(tensor, i * row, &element, 0, row));
-    list->tensors()[indices.flat<int32_t>()(i)] = std::move(element);
-  }
-  return absl::OkStatus();
-}
-
-// TensorListScatter and TensorListScatterV2, which has the input num_elements.
-class Scatter : public TensorListKernel {
+class ScatterKernel : public TensorListKernel {
  public:
   using TensorListKernel::TensorListKernel;
+
+ protected:
+  // Puts the rows of `tensor` into `list`. The indices must be valid.
+  static absl::Status ScatterRows(const ElementMemory& memory, const Tensor& tensor, const Tensor& indices,
+                                  TensorList* list) {
+    for (int64_t i = 0; i < indices.NumElements(); ++i) {
+      TF_ASSIGN_OR_RETURN(list->tensors()[indices.flat<int32_t>()(i)], CopyRow(memory, tensor, i));
+    }
+    return absl::OkStatus();
+  }
+};
+
+// TensorListScatter and TensorListScatterV2, which has the input num_elements.
+class Scatter : public ScatterKernel {
+ public:
+  using ScatterKernel::ScatterKernel;
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const Tensor& tensor = context->input(0);
     const Tensor& indices = context->input(1);
@@ -162,9 +164,9 @@ class Scatter : public TensorListKernel {
   }
 };
 
-class ScatterIntoExistingList : public TensorListKernel {
+class ScatterIntoExistingList : public ScatterKernel {
  public:
-  using TensorListKernel::TensorListKernel;
+  using ScatterKernel::ScatterKernel;
   absl::Status Run(OpKernelContext* context, const ElementMemory& memory) override {
     const TensorList* list = nullptr;
     TF_RETURN_IF_ERROR(tensorflow::GetInputList(context, 0, &list));
