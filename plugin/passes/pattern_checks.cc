@@ -95,6 +95,35 @@ bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
   return true;
 }
 
+// The axes from `first` to the last of `rank` dimensions: none if first is not below rank.
+struct LastAxes {
+  int64_t first = 0;
+  int64_t rank = 0;
+};
+
+// Of $shape, made $flat_shape: [1, n, m, 1].
+LastAxes KnownFlatAxes(const PatternMatch& match) {
+  const Numbers flat = NumbersOf(match, "flat_shape");
+  const Numbers shape = NumbersOf(match, "shape");
+  if (flat.size() != 4 || flat[0] != 1 || flat[3] != 1) return {};
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  int64_t first = rank;
+  int64_t size = 1;
+  while (first > 0 && (first == rank || size < flat[2])) size *= shape[--first];
+  int64_t rest = 1;
+  for (int64_t i = 0; i < first; ++i) rest *= shape[i];
+  return size == flat[2] && rest == flat[1] ? LastAxes{first, rank} : LastAxes{};
+}
+
+// Of x, whose dimensions before $first and from it on were multiplied.
+LastAxes ComputedFlatAxes(const PatternMatch& match) {
+  const Numbers first = NumbersOf(match, "first");
+  const Output& x = *match.Find("x");
+  const tensorflow::PartialTensorShape shape = match.shapes->Get().Shape(*x.node, x.index);
+  if (first.size() != 1 || first[0] <= 0 || shape.unknown_rank()) return {};
+  return {first[0], shape.dims()};
+}
+
 }  // namespace
 
 bool CheckLayerNorm(PatternMatch* match) { return IsScalar(*match, "epsilon") && !AreOfImages(*match); }
@@ -108,16 +137,10 @@ bool CheckLayerNormGrad(PatternMatch* match) {
 }
 
 bool CheckFlatNorm(PatternMatch* match) {
-  const Numbers flat = NumbersOf(*match, "flat_shape");
-  const Numbers shape = NumbersOf(*match, "shape");
-  if (flat.size() != 4 || flat[0] != 1 || flat[3] != 1 || shape.empty()) return false;
-  size_t first = shape.size();
-  int64_t size = 1;
-  while (first > 0 && (first == shape.size() || size < flat[2])) size *= shape[--first];
-  int64_t rest = 1;
-  for (size_t i = 0; i < first; ++i) rest *= shape[i];
-  if (size != flat[2] || rest != flat[1]) return false;
-  tensorflow::Tensor axes(tensorflow::DT_INT32, {static_cast<int64_t>(shape.size() - first)});
+  const bool known = match->FindAttr("flat_shape") != nullptr;
+  const auto [first, rank] = known ? KnownFlatAxes(*match) : ComputedFlatAxes(*match);
+  if (first >= rank) return false;
+  tensorflow::Tensor axes(tensorflow::DT_INT32, {rank - first});
   for (int64_t i = 0; i < axes.NumElements(); ++i) axes.flat<int32_t>()(i) = static_cast<int32_t>(first + i);
   if (match->FindAttr("axes") == nullptr) {
     AttrValue value;
@@ -125,7 +148,7 @@ bool CheckFlatNorm(PatternMatch* match) {
     match->attrs.emplace_back("axes", value);
   }
   if (match->FindAttr("weight_shape") == nullptr) return true;
-  return AreWeightsSummed(*match, NumbersOf(*match, "axes"), static_cast<int64_t>(shape.size()));
+  return AreWeightsSummed(*match, NumbersOf(*match, "axes"), rank);
 }
 
 bool CheckInstanceNormGrad(PatternMatch* match) {

@@ -16,7 +16,7 @@ bool CheckLayerNormGrad(PatternMatch* match);
 bool CheckInstanceNormGrad(PatternMatch* match);
 
 // Layer normalisation as a batch normalisation of one sample: $flat_shape is [1, n, m, 1], where m is the size of the
-// last dimensions of $shape. Gives $axes, those dimensions.
+// last dimensions of $shape; or m is computed, from dimension $first on. Gives $axes, those dimensions.
 bool CheckFlatNorm(PatternMatch* match);
 
 // $scale is a number.

@@ -73,7 +73,8 @@ bool IsInput(const Pattern& pattern, const OpExpression& expression) {
 // A search with backtracking over one place in the graph.
 class Matcher {
  public:
-  Matcher(const Pattern& pattern, Node* root) : pattern_(pattern), root_(root) {}
+  Matcher(const Pattern& pattern, Node* root, const MatchScope& scope)
+      : pattern_(pattern), root_(root), scope_(scope) {}
 
   std::optional<PatternMatch> Run();
 
@@ -110,6 +111,7 @@ class Matcher {
 
   const Pattern& pattern_;
   Node* const root_;
+  const MatchScope& scope_;
   PatternMatch match_;
   absl::InlinedVector<double, 4> products_;
   int steps_ = 0;
@@ -136,7 +138,8 @@ void Matcher::BackTo(const Mark& mark) {
 }
 
 bool Matcher::MayTake(const Node& node) const {
-  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index();
+  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index() &&
+         scope_.concerned(node);
 }
 
 void Matcher::Record(const Goal& goal, Node* node) { (goal.shared ? match_.shared : match_.nodes).push_back(node); }
@@ -441,6 +444,7 @@ bool Matcher::Holds() { return pattern_.entry->check == nullptr || pattern_.entr
 std::optional<PatternMatch> Matcher::Run() {
   const OpStatement& root = *pattern_.Find(pattern_.results[0].name);
   match_.root = root_;
+  match_.shapes = scope_.shapes;
   match_.values.emplace_back(root.name, Output{root_, 0});
   const Goal goal = ToMatch(root.expression, {root_, 0}, root.shared, nullptr);
   if (!Solve(&goal) || !Holds()) return std::nullopt;
@@ -464,6 +468,8 @@ const tensorflow::AttrValue* PatternMatch::FindAttr(std::string_view name) const
   return found == attrs.end() ? nullptr : &found->second;
 }
 
-std::optional<PatternMatch> MatchPattern(const Pattern& pattern, Node* root) { return Matcher(pattern, root).Run(); }
+std::optional<PatternMatch> MatchPattern(const Pattern& pattern, Node* root, const MatchScope& scope) {
+  return Matcher(pattern, root, scope).Run();
+}
 
 }  // namespace hpu::passes

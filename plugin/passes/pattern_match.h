@@ -2,12 +2,14 @@
 #ifndef HPU_PLUGIN_PASSES_PATTERN_MATCH_H_
 #define HPU_PLUGIN_PASSES_PATTERN_MATCH_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "plugin/passes/pattern.h"
+#include "plugin/passes/static_shapes.h"
 #include "tensorflow/core/framework/attr_value.pb.h"
 #include "tensorflow/core/graph/graph.h"
 
@@ -21,6 +23,12 @@ struct Output {
   bool operator==(const Output& other) const { return node == other.node && index == other.index; }
 };
 
+// What a search may use besides the pattern.
+struct MatchScope {
+  std::function<bool(const tensorflow::Node&)> concerned;  // whether a match may have a node
+  LazyShapes* shapes;                                      // of the graph
+};
+
 // Where a pattern was found.
 struct PatternMatch {
   const Output* Find(std::string_view name) const;
@@ -29,6 +37,7 @@ struct PatternMatch {
   std::vector<std::pair<std::string_view, Output>> values;                // inputs and statements by name
   std::vector<std::pair<std::string_view, tensorflow::AttrValue>> attrs;  // what $name captured; constants as tensors
   tensorflow::Node* root = nullptr;
+  LazyShapes* shapes = nullptr;
   std::vector<tensorflow::Node*> nodes;    // that the fused op replaces
   std::vector<tensorflow::Node*> shared;   // that it no longer needs, but others may
   std::vector<tensorflow::Node*> trivial;  // constants and products with constants: replaced where no other uses them
@@ -36,7 +45,7 @@ struct PatternMatch {
 };
 
 // The match of `pattern` whose root is `root`, if there is one. Takes time bounded by the pattern, not by the graph.
-std::optional<PatternMatch> MatchPattern(const Pattern& pattern, tensorflow::Node* root);
+std::optional<PatternMatch> MatchPattern(const Pattern& pattern, tensorflow::Node* root, const MatchScope& scope);
 
 }  // namespace hpu::passes
 

@@ -6,11 +6,12 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/flags/flags.h"
+#include "plugin/passes/function_rewriter.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/pattern.h"
 #include "plugin/passes/pattern_match.h"
 #include "plugin/passes/pattern_rewrite.h"
-#include "tensorflow/core/platform/logging.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -18,13 +19,13 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// Nodes on HPUs by op type, as ids: nodes that are gone have none.
+// Nodes that belong to HPUs by op type, as ids: nodes that are gone have none.
 class NodeIndex {
  public:
-  explicit NodeIndex(const Graph& graph) {
+  NodeIndex(const Graph& graph, const FunctionRewriter::Concerned& concerned) {
     for (const Node* node : graph.op_nodes()) {
       const std::string& op = node->type_string();
-      if (!IsOnHpu(*node)) continue;
+      if (!concerned(*node)) continue;
       ids_[op].push_back(node->id());
       same_.emplace(SameOp(op));
     }
@@ -45,26 +46,40 @@ class NodeIndex {
   absl::flat_hash_set<std::string> same_;
 };
 
-}  // namespace
-
-absl::Status MatchPatterns(PassContext* context) {
-  if (!flags::TfEnablePatternMatcher()) return absl::OkStatus();
-  Graph* graph = context->graph->get();
-  const NodeIndex index(*graph);
-  PatternRewriter rewriter(context);
+// Whether anything was replaced.
+absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
+                                  const std::string& prefix) {
+  const NodeIndex index(*graph, concerned);
+  LazyShapes shapes(graph, context->library);
+  const MatchScope scope{concerned, &shapes};
+  PatternRewriter rewriter(graph, prefix, &context->report);
+  bool changed = false;
   for (const Pattern& pattern : Patterns()) {
     if (!index.HasAll(pattern.required_ops)) continue;
     for (const std::string& op : pattern.root_ops) {
       for (const int id : index.Ids(op)) {
         Node* root = graph->FindNodeId(id);
         if (root == nullptr) continue;
-        if (const std::optional<PatternMatch> match = MatchPattern(pattern, root)) {
-          TF_RETURN_IF_ERROR(rewriter.Replace(pattern, *match));
+        if (const std::optional<PatternMatch> match = MatchPattern(pattern, root, scope)) {
+          TF_ASSIGN_OR_RETURN(const bool replaced, rewriter.Replace(pattern, *match));
+          changed |= replaced;
         }
       }
     }
   }
-  return absl::OkStatus();
+  return changed;
+}
+
+}  // namespace
+
+absl::Status MatchPatterns(PassContext* context) {
+  if (!flags::TfEnablePatternMatcher()) return absl::OkStatus();
+  FunctionRewriter rewriter(
+      context, "_patterns",
+      [context](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
+        return MatchInGraph(context, graph, concerned, prefix);
+      });
+  return rewriter.Run();
 }
 
 }  // namespace hpu::passes

@@ -70,6 +70,12 @@ std::string Signature(const tensorflow::NodeDef& definition, const std::vector<O
   return signature;
 }
 
+// The op types that an entry makes: those of inputs, then the one that takes the root's place.
+void AddOps(const OpExpression& fused, std::vector<std::string_view>* ops) {
+  for (const OpExpression& argument : fused.args) AddOps(argument, ops);
+  if (fused.kind == OpExpression::Kind::kOp && !absl::c_linear_search(*ops, fused.name)) ops->push_back(fused.name);
+}
+
 // Sets of nodes are ordered by address, graphs must not be.
 std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
   std::vector<Node*> order(nodes.begin(), nodes.end());
@@ -135,11 +141,10 @@ bool PatternRewriter::HidesNothing(const Nodes& own, const std::vector<Moved>& m
 }
 
 void PatternRewriter::ComputeLevels() {
-  const Graph& graph = **context_->graph;
-  levels_.assign(graph.num_node_ids(), 0);
+  levels_.assign(graph_->num_node_ids(), 0);
   std::vector<Node*> order;
   const auto forward = [](const Edge& edge) { return !edge.src()->IsNextIteration(); };
-  tensorflow::GetReversePostOrder(graph, &order, {}, forward);
+  tensorflow::GetReversePostOrder(*graph_, &order, {}, forward);
   for (const Node* node : order) {
     for (const Edge* edge : node->in_edges()) {
       if (forward(*edge)) levels_[node->id()] = std::max(levels_[node->id()], levels_[edge->src()->id()] + 1);
@@ -183,7 +188,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
                                                             const OpExpression& fused, std::vector<Output>* inputs) {
   const Node& root = *match.root;
   const tensorflow::OpDef* op = nullptr;
-  TF_RETURN_IF_ERROR((*context_->graph)->op_registry()->LookUpOpDef(fused.name, &op));
+  TF_RETURN_IF_ERROR(graph_->op_registry()->LookUpOpDef(fused.name, &op));
   tensorflow::NodeDefBuilder builder(root.name(), op);
   builder.Device(root.requested_device());
   for (const OpExpression& argument : fused.args) {
@@ -214,9 +219,9 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
     std::vector<Output> inputs;
     TF_ASSIGN_OR_RETURN(tensorflow::NodeDef definition, Define(pattern, match, argument, &inputs));
     const auto made = made_.find(Signature(definition, inputs));
-    Node* node = made == made_.end() ? nullptr : (*context_->graph)->FindNodeId(made->second);
+    Node* node = made == made_.end() ? nullptr : graph_->FindNodeId(made->second);
     if (node == nullptr) {
-      definition.set_name((*context_->graph)->NewName(absl::StrCat(match.root->name(), "/", argument.name)));
+      definition.set_name(graph_->NewName(absl::StrCat(match.root->name(), "/", argument.name)));
       TF_ASSIGN_OR_RETURN(node, Add(definition, inputs, *match.root));
       SetLevel(*node);
     }
@@ -230,13 +235,12 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
 
 absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs,
                                            const Node& root) {
-  Graph* graph = context_->graph->get();
   tensorflow::Status status;
-  Node* node = graph->AddNode(definition, &status);
+  Node* node = graph_->AddNode(definition, &status);
   TF_RETURN_IF_ERROR(status);
   node->set_assigned_device_name(root.assigned_device_name());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    graph->AddEdge(inputs[i].node, inputs[i].index, node, static_cast<int>(i));
+    graph_->AddEdge(inputs[i].node, inputs[i].index, node, static_cast<int>(i));
   }
   made_[Signature(definition, inputs)] = node->id();
   return node;
@@ -245,7 +249,7 @@ absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition
 // The sum of a fused gradient and what else the root summed.
 absl::StatusOr<Output> PatternRewriter::AddOtherTerms(const PatternMatch& match, Node* fused) {
   const Node& root = *match.root;
-  NodeMaker maker(context_->graph->get(), root.name(), root.assigned_device_name());
+  NodeMaker maker(graph_, root.name(), root.assigned_device_name());
   std::vector<tensorflow::NodeBuilder::NodeOut> terms;
   for (const Output& term : match.more_terms) terms.emplace_back(term.node, term.index);
   terms.emplace_back(fused, 0);
@@ -262,15 +266,16 @@ void PatternRewriter::Report(const Pattern& pattern, const PatternMatch& match, 
     }
   }
   const Node& root = *match.root;
-  context_->report.rewrites.push_back(
-      {root.name(), root.type_string(), "patterns",
-       absl::StrCat(pattern.entry->name, ": ", pattern.fused.name, " for ", absl::StrJoin(names, ", "))});
+  std::vector<std::string_view> ops;
+  AddOps(pattern.fused, &ops);
+  report_->rewrites.push_back(
+      {absl::StrCat(prefix_, root.name()), root.type_string(), "patterns",
+       absl::StrCat(pattern.entry->name, ": ", absl::StrJoin(ops, ", "), " for ", absl::StrJoin(names, ", "))});
 }
 
 // What the fused op gives goes to those who used the results; it waits for whom its nodes waited for, and whoever
 // waited for one of them waits for it.
 void PatternRewriter::MoveEdges(const Nodes& own, const std::vector<Moved>& moved, Node* fused, Output first) {
-  Graph* graph = context_->graph->get();
   for (const Node* node : InOrder(own)) {
     for (const Edge* edge : OutEdges(*node)) {
       Node* user = edge->dst();
@@ -278,14 +283,14 @@ void PatternRewriter::MoveEdges(const Nodes& own, const std::vector<Moved>& move
       const Output from{edge->src(), edge->src_output()};
       if (own.contains(user) || user->IsSink()) continue;
       const bool control = edge->IsControlEdge();
-      graph->RemoveEdge(edge);
+      graph_->RemoveEdge(edge);
       if (control) {
-        graph->AddControlEdge(fused, user);
+        graph_->AddControlEdge(fused, user);
         continue;
       }
       const auto result = absl::c_find_if(moved, [&from](const Moved& candidate) { return candidate.from == from; });
       const Output to = result->to == 0 ? first : Output{fused, result->to};
-      graph->AddEdge(to.node, to.index, user, input);
+      graph_->AddEdge(to.node, to.index, user, input);
     }
   }
 }
@@ -299,11 +304,11 @@ void PatternRewriter::SetLevel(const Node& node) {
     levels_.clear();  // all of them anew when they are needed
     return;
   }
-  levels_.resize((*context_->graph)->num_node_ids(), 0);
+  levels_.resize(graph_->num_node_ids(), 0);
   levels_[node.id()] = level;
 }
 
-absl::Status PatternRewriter::Replace(const Pattern& pattern, const PatternMatch& match) {
+absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const PatternMatch& match) {
   Node* root = match.root;
   std::vector<Moved> moved;
   for (size_t i = 0; i < pattern.results.size(); ++i) {
@@ -319,12 +324,12 @@ absl::Status PatternRewriter::Replace(const Pattern& pattern, const PatternMatch
             << " but stays: " << (definition.ok() ? "others use values of it" : definition.status().ToString());
     std::vector<int> made;  // for inputs
     for (const Output& input : inputs) made.push_back(input.node->id());
-    RemoveUnused(context_->graph->get(), std::move(made));
-    return absl::OkStatus();
+    RemoveUnused(graph_, std::move(made));
+    return false;
   }
   Report(pattern, match, own);
   const auto made = waits_for.empty() ? made_.find(Signature(*definition, inputs)) : made_.end();
-  Node* fused = made == made_.end() ? nullptr : (*context_->graph)->FindNodeId(made->second);
+  Node* fused = made == made_.end() ? nullptr : graph_->FindNodeId(made->second);
   if (fused == nullptr) {
     TF_ASSIGN_OR_RETURN(fused, Add(*definition, inputs, *root));
   }
@@ -332,7 +337,7 @@ absl::Status PatternRewriter::Replace(const Pattern& pattern, const PatternMatch
   if (!match.more_terms.empty()) {
     TF_ASSIGN_OR_RETURN(first, AddOtherTerms(match, fused));
   }
-  for (Node* node : waits_for) (*context_->graph)->AddControlEdge(node, fused);
+  for (Node* node : waits_for) graph_->AddControlEdge(node, fused);
   MoveEdges(own, moved, fused, first);
   SetLevel(*fused);
   if (first.node != fused) SetLevel(*first.node);
@@ -344,9 +349,9 @@ absl::Status PatternRewriter::Replace(const Pattern& pattern, const PatternMatch
   for (const Node* node : InOrder(own)) {
     for (const Edge* edge : node->in_edges()) left.push_back(edge->src()->id());
   }
-  for (Node* node : InOrder(own)) (*context_->graph)->RemoveNode(node);
-  RemoveUnused(context_->graph->get(), std::move(left));
-  return absl::OkStatus();
+  for (Node* node : InOrder(own)) graph_->RemoveNode(node);
+  RemoveUnused(graph_, std::move(left));
+  return true;
 }
 
 }  // namespace hpu::passes

@@ -9,19 +9,21 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "plugin/passes/pass_context.h"
 #include "plugin/passes/pattern_match.h"
+#include "plugin/passes/report.h"
 
 namespace hpu::passes {
 
 // Not thread safe; for one graph.
 class PatternRewriter {
  public:
-  explicit PatternRewriter(PassContext* context) : context_(context) {}
+  // Both outlive this. Names in the report begin with `prefix`.
+  PatternRewriter(tensorflow::Graph* graph, std::string prefix, passes::Report* report)
+      : graph_(graph), prefix_(std::move(prefix)), report_(report) {}
 
   // Replaces a match and reports it. Leaves the graph as it is where a value of the match is used by others, where the
-  // fused op does not take the types, or where it would have to wait for its own result.
-  absl::Status Replace(const Pattern& pattern, const PatternMatch& match);
+  // fused op does not take the types, or where it would have to wait for its own result. Whether it was replaced.
+  absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 
  private:
   using Nodes = absl::flat_hash_set<tensorflow::Node*>;
@@ -50,7 +52,9 @@ class PatternRewriter {
   void Report(const Pattern& pattern, const PatternMatch& match, const Nodes& own);
   void SetLevel(const tensorflow::Node& node);
 
-  PassContext* const context_;
+  tensorflow::Graph* const graph_;
+  const std::string prefix_;
+  passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of fused ops by op, inputs and attributes
   std::vector<int> levels_;          // by node id: above those of all nodes before it; empty: not known
 };

@@ -25,6 +25,18 @@ namespace {
   "y = " activation "(BiasAdd(x, bias)[data_format=$data_format])", \
       "HabanaBiasAddActivation(x, bias)[data_format=$data_format, activation=" activation "]"
 
+// Shapes and weights of a layer normalisation made of batch normalisation: numbers, or computed where a size is
+// unknown.
+#define HPU_FLAT_SHAPES                                                                                               \
+  "*shape = {$shape | Shape(x)}\n"                                                                                    \
+  "*flat_shape = {$flat_shape | Pack(1, rows, columns, 1)[axis=0]}\n"                                                 \
+  "*rows = Prod(StridedSlice(Shape(x), _, $first, 1)[begin_mask=1, end_mask=0, ellipsis_mask=0, new_axis_mask=0, "    \
+  "shrink_axis_mask=0], 0)[keep_dims=false]\n"                                                                        \
+  "*columns = Prod(StridedSlice(Shape(x), $first, _, 1)[begin_mask=0, end_mask=1, ellipsis_mask=0, new_axis_mask=0, " \
+  "shrink_axis_mask=0], 0)[keep_dims=false]\n"                                                                        \
+  "*ones = {1 | Fill(_, 1)}\n"                                                                                        \
+  "*zeros = {0 | Fill(_, 0)}"
+
 // Gradients first: once they are fused, they no longer use what their forward parts compute on the way.
 constexpr PatternEntry kEntries[] = {
     {"gelu_erf_grad", "gradient of GELU by the error function",
@@ -75,15 +87,15 @@ constexpr PatternEntry kEntries[] = {
      CheckLayerNormGrad},
     {"flat_layer_norm_grad", "gradient of layer normalisation as Keras makes it of batch normalisation",
      R"(
-       *flat = Reshape(x, $flat_shape)
-       *normal = FusedBatchNormV3(flat, 1, 0, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
-       *unit = Reshape(normal, $shape)
+       *flat = Reshape(x, flat_shape)
+       *normal = FusedBatchNormV3(flat, ones, zeros, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
+       *unit = Reshape(normal, shape)
        *y = AddV2(Mul(unit, gamma), beta)
-       dx = Reshape(flat_dx, $shape)
-       flat_dx = FusedBatchNormGradV3(Reshape(Mul(dy, gamma), $flat_shape), flat, 1, normal:3, normal:4, normal:5)[epsilon=$epsilon, data_format=NCHW, is_training=true]
+       dx = Reshape(flat_dx, shape)
+       flat_dx = FusedBatchNormGradV3(Reshape(Mul(dy, gamma), {$flat_shape | Shape(normal)}), flat, ones, normal:3, normal:4, normal:5)[epsilon=$epsilon, data_format=NCHW, is_training=true]
        dbeta = Reshape(Sum(dy, $batch_axes)[keep_dims=true], $weight_shape)
        dgamma = Reshape(Sum(Mul(unit, dy), $batch_axes)[keep_dims=true], $weight_shape)
-     )",
+     )" HPU_FLAT_SHAPES,
      "HabanaLayerNormGrad(x, dy, HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]:1, "
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]:2, gamma)[axes=$axes, epsilon=$epsilon]",
      "dx, dbeta, dgamma", CheckFlatNorm},
@@ -117,6 +129,12 @@ constexpr PatternEntry kEntries[] = {
        dx = Mul(Sub(dy, Sum(Mul(dy, y), -1)[keep_dims=true]), y)
      )",
      "HabanaSoftmaxGrad(dy, y)", "dx", nullptr},
+    {"scaled_softmax_grad", "gradient of tf.nn.softmax(x * scale)",
+     R"(
+       *y = Softmax(_)
+       dx = Mul(Sub(dy, Sum(Mul(dy, y), -1)[keep_dims=true]), Mul(y, scale))
+     )",
+     "Mul(HabanaSoftmaxGrad(dy, y), scale)", "dx", nullptr},
     {"log_softmax_grad", "gradient of tf.nn.log_softmax",
      R"(
        *y = LogSoftmax(_)
@@ -236,9 +254,9 @@ constexpr PatternEntry kEntries[] = {
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y, mean, istd", CheckLayerNorm},
     {"flat_layer_norm", "layer normalisation as Keras makes it of batch normalisation",
      R"(
-       y = AddV2(Mul(Reshape(normal, $shape), gamma), beta)
-       normal = FusedBatchNormV3(Reshape(x, $flat_shape), 1, 0, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
-     )",
+       y = AddV2(Mul(Reshape(normal, shape), gamma), beta)
+       normal = FusedBatchNormV3(Reshape(x, flat_shape), ones, zeros, _, _)[epsilon=$epsilon, data_format=NCHW, is_training=true]
+     )" HPU_FLAT_SHAPES,
      "HabanaLayerNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y", CheckFlatNorm},
     {"instance_norm", "instance normalisation: statistics of each channel over the image", HPU_NORM,
      "HabanaInstanceNorm(x, beta, gamma)[axes=$axes, epsilon=$epsilon]", "y, mean, istd", CheckInstanceNorm},
@@ -293,6 +311,7 @@ constexpr PatternEntry kEntries[] = {
 #undef HPU_BATCH_NORM
 #undef HPU_BATCH_NORM_RESULTS
 #undef HPU_BIAS_ADD
+#undef HPU_FLAT_SHAPES
 #undef HPU_NORM
 
 }  // namespace

@@ -2,6 +2,8 @@
 #ifndef HPU_PLUGIN_PASSES_STATIC_SHAPES_H_
 #define HPU_PLUGIN_PASSES_STATIC_SHAPES_H_
 
+#include <optional>
+
 #include "tensorflow/compiler/jit/shape_inference.h"
 #include "tensorflow/core/framework/function.h"
 #include "tensorflow/core/graph/graph.h"
@@ -13,6 +15,8 @@ class StaticShapes {
  public:
   StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library);
 
+  tensorflow::PartialTensorShape Shape(const tensorflow::Node& node, int output) const;
+
   // The shape of a node's input, as the graph is now.
   tensorflow::PartialTensorShape InputShape(const tensorflow::Node& node, int input) const;
 
@@ -20,9 +24,25 @@ class StaticShapes {
   int LargestRank(const tensorflow::Node& node) const;
 
  private:
-  tensorflow::PartialTensorShape Shape(const tensorflow::Node& node, int output) const;
-
   tensorflow::GraphShapeInfo shapes_;
+};
+
+// The same, inferred when they are first asked for: few graphs need them. Not thread safe.
+class LazyShapes {
+ public:
+  // Both outlive this.
+  LazyShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
+      : graph_(graph), library_(library) {}
+
+  const StaticShapes& Get() {
+    if (!shapes_.has_value()) shapes_.emplace(graph_, library_);
+    return *shapes_;
+  }
+
+ private:
+  tensorflow::Graph* const graph_;
+  const tensorflow::FunctionLibraryDefinition* const library_;
+  std::optional<StaticShapes> shapes_;
 };
 
 }  // namespace hpu::passes

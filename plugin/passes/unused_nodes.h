@@ -9,7 +9,8 @@
 namespace hpu::passes {
 
 // Removes those of the nodes, by id, that nothing uses, and then what only they used. Stateful ops, arguments and
-// results stay, and so do nodes that are gone already.
+// results stay, and so do nodes that are gone already. Who only waits for a shape that is not used waits for whom that
+// shape waited.
 void RemoveUnused(tensorflow::Graph* graph, std::vector<int> ids);
 
 }  // namespace hpu::passes

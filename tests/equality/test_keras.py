@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
-from tests.support.clusters import assert_launched
+from tests.support.clusters import assert_launched, pattern_rewrites
 from tests.support.compare import CPU, HPU, assert_close
 
 ROWS = 48
@@ -388,3 +389,28 @@ def test_metrics() -> None:
                     metric.update_state(y, y if isinstance(metric, tf.keras.metrics.MeanIoU) else p)
             results[device] = [float(metric.result()) for metric in metrics]
     np.testing.assert_allclose(results[HPU], results[CPU], rtol=1e-5)
+
+
+def encoder() -> tf.keras.Model:
+    """Keras's own layers, which TensorFlow makes of many small ops."""
+    layers = tf.keras.layers
+    x = inputs = layers.Input((6, 16))
+    x = layers.LayerNormalization()(x + layers.MultiHeadAttention(2, 8)(x, x))
+    x = layers.LayerNormalization()(x + layers.Dense(16)(layers.Dense(32, "gelu")(x)))
+    image = layers.Reshape((6, 4, 4))(layers.Softmax()(layers.Dense(16, "relu")(x)))
+    x = layers.Flatten()(layers.ReLU()(layers.BatchNormalization()(image)))
+    return tf.keras.Model(inputs, layers.Dense(2)(x))
+
+
+def test_fit_with_a_partial_last_batch_finds_the_layers() -> None:
+    """The train step then does not know the batch size."""
+    generator = np.random.default_rng(0)
+    x = generator.standard_normal((40, 6, 16), dtype=np.float32)
+    data = x, (x.sum((1, 2)) > 0).astype(np.int32)
+    histories = {device: fit(model, device, data) for device, model in pair(encoder).items()}
+    assert_same_histories(histories)
+    assert_launched()
+    found = Counter(rewrite["what"].split(":")[0] for rewrite in pattern_rewrites("train_function"))
+    twice = ("flat_layer_norm", "flat_layer_norm_grad", "softmax_grad")
+    once = ("gelu_erf", "gelu_erf_grad", "bias_relu", "batch_norm_relu")
+    assert found == {**dict.fromkeys(twice, 2), **dict.fromkeys(once, 1)}

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tests.passes.pattern_cases import CASES, Case
-from tests.support.clusters import report_of
+from tests.support.clusters import pattern_rewrites, report_of
 from tests.support.compare import HPU, TOLERANCES, as_numpy, assert_close
 
 pytestmark = pytest.mark.usefixtures("hpu")
@@ -19,8 +19,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 def found(name_part: str) -> list[str]:
     """Names of the patterns found in the latest graph of that name, in order of the alphabet."""
-    rewrites = report_of(name_part)["rewrites"]
-    return sorted(rewrite["what"].split(":")[0] for rewrite in rewrites if rewrite["pass"] == "patterns")
+    return sorted(rewrite["what"].split(":")[0] for rewrite in pattern_rewrites(name_part))
 
 
 def train_step(case: Case, dtype: tf.DType, batch: int | None) -> Any:

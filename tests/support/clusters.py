@@ -19,6 +19,11 @@ def report_of(name_part: str) -> Any:
     raise LookupError(f"no graph of {[report['graph'] for report in reports]} has {name_part!r} in its name")
 
 
+def pattern_rewrites(name_part: str) -> list[Any]:
+    """What pattern matching did to that graph, loops and branches in it included."""
+    return [rewrite for rewrite in report_of(name_part)["rewrites"] if rewrite["pass"] == "patterns"]
+
+
 def assert_one_cluster(name_part: str, launches: int) -> statistics.Cluster:
     """The latest graph of that name is one cluster, which holds all that can run on the HPU and ran that often."""
     report = report_of(name_part)
