@@ -1,12 +1,25 @@
 #include "plugin/kernels/host_device.h"
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tensorflow/core/common_runtime/device_factory.h"
+#include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/public/session_options.h"
+#include "tsl/platform/errors.h"
 
 namespace hpu {
+namespace {
+
+std::string NewContainerName() {
+  static std::atomic<int64_t> runs{0};
+  return absl::StrCat("hpu_host_run_", runs.fetch_add(1, std::memory_order_relaxed));
+}
+
+}  // namespace
 
 absl::StatusOr<HostDevice*> HostDevice::Get() {
   static const auto* host = new absl::StatusOr<HostDevice*>([]() -> absl::StatusOr<HostDevice*> {
@@ -23,17 +36,27 @@ HostDevice::HostDevice(std::unique_ptr<tensorflow::Device> device)
       devices_(std::make_unique<tensorflow::StaticDeviceMgr>(std::move(device))),
       runner_([](std::function<void()> closure) { tensorflow::Env::Default()->SchedClosure(std::move(closure)); }) {}
 
-tensorflow::Tensor HostDevice::MakeVariable(tensorflow::Device* device, const tensorflow::Tensor* value,
-                                            const tensorflow::ResourceHandle& like) {
-  auto* variable = new tensorflow::Var(value != nullptr ? value->dtype() : tensorflow::DT_INVALID);
+HostVariables::HostVariables(HostDevice& host) : device_(host.device()), container_(NewContainerName()) {}
+
+HostVariables::~HostVariables() { device_->resource_manager()->Cleanup(container_).IgnoreError(); }
+
+absl::StatusOr<HostVariables::Variable> HostVariables::Make(const tensorflow::Tensor* value,
+                                                            const tensorflow::ResourceHandle& like) {
+  auto* var = new tensorflow::Var(value != nullptr ? value->dtype() : tensorflow::DT_INVALID);
   if (value != nullptr) {
-    *variable->tensor() = *value;
-    variable->is_initialized = true;
+    *var->tensor() = *value;
+    var->is_initialized = true;
   }
+  var->Ref();
+  variables_.emplace_back(var);
+  // Eager variables share one name. A handle that owns its variable would not do: assignments look for the name.
+  const std::string name = absl::StrCat(like.name(), "#", variables_.size());
+  TF_RETURN_IF_ERROR(device_->resource_manager()->Create(container_, name, var));
   tensorflow::Tensor handle(tensorflow::DT_RESOURCE, tensorflow::TensorShape());
-  handle.scalar<tensorflow::ResourceHandle>()() = tensorflow::ResourceHandle::MakeRefCountingHandle(
-      variable, device->name(), like.dtypes_and_shapes(), like.definition_stack_trace());
-  return handle;
+  handle.scalar<tensorflow::ResourceHandle>()() =
+      tensorflow::MakeResourceHandle(container_, name, *device_, tensorflow::TypeIndex::Make<tensorflow::Var>(),
+                                     like.dtypes_and_shapes(), like.definition_stack_trace());
+  return Variable{std::move(handle), var};
 }
 
 }  // namespace hpu

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "tensorflow/core/common_runtime/device_mgr.h"
@@ -11,6 +13,7 @@
 #include "tensorflow/core/framework/resource_handle.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/platform/refcount.h"
 
 namespace hpu {
 
@@ -25,16 +28,33 @@ class HostDevice {
   // Runs a closure on a thread that may block.
   std::function<void(std::function<void()>)>* runner() { return &runner_; }
 
-  // A handle that owns a new variable of this device with this value; uninitialised where `value` is null.
-  static tensorflow::Tensor MakeVariable(tensorflow::Device* device, const tensorflow::Tensor* value,
-                                         const tensorflow::ResourceHandle& like);
-
  private:
   explicit HostDevice(std::unique_ptr<tensorflow::Device> device);
 
   tensorflow::Device* const device_;
   const std::unique_ptr<tensorflow::DeviceMgr> devices_;
   std::function<void(std::function<void()>)> runner_;
+};
+
+// The temporary variables of one run, which go with it. Not thread safe.
+class HostVariables {
+ public:
+  explicit HostVariables(HostDevice& host);
+  ~HostVariables();
+  HostVariables(const HostVariables&) = delete;
+  HostVariables& operator=(const HostVariables&) = delete;
+
+  struct Variable {
+    tensorflow::Tensor handle;
+    tensorflow::Var* var = nullptr;  // lives as long as this object
+  };
+  // A variable with this value; uninitialised where `value` is null. Its name begins with that of `like`.
+  absl::StatusOr<Variable> Make(const tensorflow::Tensor* value, const tensorflow::ResourceHandle& like);
+
+ private:
+  tensorflow::Device* const device_;
+  const std::string container_;  // no other run's
+  std::vector<tensorflow::core::RefCountPtr<tensorflow::Var>> variables_;
 };
 
 }  // namespace hpu

@@ -17,15 +17,15 @@ using tensorflow::Var;
 
 class HostRun {
  public:
-  HostRun(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments)
-      : context_(context), device_(device), arguments_(arguments) {}
+  HostRun(tensorflow::OpKernelContext* context, ProcessDevice& device, HostDevice& host,
+          const KernelArguments& arguments)
+      : context_(context), device_(device), arguments_(arguments), temporaries_(host) {}
 
   absl::StatusOr<uint64_t> Run(HostProgram& program) {
-    TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     std::vector<Tensor> inputs;
     for (int i = 0; i < context_->num_inputs(); ++i) {
       if (arguments_.variable(i) != nullptr) {
-        TF_ASSIGN_OR_RETURN(Tensor handle, Borrow(i, host->device()));
+        TF_ASSIGN_OR_RETURN(Tensor handle, Borrow(i));
         inputs.push_back(std::move(handle));
       } else {
         TF_ASSIGN_OR_RETURN(Tensor copy, ToHost(context_->input(i)));
@@ -42,9 +42,9 @@ class HostRun {
 
  private:
   struct Borrowed {
-    Var* variable;  // the program's
-    Tensor handle;  // owns the temporary one
-    Tensor before;  // its value, held so that CPU kernels write to a new buffer
+    Var* variable;                      // the program's
+    HostVariables::Variable temporary;  // stands for it
+    Tensor before;                      // its value, held so that CPU kernels write to a new buffer
     bool changed = false;
     Tensor after;  // in the memory where the program's variable lives
   };
@@ -64,29 +64,25 @@ class HostRun {
   }
 
   // A temporary variable with the value of input `i`'s; the same one for the same variable.
-  absl::StatusOr<Tensor> Borrow(int i, tensorflow::Device* host) {
+  absl::StatusOr<Tensor> Borrow(int i) {
     Var* variable = arguments_.variable(i);
     for (const Borrowed& other : borrowed_) {
-      if (other.variable == variable) return other.handle;
+      if (other.variable == variable) return other.temporary.handle;
     }
     Borrowed entry;
     entry.variable = variable;
     if (variable->is_initialized) {
       TF_ASSIGN_OR_RETURN(entry.before, ToHost(*variable->tensor()));
     }
-    entry.handle = HostDevice::MakeVariable(host, variable->is_initialized ? &entry.before : nullptr,
-                                            tensorflow::HandleFromInput(context_, i));
+    TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(variable->is_initialized ? &entry.before : nullptr,
+                                                           tensorflow::HandleFromInput(context_, i)));
     borrowed_.push_back(std::move(entry));
-    return borrowed_.back().handle;
-  }
-
-  static Var* TemporaryOf(const Borrowed& entry) {
-    return static_cast<Var*>(entry.handle.scalar<tensorflow::ResourceHandle>()().resource().get());
+    return borrowed_.back().temporary.handle;
   }
 
   absl::Status PrepareUpdates() {
     for (Borrowed& entry : borrowed_) {
-      Var* temporary = TemporaryOf(entry);
+      Var* temporary = entry.temporary.var;
       if (!temporary->is_initialized) continue;
       const Tensor& value = *temporary->tensor();
       entry.changed = !entry.variable->is_initialized || !value.SharesBufferWith(entry.before) ||
@@ -128,6 +124,7 @@ class HostRun {
   tensorflow::OpKernelContext* const context_;
   ProcessDevice& device_;
   const KernelArguments& arguments_;
+  HostVariables temporaries_;
   std::vector<Borrowed> borrowed_;
   uint64_t bytes_ = 0;
 };
@@ -144,7 +141,8 @@ absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
 
 absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
                                    const KernelArguments& arguments) {
-  return HostRun(context, device, arguments).Run(program);
+  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  return HostRun(context, device, *host, arguments).Run(program);
 }
 
 }  // namespace hpu

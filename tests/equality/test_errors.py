@@ -299,6 +299,28 @@ def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:
         assert log.count(warning) == 1, log
 
 
+def test_variables_that_a_fallback_assigns() -> None:
+    run(
+        """
+    with tf.device("/HPU:0"):
+        momentum, weights = tf.Variable(tf.zeros([2])), tf.Variable(tf.ones([2]))
+
+    @tf.function
+    def step(x):
+        momentum.assign(momentum * 0.5 + x)
+        weights.assign_sub(momentum)
+
+    with tf.device("/HPU:0"):
+        for _ in range(3):
+            step(tf.ones([2]))
+    np.testing.assert_array_equal(momentum.numpy(), [1.75, 1.75])
+    np.testing.assert_array_equal(weights.numpy(), [-3.25, -3.25])
+    assert statistics.get().fallbacks == 3
+        """,
+        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+    )
+
+
 def test_a_fallback_that_is_forbidden() -> None:
     run(
         FALLBACK
