@@ -80,6 +80,8 @@ HPU_EXPORT hpu_buffer hpu_op_records(void);
 HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
 // Waits until the recipes that are being stored in the background are on the disk.
 HPU_EXPORT void hpu_recipe_cache_flush(void);
+// Ends compiling in the background, for good: before the process ends. Waits for what is being compiled.
+HPU_EXPORT void hpu_stop_compiling(void);
 
 // Whether `padded` gives in its first rows what `program` gives (plugin/compiler/row_independence.h); both are
 // serialised HloModuleProtos of one function, for `rows` and `padded_rows` rows. Returns an absl status code: 0 if so,

@@ -58,6 +58,9 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_RECIPE_CACHE_MAX_MB", "int", "0"),
     values.Flag("HPU_RECIPE_CACHE_MIN_COMPILE_MS", "int", "0"),
     values.Flag("HPU_RECIPE_LOCK_TIMEOUT_S", "int", "600"),
+    values.Flag("HPU_COMPILE_MODE", "enum", "strict", ("strict", "lazy", "async", "never")),
+    values.Flag("HPU_LAZY_COMPILE_AFTER", "int", "2"),
+    values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
     values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
     values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
     values.Flag("ENABLE_CONSOLE", "bool", "false"),
@@ -466,6 +469,28 @@ def recipe_lock_timeout_s() -> int:
     before compiling it here, too.
     """
     return values.parse_int(_BY_NAME["HPU_RECIPE_LOCK_TIMEOUT_S"])
+
+
+def compile_mode() -> str:
+    """HPU_COMPILE_MODE: When clusters are compiled. strict at the first execution of each signature; lazy after
+    HPU_LAZY_COMPILE_AFTER executions on the CPU; async in the background, while they run on the CPU; never. A
+    function with jit_compile=True is always compiled at once.
+    """
+    return values.parse_string(_BY_NAME["HPU_COMPILE_MODE"])
+
+
+def lazy_compile_after() -> int:
+    """HPU_LAZY_COMPILE_AFTER: How often a cluster runs on the CPU with one signature before HPU_COMPILE_MODE=lazy
+    compiles it.
+    """
+    return values.parse_int(_BY_NAME["HPU_LAZY_COMPILE_AFTER"])
+
+
+def compile_limit_s() -> int:
+    """HPU_COMPILE_LIMIT_S: A cluster that once took longer to compile, in seconds, is not compiled for other
+    signatures in the modes lazy and async.
+    """
+    return values.parse_int(_BY_NAME["HPU_COMPILE_LIMIT_S"])
 
 
 def hbn_tf_graph_prefix() -> str:

@@ -135,16 +135,17 @@ def _load() -> None:
     habana_ops._module = module
     grads.register()
     _plugin = path
-    atexit.register(_flush_recipes)
+    atexit.register(_finish_compiling)
     statistics.log_at_exit()
     _logger.debug("loaded %s", path)
 
 
-def _flush_recipes() -> None:
-    """Waits for the recipes that are still being written to the disk cache."""
-    call = _c_api.function(plugin(), "hpu_recipe_cache_flush")
-    call.restype = None
-    call()
+def _finish_compiling() -> None:
+    """Ends compiling in the background, and waits for the recipes that are being written to the disk cache."""
+    for name in ("hpu_stop_compiling", "hpu_recipe_cache_flush"):
+        call = _c_api.function(plugin(), name)
+        call.restype = None
+        call()
 
 
 def _uninitialized_context() -> Any:

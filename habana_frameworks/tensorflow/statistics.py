@@ -32,6 +32,9 @@ class Cluster:
     # Bytes of the arguments of the recipe that was compiled last, and of all its recipes as they are stored.
     argument_bytes: int = 0
     recipe_bytes: int = 0
+    # Why executions were on the CPU, and how many for each reason: "fallback" where the HPU could not run it; by
+    # HPU_COMPILE_MODE "lazy", "compiling", "megamorphic", "compile-limit", "never" (docs/recipes.md).
+    fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,7 +113,9 @@ def parse(data: Mapping[str, Any]) -> Statistics:
 
 def _dataclass(kind: Any, data: Mapping[str, Any]) -> Any:
     # A field with a default is one that an older plugin lacks.
-    fields = [f for f in dataclasses.fields(kind) if f.default is dataclasses.MISSING or f.name in data]
+    missing = dataclasses.MISSING
+    required = {f.name for f in dataclasses.fields(kind) if f.default is missing and f.default_factory is missing}
+    fields = [f for f in dataclasses.fields(kind) if f.name in required or f.name in data]
     return kind(**{field.name: data[field.name] for field in fields})
 
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/c_buffer.h"
+#include "plugin/compiler/compile_queue.h"
 #include "plugin/compiler/disk_cache.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/compiler/row_independence.h"
@@ -29,3 +30,5 @@ int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const voi
   *message = hpu::MakeBuffer(std::string(status.message()));
   return static_cast<int32_t>(status.code());
 }
+
+void hpu_stop_compiling(void) { hpu::CompileQueue::Get().Stop(); }

@@ -15,8 +15,10 @@ namespace hpu {
 namespace {
 
 absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device, const ClusterSource& source,
-                                                            const std::vector<ArgumentDescription>& arguments) {
+                                                            const std::vector<ArgumentDescription>& arguments,
+                                                            const CompileTask& task) {
   const absl::Time start = absl::Now();
+  TF_RETURN_IF_ERROR(task.Check());
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
   // A cluster whose results are all constants or passed through has nothing to run.
@@ -25,7 +27,7 @@ absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device,
         return output.kind == Executable::Output::Kind::kResult;
       });
   if (computes) {
-    TF_ASSIGN_OR_RETURN(executable->recipe, RecipeCache::Get().FindOrCompile(device, lowered.program));
+    TF_ASSIGN_OR_RETURN(executable->recipe, RecipeCache::Get().FindOrCompile(device, lowered.program, task));
     if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
       return absl::InternalError(absl::StrCat(source.name, ": the recipe has ", executable->recipe->arguments().size(),
                                               " arguments, the cluster ", executable->argument_inputs.size()));
@@ -41,13 +43,14 @@ absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device,
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
-                                                           const std::vector<ArgumentDescription>& arguments) {
+                                                           const std::vector<ArgumentDescription>& arguments,
+                                                           const CompileTask& task) {
   log::ReadSettings();
   HPU_LOG(kCompiler, kDebug) << source.name << ": compiling, " << arguments.size() << " arguments";
-  absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments);
+  absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments, task);
   if (executable.ok()) {
     HPU_LOG(kCompiler, kInfo) << source.name << ": compiled in " << (*executable)->compile_seconds << " s";
-  } else {
+  } else if (!absl::IsCancelled(executable.status())) {
     HPU_LOG(kCompiler, kError) << source.name << ": does not compile: " << executable.status();
   }
   return executable;

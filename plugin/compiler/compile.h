@@ -6,15 +6,18 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plugin/compiler/compile_task.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/device.h"
 
 namespace hpu {
 
-// Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread. Thread safe.
+// Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread. Cancelled if the
+// task was. Thread safe.
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
-                                                           const std::vector<ArgumentDescription>& arguments);
+                                                           const std::vector<ArgumentDescription>& arguments,
+                                                           const CompileTask& task = {});
 
 }  // namespace hpu
 

@@ -62,11 +62,12 @@ std::shared_ptr<store::RecipeStore> DiskCache::CurrentStore() {
   return store_;
 }
 
-DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name) {
+DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
+                                         const std::atomic<bool>* cancelled) {
   Lookup lookup;
   lookup.claim.store = CurrentStore();
   if (lookup.claim.store == nullptr) return lookup;
-  store::RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name);
+  store::RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);
   if (found.payload.has_value()) {
     absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = device.LoadRecipe(name, *found.payload);
     if (recipe.ok()) {
@@ -74,7 +75,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
       return lookup;
     }
     lookup.claim.store->SetAside(key, recipe.status().message());
-    found = lookup.claim.store->FindOrClaim(key, name);
+    found = lookup.claim.store->FindOrClaim(key, name, cancelled);
     // Whoever was faster has made it anew, and what is refused a second time is compiled here and not kept.
     if (found.payload.has_value()) {
       recipe = device.LoadRecipe(name, *found.payload);

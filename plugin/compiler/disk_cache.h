@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_COMPILER_DISK_CACHE_H_
 #define HPU_PLUGIN_COMPILER_DISK_CACHE_H_
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -32,9 +33,10 @@ class DiskCache {
 
   static DiskCache& Get();
 
-  // Loads the recipe, or waits for the right to compile it (store/recipe_store.h). An entry that the device does not
-  // take is set aside.
-  Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name);
+  // Loads the recipe, or waits for the right to compile it (store/recipe_store.h) until `cancelled`, if any, is true.
+  // An entry that the device does not take is set aside.
+  Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
+                     const std::atomic<bool>* cancelled = nullptr);
 
   // Stores the recipe in the background; the claim is held until it is on the disk.
   void Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,

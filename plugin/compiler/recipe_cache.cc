@@ -40,7 +40,8 @@ std::shared_ptr<const hal::Recipe> RecipeCache::Find(const store::Key& key) {
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(hal::Device& device,
-                                                                              const hal::Program& program) {
+                                                                              const hal::Program& program,
+                                                                              const CompileTask& task) {
   TF_ASSIGN_OR_RETURN(const store::Key key, KeyOf(device, program));
   if (std::shared_ptr<const hal::Recipe> recipe = Find(key)) {
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -63,7 +64,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
     entry = std::make_shared<Entry>();
     shard.entries.emplace(key.name, entry);
   }
-  absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = Make(device, program, key);
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = Make(device, program, key, task);
   absl::MutexLock lock(&shard.mutex);
   entry->making = false;
   if (recipe.ok()) {
@@ -76,12 +77,13 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device& device, const hal::Program& program,
-                                                                     const store::Key& key) {
-  DiskCache::Lookup lookup = DiskCache::Get().FindOrClaim(device, key, program.name);
+                                                                     const store::Key& key, const CompileTask& task) {
+  DiskCache::Lookup lookup = DiskCache::Get().FindOrClaim(device, key, program.name, task.cancelled);
   if (lookup.recipe != nullptr) {
     counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
     return std::move(lookup.recipe);
   }
+  TF_RETURN_IF_ERROR(task.Check());
   const absl::Time start = absl::Now();
   TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe, device.Compile(program));
   counters_.compiled.fetch_add(1, std::memory_order_relaxed);

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/compiler/compile_task.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/recipe.h"
 #include "plugin/store/entry.h"
@@ -29,7 +30,8 @@ class RecipeCache {
  public:
   static RecipeCache& Get();
 
-  absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program);
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program,
+                                                                   const CompileTask& task = {});
 
   // The recipe of a key if it is in memory. Waits for no compilation and takes no lock that a compilation holds;
   // threads that look for different keys, or for the same one, do not wait for each other.
@@ -63,7 +65,7 @@ class RecipeCache {
   Shard& ShardOf(const store::Key& key);
   // From disk, or by compiling.
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Make(hal::Device& device, const hal::Program& program,
-                                                          const store::Key& key);
+                                                          const store::Key& key, const CompileTask& task);
 
   std::array<Shard, kShards> shards_;
   Counters counters_;

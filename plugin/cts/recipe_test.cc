@@ -144,6 +144,8 @@ TEST_P(RecipeTest, IsTheSameAfterSavingAndLoading) {
   ASSERT_EQ(2u, loaded->arguments().size());
   EXPECT_EQ(compiled->arguments()[0].dims, loaded->arguments()[0].dims);
   EXPECT_EQ(bytes, Value(loaded->Serialize()));
+  EXPECT_EQ(bytes.size(), compiled->serialized_bytes());
+  EXPECT_EQ(bytes.size(), loaded->serialized_bytes());
   ExpectSumAndProduct(loaded);
   ExpectSumAndProduct(compiled);
 
@@ -205,6 +207,7 @@ class ForeignRecipe final : public hal::Recipe {
   const std::vector<hal::ResultSpec>& results() const override { return results_; }
   uint64_t workspace_bytes() const override { return 0; }
   absl::StatusOr<std::string> Serialize() const override { return absl::UnimplementedError("foreign"); }
+  uint64_t serialized_bytes() const override { return 0; }
 
  private:
   std::string name_ = "foreign";

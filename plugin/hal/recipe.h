@@ -43,6 +43,8 @@ class Recipe {
   virtual uint64_t workspace_bytes() const = 0;
   // Everything Device::LoadRecipe needs, on the same kind of device and the same version of the backend.
   virtual absl::StatusOr<std::string> Serialize() const = 0;
+  // Bytes of what Serialize gives, without making it; 0 if it gives none.
+  virtual uint64_t serialized_bytes() const = 0;
 
  protected:
   Recipe() = default;

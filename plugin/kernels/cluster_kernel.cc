@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compile.h"
+#include "plugin/compiler/compile_queue.h"
 #include "plugin/kernels/host_run.h"
 #include "plugin/kernels/launch.h"
 #include "tsl/platform/errors.h"
@@ -15,6 +16,8 @@
 
 namespace hpu {
 namespace {
+
+using tensorflow::FunctionLibraryDefinition;
 
 // tf2xla has words of its own for a read of a variable without a value. Programs look for TensorFlow's error.
 absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments& arguments) {
@@ -27,7 +30,41 @@ absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments
                                                     "it has been deleted."));
 }
 
+// The CPU has no kernel for an op, or not for its attributes (NCHW).
+bool CpuLacksKernel(const absl::Status& status) {
+  return absl::IsUnimplemented(status) ||
+         (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
+}
+
+// The functions of the source, which then need nobody else.
+absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
+  const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
+  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", source.function.name()));
+  std::shared_ptr<FunctionLibraryDefinition> library(
+      new FunctionLibraryDefinition(source.library->ReachableDefinitions(*definition)));
+  TF_RETURN_IF_ERROR(library->CopyFunctionDefFrom(source.function.name(), *source.library));
+  return library;
+}
+
+// The entry holds the outcome.
+void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
+             const CompileTask& task, const std::function<void(const Executable&)>& counter,
+             ExecutableTable::Entry& entry) {
+  auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
+    TF_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
+                        CompileCluster(device.hal(), source, descriptions, task));
+    TF_RETURN_IF_ERROR(PlaceConstants(device, executable.get()));
+    counter(*executable);
+    return executable;
+  };
+  entry.Compile(compile).IgnoreError();
+}
+
 }  // namespace
+
+ClusterKernel::~ClusterKernel() {
+  if (compiles_later_.load(std::memory_order_relaxed)) CompileQueue::Get().Cancel(this);
+}
 
 void ClusterKernel::Compute(tensorflow::OpKernelContext* context) { OP_REQUIRES_OK(context, Execute(context)); }
 
@@ -38,7 +75,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   if (arguments.HasDuplicateVariables()) {
     TF_RETURN_IF_ERROR(OnFailure(absl::UnimplementedError("one variable is passed to the cluster twice")));
     arguments.Lock();
-    return RunHere(context, *device, arguments);
+    return RunHere(context, *device, arguments, HostReason::kFailure);
   }
   static thread_local Signature signature;
   // Compiling takes seconds and happens without the locks. Variables may change meanwhile, so look again after it.
@@ -49,13 +86,13 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
     if (const Executable* executable = entry.executable()) {
       TF_ASSIGN_OR_RETURN(const bool needs_host, NeedsHost(context, *device, arguments));
-      if (needs_host) return RunHere(context, *device, arguments);
+      if (needs_host) return RunHere(context, *device, arguments, HostReason::kFailure);
       CountLaunch();
       bool queued = false;
       absl::Status status = Launch(context, *device, *executable, arguments, &queued);
       if (status.ok() || queued) return status;
       TF_RETURN_IF_ERROR(OnFailure(status));
-      return RunHere(context, *device, arguments);
+      return RunHere(context, *device, arguments, HostReason::kFailure);
     }
     if (entry.failed()) {
       TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
@@ -64,35 +101,45 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       if (done) return absl::OkStatus();
       TF_RETURN_IF_ERROR(OnFailure(entry.failure()));
       arguments.Lock();
-      return RunHere(context, *device, arguments);
+      return RunHere(context, *device, arguments, HostReason::kFailure);
     }
-    if (PrefersHost(entry)) {
-      absl::Status status = RunHere(context, *device, arguments);
-      if (status.ok() || !absl::IsUnimplemented(status)) return status;
-      // The CPU has no kernel for it, or not for these attributes (NCHW): compile at once.
+    const CompileDecision decision = Decide(entry, arguments);
+    if (decision.action != CompileDecision::Action::kCompile) {
+      if (decision.action == CompileDecision::Action::kCompileInBackground) {
+        TF_RETURN_IF_ERROR(CompileLater(context, *device, arguments, entry));
+      }
+      absl::Status status = RunHere(context, *device, arguments, decision.reason);
+      if (!CpuLacksKernel(status)) return status;
     }
-    std::vector<ArgumentDescription> descriptions = arguments.Describe();
+    const std::vector<ArgumentDescription> descriptions = arguments.Describe();
     arguments.Unlock();
-    Compile(context, *device, entry, std::move(descriptions)).IgnoreError();  // the entry holds the outcome
+    Compile(*device, Source(context), descriptions, /*task=*/{}, CompileCounter(), entry);
   }
 }
 
-absl::Status ClusterKernel::Compile(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                    ExecutableTable::Entry& entry, std::vector<ArgumentDescription> descriptions) {
-  return entry.Compile([&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
-    TF_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
-                        CompileCluster(device.hal(), Source(context), descriptions));
-    TF_RETURN_IF_ERROR(PlaceConstants(device, executable.get()));
-    CountCompile(*executable);
-    return executable;
-  });
+absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                         const KernelArguments& arguments, ExecutableTable::Entry& entry) {
+  if (entry.SetScheduled(true)) return absl::OkStatus();
+  compiles_later_.store(true, std::memory_order_relaxed);
+  ClusterSource source = Source(context);
+  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
+  // Nothing in it refers to this kernel, which may go while it is compiled.
+  auto work = [&device, &entry, table = table_, source, library, descriptions = arguments.Describe(),
+               counter = CompileCounter()](const std::atomic<bool>& cancelled) mutable {
+    source.library = library.get();
+    CompileTask task;
+    task.cancelled = &cancelled;
+    Compile(device, source, descriptions, task, counter, entry);
+  };
+  if (!CompileQueue::Get().Schedule(this, std::move(work))) entry.SetScheduled(false);
+  return absl::OkStatus();
 }
 
 absl::Status ClusterKernel::RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                    const KernelArguments& arguments) {
+                                    const KernelArguments& arguments, HostReason reason) {
   TF_ASSIGN_OR_RETURN(HostProgram * program, host_program(context));
   TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunOnHost(context, device, *program, arguments));
-  CountHostRun(bytes);
+  CountHostRun(bytes, reason);
   return absl::OkStatus();
 }
 

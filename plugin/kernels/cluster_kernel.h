@@ -2,8 +2,10 @@
 #ifndef HPU_PLUGIN_KERNELS_CLUSTER_KERNEL_H_
 #define HPU_PLUGIN_KERNELS_CLUSTER_KERNEL_H_
 
+#include <atomic>
+#include <functional>
 #include <memory>
-#include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -11,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/device/process_device.h"
+#include "plugin/kernels/compile_policy.h"
 #include "plugin/kernels/executable_table.h"
 #include "plugin/kernels/host_program.h"
 #include "plugin/kernels/kernel_arguments.h"
@@ -22,6 +25,8 @@ namespace hpu {
 // none, launch it; or run on the CPU. Thread safe, as all kernels.
 class ClusterKernel : public tensorflow::OpKernel {
  public:
+  // Drops what is to be compiled for it in the background; does not wait for what is being compiled.
+  ~ClusterKernel() override;
   void Compute(tensorflow::OpKernelContext* context) final;
 
  protected:
@@ -35,8 +40,8 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
   virtual absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const = 0;
-  // Whether this execution should run on the CPU although it could be compiled.
-  virtual bool PrefersHost(ExecutableTable::Entry& entry) = 0;
+  // What to do with this execution, whose signature has no recipe yet.
+  virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
   // Whether this execution must run on the CPU, with these values. Asked before every launch.
   virtual absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                          const KernelArguments& arguments) {
@@ -51,17 +56,21 @@ class ClusterKernel : public tensorflow::OpKernel {
     return false;
   }
   virtual void CountLaunch() = 0;
-  virtual void CountCompile(const Executable& executable) = 0;
-  virtual void CountHostRun(uint64_t bytes) = 0;
+  // What is to be called after each compile, on any thread, and when this kernel may be gone.
+  virtual std::function<void(const Executable&)> CompileCounter() const = 0;
+  virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
 
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
-  absl::Status Compile(tensorflow::OpKernelContext* context, ProcessDevice& device, ExecutableTable::Entry& entry,
-                       std::vector<ArgumentDescription> descriptions);
-  absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments);
+  // Has the entry compiled in the background, if there is room in the queue. Wants the arguments' lock.
+  absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                            const KernelArguments& arguments, ExecutableTable::Entry& entry);
+  absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
+                       HostReason reason);
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;
+  std::atomic<bool> compiles_later_{false};  // whether anything was ever put into the queue
   absl::Mutex host_mutex_;
   absl::StatusOr<std::unique_ptr<HostProgram>> host_program_ ABSL_GUARDED_BY(host_mutex_) = nullptr;
 };

@@ -101,13 +101,15 @@ absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensor
   return program;
 }
 
-bool EagerKernel::PrefersHost(ExecutableTable::Entry& entry) {
-  if (!compilable_ || only_host_) return true;
-  if (channels_first_) return false;
+CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments&) {
+  constexpr CompileDecision kNever{CompileDecision::Action::kRunOnHost, HostReason::kNever};
+  if (!compilable_ || only_host_ || flags::CompileMode() == "never") return kNever;
+  if (channels_first_) return {};
   // x[i] in a Python loop makes a new signature each time: compiling them all would never pay.
   const int64_t compile_after = flags::EagerCompileAfter();
-  if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return true;
-  return entry.CountHostRun() <= compile_after;
+  if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
+  if (entry.CountHostRun() > compile_after) return {};
+  return {CompileDecision::Action::kRunOnHost, HostReason::kLazy};
 }
 
 absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
@@ -126,13 +128,15 @@ absl::Status EagerKernel::OnFailure(const absl::Status& failure) {
 
 void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }
 
-void EagerKernel::CountCompile(const Executable& executable) {
-  EagerCounters& counters = Statistics::Get().eager();
-  counters.recipes.fetch_add(1, std::memory_order_relaxed);
-  counters.compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+std::function<void(const Executable&)> EagerKernel::CompileCounter() const {
+  return [](const Executable& executable) {
+    EagerCounters& counters = Statistics::Get().eager();
+    counters.recipes.fetch_add(1, std::memory_order_relaxed);
+    counters.compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+  };
 }
 
-void EagerKernel::CountHostRun(uint64_t bytes) {
+void EagerKernel::CountHostRun(uint64_t bytes, HostReason) {
   EagerCounters& counters = Statistics::Get().eager();
   counters.host_runs.fetch_add(1, std::memory_order_relaxed);
   counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_KERNELS_EAGER_KERNEL_H_
 #define HPU_PLUGIN_KERNELS_EAGER_KERNEL_H_
 
+#include <functional>
 #include <memory>
 
 #include "plugin/kernels/cluster_kernel.h"
@@ -19,13 +20,13 @@ class EagerKernel : public ClusterKernel {
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
-  bool PrefersHost(ExecutableTable::Entry& entry) override;
+  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
   absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                  const KernelArguments& arguments) override;
   absl::Status OnFailure(const absl::Status& failure) override;
   void CountLaunch() override;
-  void CountCompile(const Executable& executable) override;
-  void CountHostRun(uint64_t bytes) override;
+  std::function<void(const Executable&)> CompileCounter() const override;
+  void CountHostRun(uint64_t bytes, HostReason reason) override;
 
  private:
   bool compilable_ = true;                      // else it only runs by its CPU kernel: random ops, sparse updates

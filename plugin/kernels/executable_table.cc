@@ -13,6 +13,7 @@ absl::Status ExecutableTable::Entry::Compile(absl::FunctionRef<absl::StatusOr<st
   absl::MutexLock lock(&mutex_);
   if (executable_ != nullptr || !status_.ok()) return status_;
   absl::StatusOr<std::shared_ptr<Executable>> compiled = compile();
+  if (absl::IsCancelled(compiled.status())) return compiled.status();
   if (!compiled.ok()) {
     status_ = compiled.status();
     failed_.store(true, std::memory_order_release);

@@ -31,13 +31,16 @@ class ExecutableTable {
     // Why; OK unless failed().
     absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-    // Compiles unless another thread has done so meanwhile, or failed; returns the outcome.
+    // Compiles unless another thread has done so meanwhile, or failed; returns the outcome. Cancelled is not kept.
     absl::Status Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile)
         ABSL_LOCKS_EXCLUDED(mutex_);
 
     // How often this signature has run by CPU kernels, counting this call.
     int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
-    int host_runs() const { return host_runs_.load(std::memory_order_relaxed); }
+
+    // Whether somebody has it compiled in the background. SetScheduled gives what it was before.
+    bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
+    bool SetScheduled(bool scheduled) { return scheduled_.exchange(scheduled, std::memory_order_relaxed); }
 
    private:
     mutable absl::Mutex mutex_;  // held while compiling
@@ -46,6 +49,7 @@ class ExecutableTable {
     std::atomic<const Executable*> ready_{nullptr};
     std::atomic<bool> failed_{false};
     std::atomic<int> host_runs_{0};
+    std::atomic<bool> scheduled_{false};
   };
 
   // Valid as long as the table.

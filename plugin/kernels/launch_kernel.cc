@@ -144,29 +144,53 @@ absl::Status LaunchKernel::OnFailure(const absl::Status& failure) {
   return absl::OkStatus();
 }
 
+CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+  const ClusterCounts counts = history_->Ask(entry, arguments);
+  if (IsMegamorphic(counts)) WarnOfChanges(counts);
+  return must_compile_ ? CompileDecision() : DecideCompile(counts);
+}
+
+void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
+  if (warned_of_changes_.exchange(true)) return;
+  const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
+                                           " executions; what changes most: ", history_->WhatChanges());
+  LOG(WARNING) << warning << ". Pad it to few sizes, or set HPU_COMPILE_MODE=lazy, which runs such clusters on the CPU";
+  HPU_LOG(kKernels, kWarning) << warning;
+}
+
 void LaunchKernel::CountLaunch() {
   counters_->launches.fetch_add(1, std::memory_order_relaxed);
+  history_->CountExecution();
   HPU_LOG(kKernels, kTrace) << name() << ": launched";
 }
 
-void LaunchKernel::CountCompile(const Executable& executable) {
-  counters_->recipes.fetch_add(1, std::memory_order_relaxed);
-  counters_->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
-  int64_t argument_bytes = 0, recipe_bytes = 0;
-  if (executable.recipe != nullptr) {
-    for (const hal::TensorSpec& argument : executable.recipe->arguments()) argument_bytes += argument.bytes;
-    const absl::StatusOr<std::string> stored = executable.recipe->Serialize();
-    recipe_bytes = stored.ok() ? stored->size() : 0;
-  }
-  counters_->argument_bytes.store(argument_bytes, std::memory_order_relaxed);
-  counters_->recipe_bytes.fetch_add(recipe_bytes, std::memory_order_relaxed);
-  VLOG(1) << name() << ": compiled in " << executable.compile_seconds << " s, " << argument_bytes
-          << " bytes of arguments, recipe of " << recipe_bytes << " bytes";
+std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
+  return [counters = counters_, history = history_, name = name()](const Executable& executable) {
+    counters->recipes.fetch_add(1, std::memory_order_relaxed);
+    counters->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+    history->CountRecipe(executable.compile_seconds);
+    int64_t argument_bytes = 0, recipe_bytes = 0;
+    if (executable.recipe != nullptr) {
+      for (const hal::TensorSpec& argument : executable.recipe->arguments()) argument_bytes += argument.bytes;
+      recipe_bytes = static_cast<int64_t>(executable.recipe->serialized_bytes());
+    }
+    counters->argument_bytes.store(argument_bytes, std::memory_order_relaxed);
+    counters->recipe_bytes.fetch_add(recipe_bytes, std::memory_order_relaxed);
+    VLOG(1) << name << ": compiled in " << executable.compile_seconds << " s, " << argument_bytes
+            << " bytes of arguments, recipe of " << recipe_bytes << " bytes";
+  };
 }
 
-void LaunchKernel::CountHostRun(uint64_t bytes) {
+void LaunchKernel::CountHostRun(uint64_t bytes, HostReason reason) {
   counters_->fallbacks.fetch_add(1, std::memory_order_relaxed);
+  counters_->fallback_reasons[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed);
   counters_->fallback_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  history_->CountExecution();
+  HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
+  if (reason == HostReason::kFailure || !OpCounters::Get().collects()) return;
+  const std::string changes = reason == HostReason::kMegamorphic ? history_->WhatChanges() : "";
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
+                               absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
 }
 
 REGISTER_KERNEL_BUILDER(Name("HabanaLaunch").Device(kDeviceType), LaunchKernel);

@@ -3,8 +3,10 @@
 #define HPU_PLUGIN_KERNELS_LAUNCH_KERNEL_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
+#include "plugin/kernels/cluster_history.h"
 #include "plugin/kernels/cluster_kernel.h"
 #include "plugin/kernels/split_program.h"
 #include "plugin/kernels/statistics.h"
@@ -29,25 +31,29 @@ class LaunchKernel : public ClusterKernel {
  protected:
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
-  bool PrefersHost(ExecutableTable::Entry& entry) override { return false; }
+  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(const absl::Status& failure) override;
   void CountLaunch() override;
-  void CountCompile(const Executable& executable) override;
-  void CountHostRun(uint64_t bytes) override;
+  std::function<void(const Executable&)> CompileCounter() const override;
+  void CountHostRun(uint64_t bytes, HostReason reason) override;
 
  private:
   // Made at the first failure; null if the cluster cannot be split.
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
+  // Once, which argument makes the cluster megamorphic.
+  void WarnOfChanges(const ClusterCounts& counts);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);
 
   tensorflow::NameAttrList function_;
   bool must_compile_ = false;
   int graph_def_version_ = 0;
   ClusterCounters* counters_ = nullptr;
+  const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
   std::atomic<bool> warned_{false};
+  std::atomic<bool> warned_of_changes_{false};
   absl::Mutex split_mutex_;
   bool split_tried_ ABSL_GUARDED_BY(split_mutex_) = false;
   std::unique_ptr<SplitProgram> split_ ABSL_GUARDED_BY(split_mutex_);

@@ -1,6 +1,8 @@
 #include "plugin/kernels/statistics.h"
 
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,6 +14,16 @@ namespace {
 
 std::string Seconds(int64_t microseconds) { return absl::StrCat(static_cast<double>(microseconds) * 1e-6); }
 
+// An object with the reasons that there were.
+std::string ReasonsJson(const ClusterCounters& cluster) {
+  std::vector<std::string> members;
+  for (int i = 0; i < kHostReasons; ++i) {
+    const int64_t times = cluster.fallback_reasons[i];
+    if (times > 0) members.push_back(absl::StrCat("\"", NameOf(static_cast<HostReason>(i)), "\": ", times));
+  }
+  return absl::StrCat("{", absl::StrJoin(members, ", "), "}");
+}
+
 std::string ToJson(const ClusterCounters& cluster) {
   // Names are node names: letters, digits and _.-/ only.
   return absl::StrCat(
@@ -19,7 +31,8 @@ std::string ToJson(const ClusterCounters& cluster) {
       ", \"compile_seconds\": ", Seconds(cluster.compile_microseconds), ", \"launches\": ", cluster.launches.load(),
       ", \"arguments\": ", cluster.arguments, ", \"constants\": ", cluster.constants,
       ", \"argument_bytes\": ", cluster.argument_bytes.load(), ", \"recipe_bytes\": ", cluster.recipe_bytes.load(),
-      ", \"fallbacks\": ", cluster.fallbacks.load(), ", \"fallback_bytes\": ", cluster.fallback_bytes.load(), "}");
+      ", \"fallbacks\": ", cluster.fallbacks.load(), ", \"fallback_bytes\": ", cluster.fallback_bytes.load(),
+      ", \"fallback_reasons\": ", ReasonsJson(cluster), "}");
 }
 
 }  // namespace
@@ -88,6 +101,7 @@ void Statistics::Reset() {
                           &cluster.recipe_bytes, &cluster.launches, &cluster.fallbacks, &cluster.fallback_bytes}) {
       counter->store(0);
     }
+    for (std::atomic<int64_t>& counter : cluster.fallback_reasons) counter.store(0);
   }
   for (auto* counter :
        {&eager_.recipes, &eager_.compile_microseconds, &eager_.launches, &eager_.host_runs, &eager_.host_bytes}) {

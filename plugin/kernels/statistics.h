@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_KERNELS_STATISTICS_H_
 #define HPU_PLUGIN_KERNELS_STATISTICS_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -11,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "plugin/kernels/compile_policy.h"
 
 namespace hpu {
 
@@ -26,7 +28,8 @@ struct ClusterCounters {
   std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as they are stored
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
-  std::atomic<int64_t> fallback_bytes{0};  // copied between host and device
+  std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // the same, by HostReason
+  std::atomic<int64_t> fallback_bytes{0};                             // copied between host and device
 };
 
 struct EagerCounters {

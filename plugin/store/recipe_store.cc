@@ -31,7 +31,8 @@ std::string Describe(const LockHolder& holder) {
 
 }  // namespace
 
-RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view name) {
+RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view name,
+                                             const std::atomic<bool>* cancelled) {
   const absl::Time start = absl::Now();
   absl::Duration poll = kFirstPoll;
   absl::Time next_report = start + kQuietWait;
@@ -58,6 +59,7 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
       (payload.has_value() ? counters_.hits : counters_.misses).fetch_add(1, std::memory_order_relaxed);
       return {std::move(payload), payload.has_value() ? Claim() : *std::move(claim)};
     }
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return {};
     if (waited >= settings_.lock_timeout) {
       warn_(absl::StrCat(name, ": ", Describe(holder), " has been compiling it for more than ",
                          absl::FormatDuration(settings_.lock_timeout),

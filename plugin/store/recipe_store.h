@@ -77,8 +77,9 @@ class RecipeStore {
   };
 
   // The recipe, or the right to compile it. While another process holds that, waits for it, at most as long as
-  // lock_timeout; `name` says in messages what is waited for.
-  Lookup FindOrClaim(const Key& key, absl::string_view name);
+  // lock_timeout and until `cancelled`, if any, is true: then gives neither. `name` says in messages what is waited
+  // for.
+  Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 
   // Stores a recipe and then lets go of the claim. Evicts others if there are too many bytes.
   void Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim);

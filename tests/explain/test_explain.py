@@ -107,6 +107,14 @@ def test_failures_at_run_time_are_told(fault: str) -> None:
     assert done.stdout.split() == [FAULTS[fault], "1", "32", FAULTS[fault]], done.stderr
 
 
+def test_runs_on_the_cpu_by_choice_are_told(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_COMPILE_MODE", "never")
+    explained = htf.explain(lambda x: tf.tanh(x) * 2.0, tf.ones([2]))
+    (cluster,) = explained.graphs[-1].clusters
+    assert (cluster.rule, cluster.reason, cluster.fallback_reasons) == ("never", "HPU_COMPILE_MODE=never", {"never": 1})
+    assert model.from_json(explained.to_json()) == explained
+
+
 def test_clustering_off_is_a_rule(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_CLUSTERING", "off")
     graph = htf.explain(lambda x: tf.tanh(x) * 2.0, tf.ones([2])).graphs[-1]

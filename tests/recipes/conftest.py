@@ -33,7 +33,7 @@ PROGRAM = """
         return loss
 
     losses = [float(step()) for _ in range(4)]
-    library_loader._flush_recipes()
+    library_loader._finish_compiling()
     print(json.dumps({{"losses": losses, "recipes": vars(statistics.recipes())}}))
 """
 

@@ -60,8 +60,10 @@ class Cluster:
     launches: int = 0
     fallbacks: int = 0
     fallback_bytes: int = 0
+    fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """As statistics.Cluster has them."""
     rule: str | None = None
-    """compile-error or fallback, if it did not run as it was meant to."""
+    """compile-error or the latest of fallback_reasons, if it did not run as it was meant to."""
     reason: str | None = None
 
 

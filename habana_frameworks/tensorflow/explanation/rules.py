@@ -69,6 +69,12 @@ _TABLE = (
     # At run time.
     Rule("compile-error", "did not compile and was put out of its cluster", "see the reason; use another op"),
     Rule("fallback", "its cluster ran on the CPU", "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid makes it an error"),
+    # By HPU_COMPILE_MODE.
+    Rule("lazy", "its cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),
+    Rule("compiling", "its cluster ran on the CPU while it was compiled in the background", "nothing", expected=True),
+    Rule("megamorphic", "its cluster needs too many recipes for how rarely it runs", "pad what its reason names"),
+    Rule("compile-limit", "its cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
+    Rule("never", "HPU_COMPILE_MODE=never", "unset it"),
     # What keeps clusters apart.
     Rule("cycle", "ops outside must run between two clusters", "mend what keeps those ops outside"),
     Rule("resource-hazard", "an op on a variable or resource must run between two clusters", "move it to the end"),

@@ -91,6 +91,8 @@ absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std
 
 absl::StatusOr<std::string> EmulatorRecipe::Serialize() const { return SerializeParts(parts_, CompilerTarget()); }
 
+uint64_t EmulatorRecipe::serialized_bytes() const { return SerializedSize(parts_, CompilerTarget()); }
+
 absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                                  ComputePool& pool) const {
   if (arguments.size() != parts_.table.arguments.size() || results.size() != parts_.table.results.size()) {

@@ -55,6 +55,7 @@ class EmulatorRecipe : public hal::Recipe {
   const std::vector<hal::ResultSpec>& results() const override { return parts_.table.results; }
   uint64_t workspace_bytes() const override { return parts_.workspace_bytes; }
   absl::StatusOr<std::string> Serialize() const override;
+  uint64_t serialized_bytes() const override;
 
   // Runs on the calling thread, which must not belong to the pool, and on the pool. Pointers are host addresses of the
   // data, one per argument and result; null where it has 0 bytes. A result may lie on the argument that it aliases and

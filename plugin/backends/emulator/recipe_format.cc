@@ -21,27 +21,35 @@ absl::Status Damaged(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
 }
 
-// Appends fixed-width little-endian values (the one byte order of this backend).
+// Appends fixed-width little-endian values (the one byte order of this backend) to `bytes`, or only counts them.
 class Writer {
  public:
+  explicit Writer(std::string* bytes) : bytes_(bytes) {}
+
   template <typename T>
   void Put(T value) {
     static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+    Append({reinterpret_cast<const char*>(&value), sizeof(T)});
   }
   void PutString(absl::string_view value) {
     Put<uint64_t>(value.size());
-    bytes_.append(value.data(), value.size());
+    Append(value);
   }
   void PutSpec(const hal::TensorSpec& spec) {
     Put(spec.dtype);
     Put<uint32_t>(spec.dims.size());
     for (int64_t dim : spec.dims) Put(dim);
   }
-  std::string Take() { return std::move(bytes_); }
+  uint64_t size() const { return size_; }
 
  private:
-  std::string bytes_;
+  void Append(absl::string_view bytes) {
+    size_ += bytes.size();
+    if (bytes_ != nullptr) bytes_->append(bytes.data(), bytes.size());
+  }
+
+  std::string* const bytes_;  // null: only count
+  uint64_t size_ = 0;
 };
 
 // Every read is checked; after one that failed, all fail.
@@ -154,10 +162,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
   return parts;
 }
 
-}  // namespace
-
-std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
-  Writer body;
+void PutBody(const RecipeParts& parts, absl::string_view target, Writer& body) {
   body.PutString(target);
   body.Put<uint32_t>(parts.table.arguments.size());
   for (const hal::TensorSpec& argument : parts.table.arguments) body.PutSpec(argument);
@@ -174,11 +179,23 @@ std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
   }
   body.Put(parts.workspace_bytes);
   body.PutString(parts.object);
-  std::string bytes = body.Take();
-  Writer header;
+}
+
+}  // namespace
+
+uint64_t SerializedSize(const RecipeParts& parts, absl::string_view target) {
+  Writer counter(nullptr);
+  PutBody(parts, target, counter);
+  return kHeaderBytes + counter.size();
+}
+
+std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
+  std::string bytes, header_bytes;
+  Writer body(&bytes), header(&header_bytes);
+  PutBody(parts, target, body);
   header.Put(kVersion);
   header.Put<uint32_t>(tsl::crc32c::Value(bytes.data(), bytes.size()));
-  return absl::StrCat(kMagic, header.Take(), bytes);
+  return absl::StrCat(kMagic, header_bytes, bytes);
 }
 
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target) {

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_RECIPE_FORMAT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_RECIPE_FORMAT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -11,6 +12,8 @@
 namespace hpu::emulator {
 
 std::string SerializeParts(const RecipeParts& parts, absl::string_view target);
+// Bytes of what SerializeParts gives.
+uint64_t SerializedSize(const RecipeParts& parts, absl::string_view target);
 
 // InvalidArgument for bytes that are damaged, cut off or of another format; FailedPrecondition if they were made for
 // another target than `target`. What it returns is consistent: every index and offset has been checked.

@@ -51,4 +51,8 @@ absl::StatusOr<std::string> NullRecipe::Serialize() const {
                       absl::string_view(reinterpret_cast<const char*>(&checksum), sizeof(checksum)), hlo_);
 }
 
+uint64_t NullRecipe::serialized_bytes() const {
+  return kMagic.size() + CompilerTarget().size() + sizeof('\n') + sizeof(uint32_t) + hlo_.size();
+}
+
 }  // namespace hpu::null

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_NULL_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_NULL_RECIPE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,6 +30,7 @@ class NullRecipe final : public hal::Recipe {
   // Some, so that callers allocate and pass one as they would on a card.
   uint64_t workspace_bytes() const override { return 4096; }
   absl::StatusOr<std::string> Serialize() const override;
+  uint64_t serialized_bytes() const override;
 
  private:
   const std::string name_;

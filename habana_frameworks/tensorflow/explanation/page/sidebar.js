@@ -128,7 +128,8 @@ function showDetails() {
       ["results", String(cluster.results)], ["jit_compile", cluster.must_compile ? "yes" : ""],
       ["recipes", `${cluster.recipes}, compiled in ${cluster.compile_seconds.toFixed(2)} s`],
       ["launches", String(cluster.launches)],
-      ["fallbacks", cluster.fallbacks ? `${cluster.fallbacks}, ${bytes(cluster.fallback_bytes)} copied` : ""],
+      ["fallbacks", cluster.fallbacks ? `${cluster.fallbacks} (${Object.entries(cluster.fallback_reasons).map((entry) => entry.join(" ")).join(", ")}), ` +
+        `${bytes(cluster.fallback_bytes)} copied` : ""],
       ["most of", countBy(ops, (member) => member.type).slice(0, 8).map(([type, count]) => `${count} ${type}`).join(", ")],
     ]));
     return;
