@@ -1,11 +1,14 @@
 #include "plugin/compiler/compile.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "plugin/compiler/compile_progress.h"
+#include "plugin/compiler/compile_task.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/log/log.h"
 #include "tsl/platform/errors.h"
@@ -14,11 +17,17 @@
 namespace hpu {
 namespace {
 
+int64_t CountOps(const ClusterSource& source) {
+  if (source.node != nullptr) return 1;
+  const tensorflow::FunctionDef* function = source.library->Find(source.function.name());
+  return function == nullptr ? 0 : function->node_def_size();
+}
+
 absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device, const ClusterSource& source,
                                                             const std::vector<ArgumentDescription>& arguments,
                                                             const CompileTask& task) {
   const absl::Time start = absl::Now();
-  TF_RETURN_IF_ERROR(task.Check());
+  TF_RETURN_IF_ERROR(task.Enter("lowering"));
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
   // A cluster whose results are all constants or passed through has nothing to run.
@@ -44,9 +53,11 @@ absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device,
 
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
-                                                           const CompileTask& task) {
+                                                           const std::atomic<bool>* cancelled) {
   log::ReadSettings();
   HPU_LOG(kCompiler, kDebug) << source.name << ": compiling, " << arguments.size() << " arguments";
+  CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source));
+  const CompileTask task{cancelled, &progress};
   absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments, task);
   if (executable.ok()) {
     HPU_LOG(kCompiler, kInfo) << source.name << ": compiled in " << (*executable)->compile_seconds << " s";

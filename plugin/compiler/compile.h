@@ -2,22 +2,22 @@
 #ifndef HPU_PLUGIN_COMPILER_COMPILE_H_
 #define HPU_PLUGIN_COMPILER_COMPILE_H_
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "plugin/compiler/compile_task.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/device.h"
 
 namespace hpu {
 
-// Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread. Cancelled if the
-// task was. Thread safe.
+// Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread, and shows its
+// progress (compile_progress.h). Cancelled if `cancelled`, if any, has turned true between two steps. Thread safe.
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
-                                                           const CompileTask& task = {});
+                                                           const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace hpu
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "plugin/compiler/compile_progress.h"
+
 namespace hpu {
 namespace {
 
@@ -33,9 +35,12 @@ bool CompileQueue::Schedule(const void* owner, Work work) {
   absl::MutexLock lock(&mutex_);
   if (stopped_ || items_.size() >= kCapacity) return false;
   items_.push_back({owner, std::move(work)});
+  ShowWaiting();
   if (!std::exchange(has_thread_, true)) std::thread([this] { Run(); }).detach();
   return true;
 }
+
+void CompileQueue::ShowWaiting() const { CompileProgress::Get().SetWaiting(static_cast<int64_t>(items_.size())); }
 
 void CompileQueue::Run() {
   LowerPriorityOfThisThread();
@@ -50,6 +55,7 @@ void CompileQueue::Run() {
       }
       item = std::move(items_.front());
       items_.pop_front();
+      ShowWaiting();
       running_ = item.owner;
       cancelled_.store(false, std::memory_order_relaxed);
     }
@@ -65,6 +71,7 @@ void CompileQueue::Cancel(const void* owner) {
       std::stable_partition(items_.begin(), items_.end(), [owner](const Item& item) { return item.owner != owner; });
   dropped.assign(std::make_move_iterator(kept), std::make_move_iterator(items_.end()));
   items_.erase(kept, items_.end());
+  ShowWaiting();
   if (running_ == owner) cancelled_.store(true, std::memory_order_relaxed);
 }
 
@@ -74,6 +81,7 @@ void CompileQueue::Stop() {
   absl::MutexLock lock(&mutex_);
   stopped_ = true;
   dropped.swap(items_);
+  ShowWaiting();
   cancelled_.store(true, std::memory_order_relaxed);
   auto idle = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !has_thread_; };
   mutex_.Await(absl::Condition(&idle));

@@ -52,7 +52,8 @@ class CompileQueue {
   };
 
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
-  bool IsForeign() const;                  // in a forked child, where the mutex may be held for ever
+  void ShowWaiting() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsForeign() const;  // in a forked child, where the mutex may be held for ever
 
   const pid_t process_;
   absl::Mutex mutex_;

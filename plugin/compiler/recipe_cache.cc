@@ -42,6 +42,7 @@ std::shared_ptr<const hal::Recipe> RecipeCache::Find(const store::Key& key) {
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(hal::Device& device,
                                                                               const hal::Program& program,
                                                                               const CompileTask& task) {
+  TF_RETURN_IF_ERROR(task.Enter("looking for its recipe"));
   TF_ASSIGN_OR_RETURN(const store::Key key, KeyOf(device, program));
   if (std::shared_ptr<const hal::Recipe> recipe = Find(key)) {
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -83,7 +84,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device
     counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
     return std::move(lookup.recipe);
   }
-  TF_RETURN_IF_ERROR(task.Check());
+  TF_RETURN_IF_ERROR(task.Enter("generating code"));
   const absl::Time start = absl::Now();
   TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe, device.Compile(program));
   counters_.compiled.fetch_add(1, std::memory_order_relaxed);

@@ -48,11 +48,11 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
 
 // The entry holds the outcome.
 void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
-             const CompileTask& task, const std::function<void(const Executable&)>& counter,
+             const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
              ExecutableTable::Entry& entry) {
   auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
     TF_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
-                        CompileCluster(device.hal(), source, descriptions, task));
+                        CompileCluster(device.hal(), source, descriptions, cancelled));
     TF_RETURN_IF_ERROR(PlaceConstants(device, executable.get()));
     counter(*executable);
     return executable;
@@ -113,7 +113,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     }
     const std::vector<ArgumentDescription> descriptions = arguments.Describe();
     arguments.Unlock();
-    Compile(*device, Source(context), descriptions, /*task=*/{}, CompileCounter(), entry);
+    Compile(*device, Source(context), descriptions, /*cancelled=*/nullptr, CompileCounter(), entry);
   }
 }
 
@@ -127,9 +127,7 @@ absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, P
   auto work = [&device, &entry, table = table_, source, library, descriptions = arguments.Describe(),
                counter = CompileCounter()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();
-    CompileTask task;
-    task.cancelled = &cancelled;
-    Compile(device, source, descriptions, task, counter, entry);
+    Compile(device, source, descriptions, &cancelled, counter, entry);
   };
   if (!CompileQueue::Get().Schedule(this, std::move(work))) entry.SetScheduled(false);
   return absl::OkStatus();
