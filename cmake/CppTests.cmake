@@ -6,7 +6,7 @@ file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc")
 if(HPU_SANITIZE MATCHES "thread")
   # They run inside TensorFlow, whose locks ThreadSanitizer does not see.
-  list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/recipe")
+  list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(recipe|object_loader)")
 endif()
 if(HPU_SANITIZE)
   # It takes the place of functions that sanitizers take the place of.
