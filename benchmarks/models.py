@@ -181,6 +181,11 @@ class Trainer:
         with tf.device(self.device):
             return self._step(inputs, labels)
 
+    def trace(self, inputs: tf.Tensor, labels: tf.Tensor) -> None:
+        """Traces the step, which otherwise the first one does."""
+        with tf.device(self.device):
+            self._step.get_concrete_function(inputs, labels)
+
     def losses(self, batch: Arrays, steps: int) -> list[float]:
         """The losses of that many steps on one batch."""
         tensors = self.to_device(batch)

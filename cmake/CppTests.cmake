@@ -3,10 +3,12 @@ find_package(GTest REQUIRED)
 
 # hpu_cts: plugin/cts/*.cc over every backend, without TensorFlow's device, passes and kernels.
 file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
-  "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc")
+  "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc"
+  # What of the compiler needs no tf2xla.
+  "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_queue*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_progress*.cc")
 if(HPU_SANITIZE MATCHES "thread")
   # They run inside TensorFlow, whose locks ThreadSanitizer does not see.
-  list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(recipe|object_loader)")
+  list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(recipe|object_loader)|/compiler/.*_test")
 endif()
 if(HPU_SANITIZE)
   # It takes the place of functions that sanitizers take the place of.

@@ -22,9 +22,9 @@ ClusterCounts ClusterHistory::Ask(ExecutableTable::Entry& entry, const KernelArg
   return counts;
 }
 
-std::string ClusterHistory::WhatChanges() const {
+std::string ClusterHistory::WhatChanges(const std::vector<std::string>& names) const {
   absl::MutexLock lock(&mutex_);
-  return changes_.MostFrequent();
+  return changes_.MostFrequent(names);
 }
 
 }  // namespace hpu

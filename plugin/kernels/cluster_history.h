@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -27,7 +28,7 @@ class ClusterHistory {
   ClusterCounts Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // ShapeChanges::MostFrequent.
-  std::string WhatChanges() const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::string WhatChanges(const std::vector<std::string>& names) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   std::atomic<int64_t> executions_{0};

@@ -150,10 +150,16 @@ CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const Kernel
   return must_compile_ ? CompileDecision() : DecideCompile(counts);
 }
 
+std::vector<std::string> LaunchKernel::ArgumentNames() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < num_inputs(); ++i) names.push_back(requested_input(i));  // the nodes that feed them
+  return names;
+}
+
 void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
   if (warned_of_changes_.exchange(true)) return;
   const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
-                                           " executions; what changes most: ", history_->WhatChanges());
+                                           " executions; what changes most: ", history_->WhatChanges(ArgumentNames()));
   LOG(WARNING) << warning << ". Pad it to few sizes, or set HPU_COMPILE_MODE=lazy, which runs such clusters on the CPU";
   HPU_LOG(kKernels, kWarning) << warning;
 }
@@ -188,7 +194,7 @@ void LaunchKernel::CountHostRun(uint64_t bytes, HostReason reason) {
   history_->CountExecution();
   HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
   if (reason == HostReason::kFailure || !OpCounters::Get().collects()) return;
-  const std::string changes = reason == HostReason::kMegamorphic ? history_->WhatChanges() : "";
+  const std::string changes = reason == HostReason::kMegamorphic ? history_->WhatChanges(ArgumentNames()) : "";
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
                                absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
 }

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "plugin/kernels/cluster_history.h"
 #include "plugin/kernels/cluster_kernel.h"
@@ -43,6 +45,7 @@ class LaunchKernel : public ClusterKernel {
   // Made at the first failure; null if the cluster cannot be split.
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
+  std::vector<std::string> ArgumentNames() const;
   // Once, which argument makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);

@@ -46,15 +46,16 @@ void ShapeChanges::Record(Place place, std::string before, std::string now) {
   if (change.latest.size() > kLatest) change.latest.pop_front();
 }
 
-std::string ShapeChanges::MostFrequent() const {
+std::string ShapeChanges::MostFrequent(const std::vector<std::string>& names) const {
   const auto most = std::max_element(changes_.begin(), changes_.end(),
                                      [](const auto& a, const auto& b) { return a.second.times < b.second.times; });
   if (most == changes_.end()) return "";
   const auto [argument, dimension] = most->first;
-  const std::string values = absl::StrJoin(most->second.latest, ", ");
-  if (dimension != kWhole) return absl::StrCat("dimension ", dimension, " of argument ", argument, " (", values, ")");
-  return absl::StrCat(IsConstant(last_[argument]) ? "the value of argument " : "the dtype or rank of argument ",
-                      argument, " (", values, ")");
+  const std::string what = dimension != kWhole           ? absl::StrCat("dimension ", dimension)
+                           : IsConstant(last_[argument]) ? "the value"
+                                                         : "the dtype or rank";
+  return absl::StrCat(what, " of argument ", argument, ", ", names[argument], " (",
+                      absl::StrJoin(most->second.latest, ", "), ")");
 }
 
 }  // namespace hpu

@@ -19,9 +19,10 @@ class ShapeChanges {
   // The arguments of a signature that was not seen before; as many at each call.
   void Add(std::vector<ArgumentDescription> arguments);
 
-  // What changed most often, with its latest values: "dimension 0 of argument 3 (16, 17, 18)", "the value of argument 2
-  // (…)", "the dtype or rank of argument 1 (…)". Empty if nothing has changed.
-  std::string MostFrequent() const;
+  // What changed most often, with its latest values: "dimension 0 of argument 3, images (16, 17, 18)", "the value of
+  // argument 2, … (…)", "the dtype or rank of argument 1, … (…)". Empty if nothing has changed. `names` are the
+  // arguments', as many as at Add.
+  std::string MostFrequent(const std::vector<std::string>& names) const;
 
  private:
   // An argument, and its dimension or kWhole.

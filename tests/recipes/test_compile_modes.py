@@ -230,7 +230,7 @@ def test_a_megamorphic_cluster_stays_on_the_cpu(mode: str) -> None:
     assert done["after"]["reasons"]["megamorphic"] == 18
     (warning,) = [line for line in done["messages"].splitlines() if "what changes most" in line]
     assert "11 recipes for 11 executions" in warning
-    assert "dimension 0 of argument 0 (10, 11, 12)" in warning
+    assert "dimension 0 of argument 0, x (10, 11, 12)" in warning
 
 
 def test_a_cluster_that_runs_on_earns_its_next_recipe() -> None:
