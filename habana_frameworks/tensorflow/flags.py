@@ -61,6 +61,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_COMPILE_MODE", "enum", "strict", ("strict", "lazy", "async", "never")),
     values.Flag("HPU_LAZY_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
+    values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "bool", "false"),
     values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
     values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
     values.Flag("ENABLE_CONSOLE", "bool", "false"),
@@ -81,7 +82,6 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_DETERMINISTIC_OPS", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_CONFIG", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_DISABLE_SCOPED_ALLOCATOR", "string", "", effect=values.Effect.TENSORFLOW),
-    values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_USE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_NO_EMULATE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
@@ -491,6 +491,15 @@ def compile_limit_s() -> int:
     signatures in the modes lazy and async.
     """
     return values.parse_int(_BY_NAME["HPU_COMPILE_LIMIT_S"])
+
+
+def tf_enable_dynamic_shapes() -> bool:
+    """TF_ENABLE_DYNAMIC_SHAPES: Whether a cluster that is given many numbers of rows (batch sizes) runs them with
+    few recipes: rows are added up to 1, 2, 3, 4, 6, 8, 12, ... where they do not depend on each other, and
+    dropped again. Where they do, the cluster runs on the CPU once it needs too many recipes, as in the modes lazy
+    and async.
+    """
+    return values.parse_bool(_BY_NAME["TF_ENABLE_DYNAMIC_SHAPES"])
 
 
 def hbn_tf_graph_prefix() -> str:

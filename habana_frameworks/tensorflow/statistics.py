@@ -19,7 +19,8 @@ class Cluster:
 
     name: str
     ops: int
-    # Recipes compiled for it: one for each signature of dtypes and shapes that it was launched with.
+    # Recipes compiled for it: one for each signature of dtypes and shapes that it was launched with, or fewer with
+    # TF_ENABLE_DYNAMIC_SHAPES.
     recipes: int
     compile_seconds: float
     launches: int

@@ -17,12 +17,6 @@
 namespace hpu {
 namespace {
 
-int64_t CountOps(const ClusterSource& source) {
-  if (source.node != nullptr) return 1;
-  const tensorflow::FunctionDef* function = source.library->Find(source.function.name());
-  return function == nullptr ? 0 : function->node_def_size();
-}
-
 absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device, const ClusterSource& source,
                                                             const std::vector<ArgumentDescription>& arguments,
                                                             const CompileTask& task) {
@@ -30,26 +24,41 @@ absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device,
   TF_RETURN_IF_ERROR(task.Enter("lowering"));
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
-  // A cluster whose results are all constants or passed through has nothing to run.
-  const bool computes =
-      !executable->updates.empty() || absl::c_any_of(executable->outputs, [](const Executable::Output& output) {
-        return output.kind == Executable::Output::Kind::kResult;
-      });
-  if (computes) {
-    TF_ASSIGN_OR_RETURN(executable->recipe, RecipeCache::Get().FindOrCompile(device, lowered.program, task));
-    if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
-      return absl::InternalError(absl::StrCat(source.name, ": the recipe has ", executable->recipe->arguments().size(),
-                                              " arguments, the cluster ", executable->argument_inputs.size()));
-    }
-    for (Executable::Update& update : executable->updates) {
-      update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;
-    }
+  if (Computes(*executable)) {
+    TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
+                        RecipeCache::Get().FindOrCompile(device, lowered.program, task));
+    TF_RETURN_IF_ERROR(SetRecipe(std::move(recipe), executable.get()));
   }
   executable->compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
   return executable;
 }
 
 }  // namespace
+
+int64_t CountOps(const ClusterSource& source) {
+  if (source.node != nullptr) return 1;
+  const tensorflow::FunctionDef* function = source.library->Find(source.function.name());
+  return function == nullptr ? 0 : function->node_def_size();
+}
+
+bool Computes(const Executable& executable) {
+  return !executable.updates.empty() || absl::c_any_of(executable.outputs, [](const Executable::Output& output) {
+    return output.kind == Executable::Output::Kind::kResult;
+  });
+}
+
+absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable) {
+  executable->recipe = std::move(recipe);
+  if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
+    return absl::InternalError(absl::StrCat(executable->name, ": the recipe has ",
+                                            executable->recipe->arguments().size(), " arguments, the cluster ",
+                                            executable->argument_inputs.size()));
+  }
+  for (Executable::Update& update : executable->updates) {
+    update.aliased_argument = executable->recipe->results()[update.result].aliased_argument;
+  }
+  return absl::OkStatus();
+}
 
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,

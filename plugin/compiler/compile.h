@@ -3,9 +3,11 @@
 #define HPU_PLUGIN_COMPILER_COMPILE_H_
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plugin/compiler/executable.h"
 #include "plugin/compiler/lowering.h"
@@ -18,6 +20,15 @@ namespace hpu {
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
                                                            const std::atomic<bool>* cancelled = nullptr);
+
+// The number of its nodes.
+int64_t CountOps(const ClusterSource& source);
+
+// False where all results are constants or passed through: there is nothing to run, and no recipe.
+bool Computes(const Executable& executable);
+
+// Gives an executable that computes its recipe; Internal if that takes other arguments.
+absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable);
 
 }  // namespace hpu
 

@@ -38,7 +38,11 @@ struct Executable {
   std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
   std::vector<Output> outputs;                // one per kernel output
   std::vector<Update> updates;                // variables that the cluster writes
-  double compile_seconds = 0;                 // lowering and code generation
+  // The recipe is for more rows than the inputs and outputs have: its arguments and results are larger than these,
+  // which are the first bytes of them (compile.h).
+  bool padded = false;
+  bool shares_recipe = false;  // with another signature of the cluster
+  double compile_seconds = 0;  // lowering and code generation
 };
 
 }  // namespace hpu

@@ -49,10 +49,11 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
 // The entry holds the outcome.
 void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
              const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
-             ExecutableTable::Entry& entry) {
+             RowBuckets* buckets, ExecutableTable::Entry& entry) {
   auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
     TF_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
-                        CompileCluster(device.hal(), source, descriptions, cancelled));
+                        buckets != nullptr ? buckets->Compile(device.hal(), source, descriptions, cancelled)
+                                           : CompileCluster(device.hal(), source, descriptions, cancelled));
     TF_RETURN_IF_ERROR(PlaceConstants(device, executable.get()));
     counter(*executable);
     return executable;
@@ -113,7 +114,8 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     }
     const std::vector<ArgumentDescription> descriptions = arguments.Describe();
     arguments.Unlock();
-    Compile(*device, Source(context), descriptions, /*cancelled=*/nullptr, CompileCounter(), entry);
+    Compile(*device, Source(context), descriptions, /*cancelled=*/nullptr, CompileCounter(), row_buckets().get(),
+            entry);
   }
 }
 
@@ -125,9 +127,9 @@ absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, P
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
   // Nothing in it refers to this kernel, which may go while it is compiled.
   auto work = [&device, &entry, table = table_, source, library, descriptions = arguments.Describe(),
-               counter = CompileCounter()](const std::atomic<bool>& cancelled) mutable {
+               counter = CompileCounter(), buckets = row_buckets()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();
-    Compile(device, source, descriptions, &cancelled, counter, entry);
+    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
   };
   if (!CompileQueue::Get().Schedule(this, std::move(work))) entry.SetScheduled(false);
   return absl::OkStatus();

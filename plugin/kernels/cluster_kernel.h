@@ -17,6 +17,7 @@
 #include "plugin/kernels/executable_table.h"
 #include "plugin/kernels/host_program.h"
 #include "plugin/kernels/kernel_arguments.h"
+#include "plugin/kernels/row_buckets.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu {
@@ -40,6 +41,8 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
   virtual absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const = 0;
+  // Chooses and compiles recipes for signatures that differ in rows; null where each has a recipe of its own.
+  virtual std::shared_ptr<RowBuckets> row_buckets() const { return nullptr; }
   // What to do with this execution, whose signature has no recipe yet.
   virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
   // Whether this execution must run on the CPU, with these values. Asked before every launch.

@@ -27,6 +27,13 @@ constexpr Words kWords[kHostReasons] = {
     {"never", "HPU_COMPILE_MODE=never"},
 };
 
+// A bounded number of recipes is what dynamic shapes are for, in this mode, too.
+CompileDecision DecideStrict(const ClusterCounts& counts) {
+  const bool on_host =
+      flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
+  return on_host ? CompileDecision{Action::kRunOnHost, HostReason::kMegamorphic} : CompileDecision();
+}
+
 }  // namespace
 
 absl::string_view NameOf(HostReason reason) { return kWords[static_cast<int>(reason)].name; }
@@ -34,12 +41,12 @@ absl::string_view NameOf(HostReason reason) { return kWords[static_cast<int>(rea
 absl::string_view MeaningOf(HostReason reason) { return kWords[static_cast<int>(reason)].meaning; }
 
 bool IsMegamorphic(const ClusterCounts& counts) {
-  return counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
+  return !counts.in_buckets && counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
 }
 
 CompileDecision DecideCompile(const ClusterCounts& counts) {
   const std::string mode = flags::CompileMode();
-  if (mode == "strict") return {};
+  if (mode == "strict") return DecideStrict(counts);
   if (mode == "never") return {Action::kRunOnHost, HostReason::kNever};
   if (counts.scheduled) return {Action::kRunOnHost, HostReason::kCompiling};
   if (IsMegamorphic(counts)) return {Action::kRunOnHost, HostReason::kMegamorphic};

@@ -40,17 +40,19 @@ struct ClusterCounts {
   int64_t recipes = 0;     // made, of all signatures
   int64_t executions = 0;  // of all signatures, on the HPU and the CPU
   double longest_compile_seconds = 0;
-  int64_t host_runs = 0;   // of this signature
-  bool scheduled = false;  // this signature, to be compiled in the background
+  int64_t host_runs = 0;    // of this signature
+  bool scheduled = false;   // this signature, to be compiled in the background
+  bool in_buckets = false;  // its sizes need few recipes (row_buckets.h)
 };
 
 // Whether the cluster was compiled more than 10 times and has run less than 50 times for each: the rule of XLA's lazy
 // compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). It does not hold for ever: a cluster that goes
-// on running earns its next recipe.
+// on running earns its next recipe. Never so for a signature that runs by its bucket's recipe.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Follows HPU_COMPILE_MODE as it is now. In the modes lazy and async a megamorphic cluster stays on the CPU for new
-// signatures, and so does one that once took longer than HPU_COMPILE_LIMIT_S to compile.
+// signatures, and so does one that once took longer than HPU_COMPILE_LIMIT_S to compile. With
+// TF_ENABLE_DYNAMIC_SHAPES the first of these holds in the mode strict, too, unless the CPU is forbidden.
 CompileDecision DecideCompile(const ClusterCounts& counts);
 
 }  // namespace hpu

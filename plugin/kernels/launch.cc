@@ -109,13 +109,32 @@ class LaunchFrame {
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
       const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
       if (value.TotalBytes() == 0) continue;
-      if (device_.Owns(value.tensor_data().data())) {
+      if (!device_.Owns(value.tensor_data().data())) {
+        packed_bytes += Align(ArgumentBytes(i, value));
+      } else if (ArgumentBytes(i, value) == value.TotalBytes()) {
         storage_->arguments[i] = AddressOf(value);
       } else {
-        packed_bytes += Align(value.TotalBytes());
+        TF_RETURN_IF_ERROR(PadDeviceArgument(i, value));
       }
     }
     return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
+  }
+
+  // As the recipe wants it.
+  uint64_t ArgumentBytes(size_t i, const Tensor& value) const {
+    return executable_.padded ? executable_.recipe->arguments()[i].bytes : value.TotalBytes();
+  }
+
+  // Adds rows: the first ones again, so that what is computed of them is computed of real rows, too, and no index is
+  // out of range, no division by zero for their sake. There are at most as many as the value has.
+  absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
+    const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
+    const DeviceAddress address = scratch_.Allocate(padded_bytes);
+    if (address == 0) return OutOfMemory("an argument with more rows", padded_bytes);
+    copies_.push_back({AddressOf(value), address, bytes});
+    copies_.push_back({AddressOf(value), address + bytes, padded_bytes - bytes});
+    storage_->arguments[i] = address;
+    return absl::OkStatus();
   }
 
   absl::Status PackHostArguments(uint64_t packed_bytes) {
@@ -126,9 +145,12 @@ class LaunchFrame {
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
       const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
       if (storage_->arguments[i] != 0 || value.TotalBytes() == 0) continue;
-      std::memcpy(storage_->packed.data() + offset, value.tensor_data().data(), value.TotalBytes());
+      const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
+      char* const packed = storage_->packed.data() + offset;
+      std::memcpy(packed, value.tensor_data().data(), bytes);
+      std::memcpy(packed + bytes, value.tensor_data().data(), padded_bytes - bytes);
       storage_->arguments[i] = base + offset;
-      offset += Align(value.TotalBytes());
+      offset += Align(padded_bytes);
     }
     return device_.CopyToDevice(storage_->packed.data(), base, packed_bytes);
   }
@@ -144,26 +166,43 @@ class LaunchFrame {
         case Executable::Output::Kind::kConstant:
           context_->set_output(i, on_host ? output.constant : output.device_constant);
           break;
-        case Executable::Output::Kind::kResult: {
-          Tensor* tensor = nullptr;
-          TF_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
-          if (on_host) {
-            TF_RETURN_IF_ERROR(ToHostLater(output.result, *tensor));
-          } else {
-            storage_->results[output.result] = AddressOf(*tensor);
-          }
+        case Executable::Output::Kind::kResult:
+          TF_RETURN_IF_ERROR(AllocateResult(i, output, on_host));
           break;
-        }
       }
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status AllocateResult(int i, const Executable::Output& output, bool on_host) {
+    if (executable_.padded && !on_host) return AllocatePaddedResult(i, output);
+    Tensor* tensor = nullptr;
+    TF_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
+    if (on_host) return ToHostLater(output.result, *tensor);
+    storage_->results[output.result] = AddressOf(*tensor);
+    return absl::OkStatus();
+  }
+
+  // The output is the first part of the recipe's result and keeps all of it alive.
+  absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
+    const uint64_t bytes = executable_.recipe->results()[output.result].spec.bytes;
+    const int64_t elements = static_cast<int64_t>(bytes / tensorflow::DataTypeSize(output.dtype));
+    Tensor all, first;
+    TF_RETURN_IF_ERROR(context_->allocate_temp(output.dtype, tensorflow::TensorShape({elements}), &all));
+    if (!first.CopyFrom(all.Slice(0, output.shape.num_elements()), output.shape)) {
+      return absl::InternalError(absl::StrCat(executable_.name, ": output ", i, " has other elements than its shape"));
+    }
+    context_->set_output(i, first);
+    storage_->results[output.result] = AddressOf(all);
     return absl::OkStatus();
   }
 
   // The result goes to scratch memory and from there to `tensor` after the launch.
   absl::Status ToHostLater(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();
-    const DeviceAddress address = scratch_.Allocate(tensor.TotalBytes());
-    if (address == 0) return OutOfMemory("a result for host memory", tensor.TotalBytes());
+    const uint64_t bytes = executable_.recipe->results()[result].spec.bytes;
+    const DeviceAddress address = scratch_.Allocate(bytes);
+    if (address == 0) return OutOfMemory("a result for host memory", bytes);
     storage_->results[result] = address;
     host_results_.push_back({address, tensor});
     return absl::OkStatus();

@@ -94,6 +94,10 @@ absl::StatusOr<std::unique_ptr<HostProgram>> LaunchKernel::MakeHostProgram(tenso
   return MakeHostFunction(function_, *context->function_library()->GetFunctionLibraryDefinition(), graph_def_version_);
 }
 
+std::shared_ptr<RowBuckets> LaunchKernel::row_buckets() const {
+  return flags::TfEnableDynamicShapes() ? row_buckets_ : nullptr;
+}
+
 absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             const absl::Status& failure) {
   const SplitProgram* split = GetSplit(context, failure);
@@ -145,9 +149,13 @@ absl::Status LaunchKernel::OnFailure(const absl::Status& failure) {
 }
 
 CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
-  const ClusterCounts counts = history_->Ask(entry, arguments);
+  using Rows = RowBuckets::Rows;
+  ClusterCounts counts = history_->Ask(entry, arguments);
+  const std::shared_ptr<RowBuckets> buckets = row_buckets();
+  const Rows rows = buckets != nullptr ? buckets->Look(arguments.Describe()) : Rows::kUnknown;
+  counts.in_buckets = rows != Rows::kUnknown;
   if (IsMegamorphic(counts)) WarnOfChanges(counts);
-  return must_compile_ ? CompileDecision() : DecideCompile(counts);
+  return must_compile_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
 }
 
 std::vector<std::string> LaunchKernel::ArgumentNames() const {
@@ -158,9 +166,15 @@ std::vector<std::string> LaunchKernel::ArgumentNames() const {
 
 void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
   if (warned_of_changes_.exchange(true)) return;
+  const std::string refusal = row_buckets_->refusal();
   const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
-                                           " executions; what changes most: ", history_->WhatChanges(ArgumentNames()));
-  LOG(WARNING) << warning << ". Pad it to few sizes, or set HPU_COMPILE_MODE=lazy, which runs such clusters on the CPU";
+                                           " executions; what changes most: ", history_->WhatChanges(ArgumentNames()),
+                                           refusal.empty() ? "" : "; its rows cannot be padded: ", refusal);
+  LOG(WARNING) << warning
+               << (flags::TfEnableDynamicShapes()
+                       ? ". Pad it to few sizes; new ones run on the CPU (TF_ENABLE_DYNAMIC_SHAPES)"
+                       : ". Pad it to few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which does so where rows do not "
+                         "depend on each other and else runs such clusters on the CPU");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 
@@ -172,6 +186,7 @@ void LaunchKernel::CountLaunch() {
 
 std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
   return [counters = counters_, history = history_, name = name()](const Executable& executable) {
+    if (executable.shares_recipe) return;
     counters->recipes.fetch_add(1, std::memory_order_relaxed);
     counters->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
     history->CountRecipe(executable.compile_seconds);

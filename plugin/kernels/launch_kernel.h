@@ -34,6 +34,7 @@ class LaunchKernel : public ClusterKernel {
   ClusterSource Source(tensorflow::OpKernelContext* context) const override;
   absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
   CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
+  std::shared_ptr<RowBuckets> row_buckets() const override;
   absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                 const absl::Status& failure) override;
   absl::Status OnFailure(const absl::Status& failure) override;
@@ -55,6 +56,7 @@ class LaunchKernel : public ClusterKernel {
   int graph_def_version_ = 0;
   ClusterCounters* counters_ = nullptr;
   const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
+  const std::shared_ptr<RowBuckets> row_buckets_ = std::make_shared<RowBuckets>();
   std::atomic<bool> warned_{false};
   std::atomic<bool> warned_of_changes_{false};
   absl::Mutex split_mutex_;

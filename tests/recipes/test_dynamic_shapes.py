@@ -1,0 +1,262 @@
+"""TF_ENABLE_DYNAMIC_SHAPES: many batch sizes, few recipes, and the CPU's results.
+
+test_row_independence.py tests which programs may run with rows added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import statistics
+from tests.support.compare import CPU, HPU, assert_close
+
+FEATURES = 16
+SIZES = [1 + (37 * i) % 200 for i in range(200)]  # each of 1 to 200 once
+# For these: 1, 2, 3, 4, 6, 8, ... 192, 256, and the two sizes that compile before rows are known.
+MOST_RECIPES = 16 + 2
+
+
+@pytest.fixture(autouse=True)
+def dynamic_shapes(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_ENABLE_DYNAMIC_SHAPES", "1")
+    statistics.reset()
+
+
+def random(*shape: int, seed: int = 1) -> tf.Tensor:
+    return tf.random.stateless_normal(shape, [seed, shape[0]])
+
+
+def assert_same(function: Callable[..., Any], make: Callable[[int], tuple[Any, ...]], sizes: Iterable[int]) -> int:
+    """Runs `function` on the arguments of each size on both devices; the number of recipes that the HPU needed."""
+    kinds = [tf.TensorSpec([None, *a.shape[1:]] if a.shape.rank else [], a.dtype) for a in make(3)]
+    graph = tf.function(function, input_signature=kinds)
+    for size in sizes:
+        with tf.device(CPU):
+            arguments = make(size)
+            expected = graph(*arguments)
+        with tf.device(HPU):
+            actual = graph(*[tf.identity(argument) for argument in arguments])
+        assert_close(actual, expected, context=f"{size} rows,")
+    return recipes()
+
+
+def recipes() -> int:
+    return sum(cluster.recipes for cluster in statistics.get().clusters)
+
+
+def fallbacks() -> int:
+    return statistics.get().fallbacks
+
+
+weights = np.random.RandomState(1).normal(size=[FEATURES, FEATURES]).astype(np.float32) / 4
+kernel = np.random.RandomState(2).normal(size=[3, 3, 2, 4]).astype(np.float32) / 4
+
+
+def perceptron(x: tf.Tensor) -> Any:
+    hidden = tf.nn.relu(x @ weights + 1.0)
+    return tf.nn.softmax(hidden @ weights), tf.argmax(hidden, 1, tf.int32)
+
+
+def images(x: tf.Tensor) -> tf.Tensor:
+    features = tf.nn.max_pool2d(tf.nn.relu(tf.nn.conv2d(x, kernel, 1, "SAME")), 2, 2, "VALID")
+    return tf.reshape(features, [tf.shape(x)[0], -1])
+
+
+def block(tokens: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
+    """An attention block: token ids and lengths are int32, which comes from host memory."""
+    x = tf.gather(weights, tokens)
+    mask = tf.sequence_mask(lengths, 6, tf.float32)
+    scores = tf.einsum("bqd,bkd->bqk", x, x) + (1.0 - mask[:, None, :]) * -1e9
+    x += tf.einsum("bqk,bkd->bqd", tf.nn.softmax(scores), tf.tensordot(x, weights, 1))
+    mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+    return (x - mean) * tf.math.rsqrt(variance + 1e-3)
+
+
+def train(x: tf.Tensor, variable: tf.Variable) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((x @ variable) ** 2)
+    variable.assign_sub(0.01 * tape.gradient(loss, variable))
+    return loss
+
+
+def test_perceptron_over_200_batch_sizes() -> None:
+    assert assert_same(perceptron, lambda n: (random(n, FEATURES),), SIZES) <= MOST_RECIPES
+    assert statistics.get().cluster("perceptron").launches == len(SIZES)
+    assert fallbacks() == 0
+
+
+def test_images_over_200_batch_sizes() -> None:
+    assert assert_same(images, lambda n: (random(n, 8, 8, 2),), SIZES) <= MOST_RECIPES
+    assert fallbacks() == 0
+
+
+def test_attention_over_200_batch_sizes() -> None:
+    def make(n: int) -> tuple[Any, ...]:
+        tokens = tf.random.stateless_uniform([n, 6], [1, n], 0, FEATURES, tf.int32)
+        return tokens, tf.random.stateless_uniform([n], [2, n], 1, 7, tf.int32)
+
+    assert assert_same(block, make, SIZES) <= MOST_RECIPES
+    assert fallbacks() == 0
+
+
+def test_train_step_over_200_batch_sizes_ends_on_the_cpu(capfd: pytest.CaptureFixture[str]) -> None:
+    results = []
+    for device in (CPU, HPU):
+        with tf.device(device):
+            variable = tf.Variable(weights)
+            step = tf.function(train, reduce_retracing=True)
+            losses = [step(random(size, FEATURES), variable) for size in SIZES]
+            results.append((losses, variable.read_value()))
+    assert_close(results[1], results[0])
+    assert 2 < recipes() <= 12
+    assert fallbacks() >= len(SIZES) - recipes()
+    messages = capfd.readouterr().err
+    assert "dimension 0 of argument" in messages
+    assert "its rows cannot be padded: " in messages and "over the rows, in MatMul" in messages
+
+
+@pytest.mark.parametrize("setting", ["0", "1"])
+def test_changing_constants_count_like_changing_shapes(
+    setting: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TF_ENABLE_DYNAMIC_SHAPES", setting)
+    first = tf.function(lambda x, n: tf.nn.relu(x)[:n] * 2.0, reduce_retracing=True)
+    value = random(64, FEATURES)
+    for n in range(1, 31):
+        with tf.device(HPU):
+            assert_close(first(tf.identity(value), tf.constant(n)), tf.nn.relu(value)[:n] * 2.0)
+    assert "the value of argument" in capfd.readouterr().err
+    assert recipes() == (30 if setting == "0" else 11)
+    assert fallbacks() == 30 - recipes()
+
+
+def normalise(x: tf.Tensor) -> Any:
+    image = tf.reshape(x, [-1, 4, 4, 1])
+    return tf.compat.v1.nn.fused_batch_norm(image, tf.ones([1]), tf.zeros([1]), is_training=True)[0]
+
+
+MIX_ROWS: dict[str, Callable[[tf.Tensor], Any]] = {
+    "mean loss": lambda x: tf.reduce_mean(x * x),
+    "batch norm in training": normalise,
+    "softmax over the batch": lambda x: tf.nn.softmax(x, 0),
+    "cumulative sum over the batch": lambda x: tf.cumsum(x, 0),
+    "argmax over the batch": lambda x: tf.argmax(x, 0, tf.int32),
+    "reverse of the batch": lambda x: tf.reverse(x, [0]) * 2.0,
+    "sort over the batch": lambda x: tf.sort(x, 0) * 2.0,
+    "number of rows as a result": lambda x: (x * 2.0, tf.shape(x)),
+    "number of rows": lambda x: x / tf.cast(tf.shape(x)[0], tf.float32),
+    "random numbers": lambda x: x * tf.random.stateless_uniform(tf.shape(x), [1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", MIX_ROWS)
+def test_what_mixes_rows_compiles_for_each_size(name: str) -> None:
+    sizes = [5, 7, 9, 10, 11, 13]
+    count = assert_same(MIX_ROWS[name], lambda n: (random(n, FEATURES),), sizes)
+    assert count >= len(sizes)
+
+
+def test_many_sizes_of_what_mixes_rows_end_on_the_cpu() -> None:
+    assert assert_same(MIX_ROWS["mean loss"], lambda n: (random(n, FEATURES),), range(5, 45)) <= 12
+    assert fallbacks() > 0
+
+
+def test_fixed_size_that_equals_the_batch() -> None:
+    # As many features as rows, at each of them once.
+    sizes = [FEATURES - 3, FEATURES + 1, FEATURES - 1, FEATURES, FEATURES + 9]
+    assert assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes) <= len(sizes)
+
+
+def test_results_of_the_same_size_as_rows() -> None:
+    def function(x: tf.Tensor) -> Any:
+        return x * 2.0, tf.constant(weights) * 3.0, tf.reduce_sum(x, 1)
+
+    # 11 rows run as 12, 13 to 16 as 16, which is also a size of the second result.
+    assert_same(function, lambda n: (random(n, FEATURES),), [3, 5, 11, 13, 15, 16])
+    assert fallbacks() == 0
+
+
+def test_two_arguments_of_which_one_has_rows() -> None:
+    def make(n: int) -> tuple[Any, ...]:
+        return random(n, FEATURES), random(FEATURES, FEATURES)
+
+    assert_same(lambda x, w: tf.nn.tanh(x @ w), make, [5, 6, 9, 10, 11, 12, 17])
+    assert recipes() == 4  # 5, 6; 12 for 9 to 12; 24
+
+
+def test_no_rows() -> None:
+    assert_same(perceptron, lambda n: (random(n, FEATURES),), [3, 5, 7, 0, 9, 0])
+    assert fallbacks() == 0
+
+
+def test_padding_raises_nothing_new() -> None:
+    """Padded rows are real ones: of rows without zeros, no quotient is infinite and no index out of range."""
+
+    def function(x: tf.Tensor, ids: tf.Tensor) -> tf.Tensor:
+        return tf.debugging.check_numerics(1.0 / x + tf.gather(weights, ids), "padded")
+
+    def make(n: int) -> tuple[Any, ...]:
+        return 1.0 + tf.abs(random(n, FEATURES)), tf.range(n) % 3 + FEATURES - 3
+
+    assert_same(function, make, [3, 5, 7, 9, 10, 11])
+
+
+def test_variable_that_no_row_changes() -> None:
+    results = []
+    for device in (CPU, HPU):
+        with tf.device(device):
+            calls, table = tf.Variable(0.0), tf.Variable(weights)
+
+            step = tf.function(lambda x, calls, table: x @ table + calls.assign_add(1.0), reduce_retracing=True)
+            sizes = [3, 5, 7, 9, 10, 11]
+            results.append(([step(random(n, FEATURES), calls, table) for n in sizes], calls.read_value()))
+    assert_close(results[1], results[0])
+    assert recipes() == 4  # 3, 5; 8 for 7; 12 for 9 to 11
+    assert fallbacks() == 0
+
+
+def test_results_go_on_as_arguments_and_into_variables() -> None:
+    graph = tf.function(lambda x: x * 2.0, input_signature=[tf.TensorSpec([None, FEATURES])])
+    kept = []
+    with tf.device(HPU):
+        for size in [3, 5, 7, 9, 10, 11]:
+            value = random(size, FEATURES)
+            kept.append((graph(graph(value)), tf.Variable(graph(value)), value))
+    for twice, variable, value in kept:
+        assert_close(twice, value * 4.0)
+        variable.assign_add(value)
+        assert_close(variable.read_value(), value * 3.0)
+
+
+def test_keras_predict_and_evaluate_with_a_partial_batch() -> None:
+    with tf.device(HPU):
+        layers = [tf.keras.layers.Dense(8, "relu"), tf.keras.layers.Dense(3, "softmax")]
+        model = tf.keras.Sequential([tf.keras.Input([FEATURES]), *layers])
+        data = random(150, FEATURES)
+        for size in (32, 28, 36, 40):
+            whole = model.predict(data, batch_size=size, verbose=0)
+            np.testing.assert_allclose(whole, model(data).numpy(), rtol=1e-5, atol=1e-6)
+    assert fallbacks() == 0
+
+
+def test_off_each_size_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_ENABLE_DYNAMIC_SHAPES", "0")
+    sizes = [3, 5, 7, 9, 10, 11]
+    assert assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes) == len(sizes)
+
+
+def test_function_that_must_be_compiled() -> None:
+    graph = tf.function(perceptron, jit_compile=True, input_signature=[tf.TensorSpec([None, FEATURES])])
+    plain = tf.function(perceptron, input_signature=[tf.TensorSpec([None, FEATURES])])
+    for size in [3, 5, 7, 9, 10, 11, 12]:
+        value = random(size, FEATURES)
+        with tf.device(HPU):
+            actual = graph(value)
+        with tf.device(CPU):
+            assert_close(actual, plain(value))
+    assert recipes() == 4
