@@ -212,6 +212,20 @@ TEST_F(RecipeStoreTest, WaitEndsAtTheTimeoutAndNamesTheHolder) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("the cluster: pid ", getpid()))) << warnings_[0];
 }
 
+TEST_F(RecipeStoreTest, WaitEndsWhenItIsCancelled) {
+  const auto first = Open(), second = Open();
+  const RecipeStore::Lookup claimed = first->FindOrClaim(KeyOf("one"), "one");
+  std::atomic<bool> cancelled{false};
+  std::thread canceller([&] {
+    absl::SleepFor(absl::Milliseconds(50));
+    cancelled = true;
+  });
+  const RecipeStore::Lookup lookup = second->FindOrClaim(KeyOf("one"), "one", &cancelled);
+  EXPECT_TRUE(cancelled);
+  EXPECT_FALSE(lookup.payload.has_value());
+  canceller.join();
+}
+
 TEST_F(RecipeStoreTest, LeastRecentlyUsedIsEvictedFirst) {
   const std::string payload(100'000, 'x');
   settings_.max_bytes = 350'000;
