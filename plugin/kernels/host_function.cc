@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/kernels/host_device.h"
 #include "plugin/kernels/host_layout.h"
+#include "plugin/kernels/host_precision.h"
 #include "plugin/kernels/host_program.h"
 #include "tensorflow/core/common_runtime/process_function_library_runtime.h"
 #include "tsl/platform/errors.h"
@@ -27,6 +28,7 @@ FunctionDef OnHost(FunctionDef function) {
   for (const char* name : {"_XlaMustCompile", "_noinline"}) function.mutable_attr()->erase(name);
   for (tensorflow::NodeDef& node : *function.mutable_node_def()) ClearPlacement(&node);
   ToChannelsLast(&function);
+  ToHostPrecision(&function);
   return function;
 }
 

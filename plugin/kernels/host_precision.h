@@ -1,0 +1,15 @@
+// bfloat16 graphs on the CPU, which lacks some kernels for it.
+#ifndef HPU_PLUGIN_KERNELS_HOST_PRECISION_H_
+#define HPU_PLUGIN_KERNELS_HOST_PRECISION_H_
+
+#include "tensorflow/core/framework/function.h"
+
+namespace hpu {
+
+// Every node of `function` that the CPU has a kernel for in float32 but not in bfloat16 computes in float32, between
+// casts. Other nodes stay as they are.
+void ToHostPrecision(tensorflow::FunctionDef* function);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_KERNELS_HOST_PRECISION_H_
