@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import tensorflow as tf
+
+from habana_frameworks.tensorflow import _passes
+
+tf1 = tf.compat.v1
 
 OPTIMIZERS = {"keras": tf.keras.optimizers.SGD, "legacy": tf.keras.optimizers.legacy.SGD}
 
@@ -67,24 +76,84 @@ def test_automatic_mixed_precision_scales_the_loss_of_keras_models_once(
     assert int(model.optimizer.iterations) == 2
 
 
-def session_loss(optimizer: Any, steps: int) -> list[float]:
+class SessionStep(NamedTuple):
+    """One step of a Session: what it computed with, and the weights behind it."""
+
+    loss: float
+    gradient_of_loss: float
+    """What the backward pass begins with: 1, or the loss scale."""
+    weights: npt.NDArray[np.float32]
+
+
+def session_steps(make_optimizer: Callable[[], Any], factors: list[float]) -> list[SessionStep]:
+    """Trains a linear model for one step with each factor on its predictions."""
+    x = np.random.default_rng(2).standard_normal((16, 8), dtype=np.float32)
+    seen: list[tf.Tensor] = []
+
+    @tf.custom_gradient
+    def watched(loss: tf.Tensor) -> Any:
+        def gradient(upstream: tf.Tensor) -> tf.Tensor:
+            seen.append(upstream)
+            return upstream
+
+        return tf.identity(loss), gradient
+
     with tf.Graph().as_default() as graph, tf.device("/device:HPU:0"):
-        weight = tf.compat.v1.get_variable("w", initializer=np.full((3, 1), 0.5, np.float32), use_resource=True)
-        loss = tf.reduce_mean((tf.matmul(tf.ones([4, 3]), weight) - 2.0) ** 2)
-        train = optimizer.minimize(loss)
-        with tf.compat.v1.Session(graph=graph) as session:
-            session.run(tf.compat.v1.global_variables_initializer())
-            return [session.run([loss, train])[0] for _ in range(steps)]
+        factor = tf1.placeholder(tf.float32, [])
+        weights = tf1.get_variable("w", initializer=np.full((8, 1), 0.5, np.float32), use_resource=True)
+        predictions = tf.matmul(tf.constant(x), weights) * factor
+        loss = watched(tf.reduce_mean((predictions - x.sum(1, keepdims=True)) ** 2))
+        train = make_optimizer().minimize(loss)
+        with tf1.Session(graph=graph) as session:
+            session.run(tf1.global_variables_initializer())
+            steps = []
+            for value in factors:
+                loss_now, upstream, _ = session.run([loss, seen[0], train], {factor: value})
+                steps.append(SessionStep(float(loss_now), float(upstream), session.run(weights)))
+    return steps
 
 
-def test_automatic_mixed_precision_scales_the_loss_of_a_session(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def names() -> set[str]:
-        with tf.Graph().as_default() as graph:
-            weight = tf.compat.v1.get_variable("w", initializer=1.0, use_resource=True)
-            tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(weight * 2.0)
-            return {variable.op.name for variable in graph.get_collection("variables")}
+@contextlib.contextmanager
+def plain_precision() -> Iterator[None]:
+    tf1.train.experimental.disable_mixed_precision_graph_rewrite()
+    with mock.patch.dict(os.environ, TF_ENABLE_AUTO_MIXED_PRECISION="0"):
+        yield
 
-    assert not any("loss_scale" in name for name in names())
-    monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION", "1")
-    losses = session_loss(tf.compat.v1.train.GradientDescentOptimizer(0.05), 3)
-    assert losses[2] < losses[1] < losses[0]
+
+def converted_products() -> int:
+    reports = _passes.recent_reports()
+    return sum(r["op"] == "MatMul" and r["pass"] == "bf16" for report in reports for r in report["rewrites"])
+
+
+def descent() -> Any:
+    return tf1.train.GradientDescentOptimizer(0.1)
+
+
+@pytest.fixture(params=["variable", "wrapper"])
+def make_scaled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], Any]]:
+    """The two ways to automatic mixed precision of a TensorFlow 1 optimizer."""
+    if request.param == "variable":
+        monkeypatch.setenv("TF_ENABLE_AUTO_MIXED_PRECISION", "1")
+        yield descent
+        return
+    yield lambda: tf1.train.experimental.enable_mixed_precision_graph_rewrite(descent())
+    tf1.train.experimental.disable_mixed_precision_graph_rewrite()
+
+
+def test_automatic_mixed_precision_scales_the_loss_of_a_session(hpu: str, make_scaled: Callable[[], Any]) -> None:
+    converted = converted_products()
+    factors = [1.0] * 4 + [np.inf] + [1.0] * 20
+    steps = session_steps(make_scaled, factors)
+    assert converted_products() > converted
+    # The loss is scaled by 2^15, and by half of that from the overflow on, whose step changes nothing.
+    assert [step.gradient_of_loss for step in steps] == [2.0**15] * 5 + [2.0**14] * 20
+    np.testing.assert_array_equal(steps[4].weights, steps[3].weights)
+    assert np.isfinite(steps[-1].weights).all() and np.any(steps[5].weights != steps[4].weights)
+    del steps[4]
+    # Gradients are unscaled: the same training as in float32.
+    with plain_precision():
+        plain = session_steps(descent, [1.0] * 24)
+    assert {step.gradient_of_loss for step in plain} == {1.0}
+    assert plain[-1].loss < 0.05 * plain[0].loss
+    np.testing.assert_allclose([s.weights for s in steps], [s.weights for s in plain], atol=0.02)
+    np.testing.assert_allclose([s.loss for s in steps], [s.loss for s in plain], rtol=0.02, atol=0.02 * plain[0].loss)
