@@ -1,16 +1,17 @@
 """Time of the graph passes on generated graphs, and how it grows with their size.
 
-python benchmarks/graph_passes.py [--nodes 2000 5000 …] [--host 0.02]
+python benchmarks/graph_passes.py [--nodes 2000 5000 …] [--host 0.02] [--bf16 full]
 
 The graph is layered like a train step: element-wise ops, a share of host ops in between, and a backward half that uses
 what the forward half made, last first. Prints one line for each size and the exponent of the growth between the
-smallest and the largest.
+smallest and the largest. --bf16 measures with the conversion to bfloat16 on, by a recipe of TF_BF16_CONVERSION.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import random
 import statistics
 import time
@@ -55,17 +56,18 @@ def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
     return graph
 
 
-def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[str, float], int]:
-    """Median seconds of all passes, those of each, and the number of clusters."""
+def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[str, float], int, int]:
+    """Median seconds of all passes, those of each, and the numbers of clusters and of nodes in bfloat16."""
     graph = generate(nodes, host_share)
     runs = []
-    clusters = 0
+    clusters = converted = 0
     for _ in range(repeats):
         report = _passes.run(graph, function="__inference_generated_1").report
         runs.append({entry["pass"]: entry["seconds"] for entry in report["times"]})
         clusters = len(report["clusters"])
+        converted = sum(rewrite["pass"] == "bf16" for rewrite in report["rewrites"])
     each = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
-    return statistics.median(sum(run.values()) for run in runs), each, clusters
+    return statistics.median(sum(run.values()) for run in runs), each, clusters, converted
 
 
 def main() -> None:
@@ -73,13 +75,15 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, nargs="+", default=[2000, 5000, 10000, 20000, 50000])
     parser.add_argument("--host", type=float, default=0.02, help="share of nodes on the CPU")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--bf16", default="0", help="a value of TF_BF16_CONVERSION (default: %(default)s)")
     arguments = parser.parse_args()
+    os.environ["TF_BF16_CONVERSION"] = arguments.bf16
     start = time.monotonic()
     seconds = {}
     for nodes in arguments.nodes:
-        seconds[nodes], each, clusters = measure(nodes, arguments.host, arguments.repeats)
+        seconds[nodes], each, clusters, converted = measure(nodes, arguments.host, arguments.repeats)
         parts = ", ".join(f"{name} {value:.3f}" for name, value in each.items())
-        print(f"{nodes:6d} nodes: {seconds[nodes]:.3f} s ({parts}), {clusters} clusters")
+        print(f"{nodes:6d} nodes: {seconds[nodes]:.3f} s ({parts}), {clusters} clusters, {converted} nodes in bfloat16")
     if len(seconds) > 1:
         small, large = min(seconds), max(seconds)
         exponent = math.log(seconds[large] / seconds[small]) / math.log(large / small)
