@@ -26,8 +26,9 @@ HPU_EXPORT const char* hpu_version(void);
 // --- device ---
 
 // The device as a JSON object: "backend" (the value of HPU_BACKEND, or the acquired device's), "acquired" (bool),
-// "modules" (number on this machine, or null), and, once acquired, "type", "description", "module_id", "memory_bytes",
-// "compiler_target", "host_pool_bytes". "error" is there if the backend is unknown. Acquires nothing.
+// "modules" (number on this machine, or null), "compiler_target" (where the backend knows it before the device is
+// acquired), and, once acquired, "type", "description", "module_id", "memory_bytes", "host_pool_bytes". "error" is
+// there if the backend is unknown. Acquires nothing.
 HPU_EXPORT hpu_buffer hpu_device_info(void);
 
 // Device memory, in bytes. All 0 while the device is not acquired, but limit.
@@ -88,6 +89,30 @@ HPU_EXPORT void hpu_stop_compiling(void);
 // 9 (FailedPrecondition) if it may not; `message` then says which op mixes rows.
 HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded,
                                   size_t padded_size, int64_t padded_rows, hpu_buffer* message);
+
+// --- recipes on disk, for tools: no device is needed ---
+
+// Each returns an absl status code. If it is 0, `out` gets what is described, otherwise the message. `path` is the
+// directory (TF_RECIPE_CACHE_PATH); a key is an entry's name without suffix.
+
+// A JSON object: "entries", each with "key", "bytes", "used" (seconds since 1970), "problem" (empty, or why it would
+// not be loaded) and, without a problem, "cluster", "ops" (instructions), "created", "compile_seconds",
+// "workspace_bytes", "payload_bytes", "arguments", "results", "program" (its SHA-256), "backend", "target",
+// "package_version", "tensorflow_version"; "damaged" (files that were set aside); "pending" (lock and temporary files).
+HPU_EXPORT int32_t hpu_store_list(const char* path, hpu_buffer* out);
+// Removes what was set aside, what killed processes left, and the least recently used entries, but none that is being
+// read, until the others have at most `max_bytes` and none was last used more than `max_unused_s` ago (a negative
+// number sets no limit). A JSON object: "entries" and "bytes" removed, "in_use" (entries that had to go and stayed),
+// "busy" (another process evicts: no entry was removed), "leftovers" and "damaged" removed.
+HPU_EXPORT int32_t hpu_store_clean(const char* path, int64_t max_bytes, int64_t max_unused_s, hpu_buffer* out);
+// The bytes of an entry that verifies.
+HPU_EXPORT int32_t hpu_store_read(const char* path, const char* key, hpu_buffer* out);
+// What bytes from elsewhere hold, as in hpu_store_list; an error if they are no entry of this key.
+HPU_EXPORT int32_t hpu_store_inspect(const char* key, const void* bytes, size_t size, hpu_buffer* out);
+// Puts an entry that verifies in place, whole or not at all. Nothing is written to `out`.
+HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void* bytes, size_t size, hpu_buffer* out);
+// How the program of entry `now` differs from that of `before`: a JSON list of texts for people.
+HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
 
 // --- graph passes ---
 

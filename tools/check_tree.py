@@ -16,15 +16,17 @@ MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w"""
 # A layer may include those named here and itself (docs/architecture.md).
 LAYERS = {
     "flags": set(),
+    "json": set(),
     "log": {"flags"},
     "files": set(),
     "hal": {"log", "flags"},
     "backends": {"hal", "files", "log", "flags"},
     "cts": {"hal", "backends", "flags"},
     "store": {"files"},
-    "passes": {"log", "flags"},
-    "compiler": {"hal", "store", "log", "flags"},
-    "device": {"hal", "log", "flags"},
+    "fuzz": {"store"},
+    "passes": {"json", "log", "flags"},
+    "compiler": {"hal", "store", "json", "log", "flags"},
+    "device": {"hal", "json", "log", "flags"},
     "fused": {"passes", "flags"},
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import pathlib
 import sys
 
@@ -9,6 +10,7 @@ from habana_frameworks.tensorflow.errors import PluginNotFoundError, TensorFlowE
 
 PLUGIN = "habana_device"
 _PACKAGE = pathlib.Path(__file__).resolve().parent
+_FLAVOURS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly")
 
 
 def package_directory() -> str:
@@ -34,6 +36,17 @@ def built_for() -> dict[str, pathlib.Path]:
     for directory in search_paths():
         for path in sorted(directory.glob(f"{PLUGIN}.so.*")):
             found.setdefault(path.name[len(f"{PLUGIN}.so.") :], path)
+    return found
+
+
+def installed_tensorflow() -> dict[str, str]:
+    """Installed distributions that provide TensorFlow, with their versions."""
+    found = {}
+    for name in _FLAVOURS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
     return found
 
 

@@ -9,63 +9,34 @@
 #include "plugin/device/process_device.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/backend.h"
+#include "plugin/json/json.h"
 #include "tsl/platform/status.h"
 
 namespace hpu {
 namespace {
 
-void AppendEscaped(absl::string_view text, std::string* json) {
-  constexpr char kHex[] = "0123456789abcdef";
-  json->push_back('"');
-  for (const char c : text) {
-    if (c == '"' || c == '\\') json->push_back('\\');
-    if (static_cast<unsigned char>(c) >= 0x20) {
-      json->push_back(c);
-    } else {
-      json->append("\\u00").append(1, kHex[c >> 4]).append(1, kHex[c & 15]);
-    }
-  }
-  json->push_back('"');
-}
-
-// Writes one flat JSON object.
-class JsonObject {
- public:
-  void Add(absl::string_view name, absl::string_view text) { AppendEscaped(text, Member(name)); }
-  void AddLiteral(absl::string_view name, const std::string& literal) { Member(name)->append(literal); }
-  std::string Finish() && { return json_ + "}"; }
-
- private:
-  std::string* Member(absl::string_view name) {
-    json_.append(json_.size() > 1 ? ", " : "");
-    AppendEscaped(name, &json_);
-    json_.append(": ");
-    return &json_;
-  }
-
-  std::string json_ = "{";
-};
-
 std::string DescribeDevice() {
   JsonObject json;
   ProcessDevice* device = ProcessDevice::GetIfAcquired();
-  json.AddLiteral("acquired", device != nullptr ? "true" : "false");
+  json.Add("acquired", device != nullptr);
   absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
   absl::StatusOr<int> modules = backend.ok() ? (*backend)->ModuleCount() : backend.status();
   json.AddLiteral("modules", modules.ok() ? std::to_string(*modules) : "null");
   if (!modules.ok()) json.Add("error", modules.status().message());
   if (device == nullptr) {
-    json.Add("backend", backend.ok() ? (*backend)->name() : flags::Backend());
+    json.Add("backend", backend.ok() ? std::string((*backend)->name()) : flags::Backend());
+    const absl::StatusOr<std::string> target = backend.ok() ? (*backend)->CompilerTarget() : backend.status();
+    if (target.ok()) json.Add("compiler_target", *target);
     return std::move(json).Finish();
   }
   const hal::DeviceInfo& info = device->hal().info();
   json.Add("backend", info.backend);
   json.Add("type", info.type);
   json.Add("description", info.description);
-  json.AddLiteral("module_id", std::to_string(info.module_id));
-  json.AddLiteral("memory_bytes", std::to_string(info.memory_bytes));
+  json.Add("module_id", info.module_id);
+  json.Add("memory_bytes", info.memory_bytes);
   json.Add("compiler_target", info.compiler_target);
-  json.AddLiteral("host_pool_bytes", std::to_string(device->host_pool().size()));
+  json.Add("host_pool_bytes", device->host_pool().size());
   return std::move(json).Finish();
 }
 

@@ -28,6 +28,11 @@ class Backend {
   virtual absl::string_view name() const = 0;
   // Modules of this machine (or server), whether held or not. Acquires nothing.
   virtual absl::StatusOr<int> ModuleCount() = 0;
+  // What recipes compiled here depend on beside the program: DeviceInfo::compiler_target of a device acquired now.
+  // Unimplemented where only an acquired device knows. Acquires nothing.
+  virtual absl::StatusOr<std::string> CompilerTarget() {
+    return absl::UnimplementedError("known once the device is acquired");
+  }
   // Acquires the first free module that the options admit. Unavailable if all are held: the message names the holders
   // (process id and command) and what to do.
   virtual absl::StatusOr<std::unique_ptr<Device>> Acquire(const AcquireOptions& options) = 0;

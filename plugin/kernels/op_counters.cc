@@ -2,14 +2,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/json/json.h"
 #include "plugin/passes/graph_util.h"
-#include "plugin/passes/json.h"
 
 namespace hpu {
 namespace {
-
-using passes::JsonList;
-using passes::JsonQuote;
 
 template <typename Counts>
 std::string CountsJson(const Counts& counts) {
@@ -61,7 +58,7 @@ std::string OpCounters::ToJsonMembers() const {
   absl::MutexLock lock(&mutex_);
   const std::string failures = JsonList(failures_, [](std::string* out, const Failure& failure) {
     absl::StrAppend(out, "{\"record\":", failure.record, ",\"cluster\":", JsonQuote(failure.cluster),
-                    ",\"rule\":", JsonQuote(failure.rule), ",\"nodes\":", passes::JsonStrings(failure.nodes),
+                    ",\"rule\":", JsonQuote(failure.rule), ",\"nodes\":", JsonStrings(failure.nodes),
                     ",\"reason\":", JsonQuote(failure.reason), "}");
   });
   return absl::StrCat("\"host_runs\":", CountsJson(host_runs_), ",\"copies\":", CountsJson(copies_),

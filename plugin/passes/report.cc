@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/json/json.h"
 #include "plugin/log/log.h"
-#include "plugin/passes/json.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {

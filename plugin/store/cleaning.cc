@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "plugin/files/file_lock.h"
 #include "plugin/store/file_names.h"
 
@@ -31,15 +32,27 @@ bool RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
 
 }  // namespace
 
-void RemoveLeftovers(const StoreDirectory& directory) {
+int RemoveLeftovers(const StoreDirectory& directory) {
+  int removed = 0;
   for (const File& file : ListFiles(directory)) {
-    if (IsTemporary(file.name) || IsLock(file.name)) RemoveUnlocked(directory, file.name);
+    if ((IsTemporary(file.name) || IsLock(file.name)) && RemoveUnlocked(directory, file.name)) ++removed;
   }
+  return removed;
 }
 
-int Evict(const StoreDirectory& directory, int64_t max_bytes) {
+int RemoveDamaged(const StoreDirectory& directory) {
+  int removed = 0;
+  for (const File& file : ListFiles(directory)) {
+    if (IsDamaged(file.name) && directory.Remove(file.name).ok()) ++removed;
+  }
+  return removed;
+}
+
+Eviction Evict(const StoreDirectory& directory, const EvictionLimits& limits) {
+  Eviction eviction;
   absl::StatusOr<FileDescriptor> lock_file = directory.OpenLockFile(kEvictionLock);
-  if (!lock_file.ok() || files::TryLock(*lock_file) == files::LockAttempt::kHeld) return 0;
+  eviction.busy = lock_file.ok() && files::TryLock(*lock_file) == files::LockAttempt::kHeld;
+  if (!lock_file.ok() || eviction.busy) return eviction;
   std::vector<File> entries = ListFiles(directory);
   entries.erase(std::remove_if(entries.begin(), entries.end(), [](const File& file) { return !IsEntry(file.name); }),
                 entries.end());
@@ -48,14 +61,18 @@ int Evict(const StoreDirectory& directory, int64_t max_bytes) {
   std::sort(entries.begin(), entries.end(), [](const File& a, const File& b) {
     return std::tie(a.used.tv_sec, a.used.tv_nsec, a.name) < std::tie(b.used.tv_sec, b.used.tv_nsec, b.name);
   });
-  int removed = 0;
+  const absl::Time oldest = absl::Now() - limits.max_unused;
   for (const File& file : entries) {
-    if (total <= max_bytes) break;
-    if (!RemoveUnlocked(directory, file.name)) continue;
+    if (total <= limits.max_bytes && absl::TimeFromTimespec(file.used) >= oldest) break;
+    if (!RemoveUnlocked(directory, file.name)) {
+      ++eviction.in_use;
+      continue;
+    }
     total -= file.bytes;
-    ++removed;
+    eviction.bytes += file.bytes;
+    ++eviction.entries;
   }
-  return removed;
+  return eviction;
 }
 
 }  // namespace hpu::store

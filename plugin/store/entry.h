@@ -11,8 +11,6 @@
 //           metadata: hpu.recipe.v1.Metadata
 //           payload: what hal::Recipe::Serialize gave
 //   end-32  32    SHA-256 of all bytes before
-//
-// habana_frameworks/tensorflow/recipes/entry.py reads the same format for `hpu cache`.
 #ifndef HPU_PLUGIN_STORE_ENTRY_H_
 #define HPU_PLUGIN_STORE_ENTRY_H_
 

@@ -1,4 +1,4 @@
-// Names of the files in a recipe cache's directory. habana_frameworks/tensorflow/recipes/directory.py knows them too.
+// Names of the files in a recipe cache's directory.
 #ifndef HPU_PLUGIN_STORE_FILE_NAMES_H_
 #define HPU_PLUGIN_STORE_FILE_NAMES_H_
 

@@ -160,7 +160,7 @@ void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
 absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(settings_.path, /*make=*/true));
   TF_RETURN_IF_ERROR(directory.Write(EntryName(key.name), bytes));
-  if (settings_.max_bytes > 0) counters_.evicted.fetch_add(Evict(directory, settings_.max_bytes));
+  if (settings_.max_bytes > 0) counters_.evicted.fetch_add(Evict(directory, {settings_.max_bytes}).entries);
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@ MODULES = (
     "habana_frameworks.tensorflow.statistics",
     "habana_frameworks.tensorflow.sysconfig",
     "habana_frameworks.tensorflow.cli",
+    "habana_frameworks.tensorflow.recipe_store",
 )
 
 

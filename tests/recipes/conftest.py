@@ -52,6 +52,10 @@ class Warm:
     cache: pathlib.Path
     first: dict[str, Any]
 
+    def copy(self, cache: pathlib.Path) -> Warm:
+        shutil.copytree(self.cache, cache)
+        return Warm(cache, self.first)
+
 
 @pytest.fixture(scope="session")
 def first_run(tmp_path_factory: pytest.TempPathFactory) -> Warm:
@@ -62,6 +66,18 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> Warm:
 @pytest.fixture
 def warm(first_run: Warm, tmp_path: pathlib.Path) -> Warm:
     """A copy for one test."""
-    cache = tmp_path / "recipes"
-    shutil.copytree(first_run.cache, cache)
-    return Warm(cache, first_run.first)
+    return first_run.copy(tmp_path / "recipes")
+
+
+@pytest.fixture(scope="session")
+def several_run(tmp_path_factory: pytest.TempPathFactory) -> Warm:
+    """The same with two more clusters: three recipes."""
+    cache = tmp_path_factory.mktemp("several") / "recipes"
+    before = "[tf.function(lambda x: x * n + 1)(tf.ones([n])) for n in (3, 5)]"
+    return Warm(cache, run_training(cache, before=before))
+
+
+@pytest.fixture
+def several(several_run: Warm, tmp_path: pathlib.Path) -> Warm:
+    """A copy for one test."""
+    return several_run.copy(tmp_path / "several")

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow._version import __version__
-from habana_frameworks.tensorflow.cli import doctor, explain
+from habana_frameworks.tensorflow.cli import cache, doctor, explain
 
-COMMANDS = (doctor, explain)
+COMMANDS = (doctor, explain, cache)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

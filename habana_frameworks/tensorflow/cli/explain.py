@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import pathlib
-import runpy
 import sys
-import traceback
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from habana_frameworks.tensorflow import errors, library_loader
+from habana_frameworks.tensorflow.cli import program
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.explanation import Explanation
@@ -34,8 +30,7 @@ def add_parser(subparsers: Any) -> None:
         help="write everything as JSON; - is stdout, and the program's output then goes to stderr",
     )
     parser.add_argument("--html", metavar="FILE", help="write one page with the graphs drawn, for a browser")
-    parser.add_argument("script", help="the Python program; options for `hpu explain` come before it")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    program.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -47,15 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     from habana_frameworks.tensorflow.explanation import Collector
 
-    try:
-        library_loader.load_habana_module()
-    except errors.HabanaModuleError as error:
-        print(f"hpu explain: {error}\n(`hpu doctor` says more)", file=sys.stderr)
+    if not program.load("hpu explain"):
         return 2
     collector = Collector()
     collector.start()
-    with _stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
-        code = _run_script(arguments.script, arguments.arguments)
+    with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
+        code = program.run(arguments.script, arguments.arguments, "hpu explain")
     explanation = collector.stop()
     written = _write(explanation, arguments)
     if code == 0 and not written:
@@ -71,11 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _problem(arguments: argparse.Namespace) -> str:
-    script = pathlib.Path(arguments.script)
-    if not script.exists():
-        return f"no program at {script}"
-    if script.is_dir() and not (script / "__main__.py").is_file():
-        return f"{script} is a directory without __main__.py"
+    problem = program.problem(arguments.script)
+    if problem:
+        return problem
     for option in ("json", "html"):
         target = getattr(arguments, option)
         if target in (None, "-"):
@@ -84,59 +74,6 @@ def _problem(arguments: argparse.Namespace) -> str:
         if not folder.is_dir():
             return f"--{option} {target}: there is no directory {folder}"
     return "--html -: a page goes to a file" if arguments.html == "-" else ""
-
-
-def _run_script(script: str, arguments: list[str]) -> int:
-    """Runs it as `python script arguments` would, in this process; its exit code."""
-    before = sys.argv[:], sys.path[:]
-    sys.argv = [script, *arguments]
-    sys.path.insert(0, str(pathlib.Path(script).resolve().parent))
-    try:
-        runpy.run_path(script, run_name="__main__")
-        return 0
-    except SystemExit as end:
-        return _exit_code(end.code)
-    except KeyboardInterrupt:
-        print("hpu explain: interrupted; what ran until now:", file=sys.stderr)
-        return 130
-    except BaseException as error:
-        # From the program's own first line on: what runs it is of no interest.
-        own = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename not in (__file__, runpy.__file__)
-        ]
-        own = [frame for frame in own if not frame.filename.startswith("<frozen runpy")]
-        print("Traceback (most recent call last):", *traceback.format_list(own), sep="\n", end="", file=sys.stderr)
-        print("".join(traceback.format_exception_only(type(error), error)), end="", file=sys.stderr)
-        return 1
-    finally:
-        sys.stdout.flush()
-        sys.argv, sys.path = before
-
-
-def _exit_code(value: object) -> int:
-    """As the interpreter takes sys.exit()'s argument."""
-    if value is None:
-        return 0
-    if isinstance(value, int):
-        return value & 0xFF
-    print(value, file=sys.stderr)
-    return 1
-
-
-@contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    """For the whole process: native code and child processes write to the descriptor."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from habana_frameworks.tensorflow._text import number, shortened, size, table
 from habana_frameworks.tensorflow.explanation.model import Cut, Explanation, Graph, RuleTotal
 
 _WIDTH = 110
@@ -20,14 +21,14 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     graphs = explanation.graphs
     clusters = sum(len(graph.clusters) for graph in graphs)
     yield (
-        f"{_number(len(graphs), 'graph')}: {_share(explanation.hpu_ops, explanation.ops)} ops on the HPU, "
-        f"{_share(explanation.clustered_ops, explanation.ops)} in {_number(clusters, 'cluster')}"
+        f"{number(len(graphs), 'graph')}: {_share(explanation.hpu_ops, explanation.ops)} ops on the HPU, "
+        f"{_share(explanation.clustered_ops, explanation.ops)} in {number(clusters, 'cluster')}"
     )
     if explanation.dropped_graphs:
-        yield f"{_number(explanation.dropped_graphs, 'graph')} more: there was no room for their ops"
+        yield f"{number(explanation.dropped_graphs, 'graph')} more: there was no room for their ops"
     if graphs:
         yield ""
-        yield from _table(["graph", "ops", "on HPU", "clusters", "in them", "launches"], _graph_rows(graphs))
+        yield from table(["graph", "ops", "on HPU", "clusters", "in them", "launches"], _graph_rows(graphs))
         if len(graphs) > _MAX_GRAPHS:
             yield f"  … and {len(graphs) - _MAX_GRAPHS} smaller ones"
     totals = explanation.rules()
@@ -53,8 +54,8 @@ def _lines(explanation: Explanation) -> Iterator[str]:
     if eager.launches or eager.host_runs:
         yield ""
         yield (
-            f"Eager ops: {_number(eager.launches, 'launch', 'launches')}, "
-            f"{_number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
+            f"Eager ops: {number(eager.launches, 'launch', 'launches')}, "
+            f"{number(eager.host_runs, 'run')} on the CPU, which copied {size(eager.host_bytes)}"
         )
 
 
@@ -62,7 +63,7 @@ def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:
     largest = sorted(graphs, key=lambda graph: -len(graph.ops))[:_MAX_GRAPHS]
     return [
         [
-            _shortened(graph.name, 40),
+            shortened(graph.name, 40),
             str(len(graph.ops)),
             str(graph.hpu_ops),
             str(len(graph.clusters)),
@@ -73,20 +74,10 @@ def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:
     ]
 
 
-def _table(heads: list[str], rows: list[list[str]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
-    for row in [heads, *rows]:
-        cells = [
-            cell.ljust(width) if not column else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths))
-        ]
-        yield "  " + "  ".join(cells).rstrip()
-
-
 def _rule(total: RuleTotal) -> Iterator[str]:
-    counts = [_number(total.ops, "op")] if total.ops else []
+    counts = [number(total.ops, "op")] if total.ops else []
     if total.cuts:
-        counts.append(_number(total.cuts, "cut"))
+        counts.append(number(total.cuts, "cut"))
     if total.copied_bytes:
         counts.append(f"{size(total.copied_bytes)} copied")
     yield f"  {total.rule.name} ({', '.join(counts)}): {total.rule.meaning}"
@@ -99,27 +90,9 @@ def _rule(total: RuleTotal) -> Iterator[str]:
 def _cut(cut: Cut) -> str:
     shown = ", ".join(cut.through[:4])
     more = f" and {len(cut.through) - 4} more" if len(cut.through) > 4 else ""
-    first, second = (_shortened(name.replace("habana_cluster_", "", 1), 48) for name in (cut.first, cut.second))
+    first, second = (shortened(name.replace("habana_cluster_", "", 1), 48) for name in (cut.first, cut.second))
     return f"{first} | {second}: {cut.rule}: {cut.reason}" + (f": {shown}{more}" if shown else "")
-
-
-def _shortened(text: str, length: int) -> str:
-    """Its beginning and its end, which tell clusters of a graph apart."""
-    return text if len(text) <= length else f"{text[: length - 9]}…{text[-8:]}"
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({100 * part // whole} %)" if whole else "")
-
-
-def _number(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
-def size(count: float) -> str:
-    """Bytes as people read them."""
-    for unit in ("bytes", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"

@@ -19,6 +19,8 @@ class EmulatorBackend final : public hal::Backend {
 
   absl::StatusOr<int> ModuleCount() override { return common::ModuleCountSetting(); }
 
+  absl::StatusOr<std::string> CompilerTarget() override { return emulator::CompilerTarget(); }
+
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(flags::EmulatorFaults()));
     HPU_ASSIGN_OR_RETURN(common::ModuleLock lock, common::ModuleLock::Claim(options));
@@ -28,7 +30,7 @@ class EmulatorBackend final : public hal::Backend {
     info.module_id = lock.module_id();
     info.description = absl::StrCat("emulated ", info.type, ", module ", info.module_id);
     HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));
-    info.compiler_target = CompilerTarget();
+    info.compiler_target = emulator::CompilerTarget();
     HPU_ASSIGN_OR_RETURN(auto reservation,
                          common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kReadWrite));
     return std::make_unique<EmulatorDevice>(std::move(info), std::move(lock), std::move(reservation),

@@ -20,6 +20,8 @@ class NullBackend final : public hal::Backend {
 
   absl::StatusOr<int> ModuleCount() override { return common::ModuleCountSetting(); }
 
+  absl::StatusOr<std::string> CompilerTarget() override { return null::CompilerTarget(); }
+
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, common::CandidateModules(options));
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(flags::EmulatorFaults()));
@@ -29,7 +31,7 @@ class NullBackend final : public hal::Backend {
     info.description = "null device (computes nothing)";
     info.module_id = candidates.front();
     HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));
-    info.compiler_target = CompilerTarget();
+    info.compiler_target = null::CompilerTarget();
     HPU_ASSIGN_OR_RETURN(auto reservation,
                          common::Reservation::Create(info.memory_bytes, common::Reservation::Data::kNone));
     return std::make_unique<NullDevice>(std::move(info), std::move(reservation), std::move(faults));

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import sys
 from collections.abc import Iterator
@@ -10,19 +9,6 @@ from collections.abc import Iterator
 from habana_frameworks.tensorflow import lib_utils
 from habana_frameworks.tensorflow._version import __version__
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
-
-_FLAVOURS = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly")
-
-
-def installed_tensorflow() -> dict[str, str]:
-    """Installed distributions that provide TensorFlow, with their versions."""
-    found = {}
-    for name in _FLAVOURS:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def check() -> Iterator[Finding]:
@@ -40,7 +26,7 @@ def check() -> Iterator[Finding]:
 
 
 def _check_tensorflow() -> Finding:
-    found = installed_tensorflow()
+    found = lib_utils.installed_tensorflow()
     listed = ", ".join(f"{name} {version}" for name, version in found.items())
     supported = sorted(lib_utils.built_for())
     wanted = supported[-1] if supported else "2.15.1"

@@ -1,6 +1,6 @@
-#include "plugin/passes/json.h"
+#include "plugin/json/json.h"
 
-namespace hpu::passes {
+namespace hpu {
 
 std::string JsonQuote(std::string_view text) {
   std::string quoted = "\"";
@@ -21,4 +21,12 @@ std::string JsonStrings(const std::vector<std::string>& texts) {
   return JsonList(texts, [](std::string* out, const std::string& text) { out->append(JsonQuote(text)); });
 }
 
-}  // namespace hpu::passes
+void JsonObject::AddLiteral(std::string_view name, const std::string& literal) {
+  if (json_.size() > 1) json_ += ", ";
+  json_ += '"';
+  json_ += name;
+  json_ += "\": ";
+  json_ += literal;
+}
+
+}  // namespace hpu

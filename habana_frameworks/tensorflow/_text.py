@@ -1,0 +1,44 @@
+"""Numbers, names and tables as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines; the first column is text, the others are flush right."""
+    lines = [heads, *rows]
+    widths = [max(len(row[column]) for row in lines) for column in range(len(heads))]
+    for row in lines:
+        cells = [
+            cell.ljust(width) if not column else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths))
+        ]
+        yield "  " + "  ".join(cells).rstrip()
+
+
+def shortened(text: str, length: int) -> str:
+    """Its beginning and its end, which tell clusters of a graph apart."""
+    return text if len(text) <= length else f"{text[: length - 9]}…{text[-8:]}"
+
+
+def number(count: int, one: str, many: str = "") -> str:
+    """Counts things: "1 entry", "3 entries"."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def size(count: float) -> str:
+    """Bytes as people read them."""
+    for unit in ("bytes", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def duration(seconds: float) -> str:
+    """A span of time, in its largest unit: "45 s", "3 h", "12 d"."""
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"

@@ -1,0 +1,67 @@
+"""`hpu cache export` and `import`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow.cli.cache import common
+from habana_frameworks.tensorflow.recipe_store import BundleError, SigningKey, export_bundle, import_bundle
+
+_DEFAULT_MAX_MB = 4096
+
+
+def add_parsers(subparsers: Any) -> None:
+    export = common.add_command(
+        subparsers,
+        "export",
+        _export,
+        "Write all recipes to one signed file, for another machine. Exit code 1: some were damaged and left out.",
+    )
+    read = common.add_command(
+        subparsers,
+        "import",
+        _import,
+        "Take the recipes of a bundle that fit this installation and machine. Exit code 1: some do not fit; 2: the "
+        "bundle is refused as a whole, and nothing was taken.",
+    )
+    for parser in (export, read):
+        parser.add_argument(
+            "--key", required=True, metavar="FILE", help="32 or more secret bytes, in a file of mode 0600"
+        )
+        parser.add_argument("bundle", help="the file")
+    read.add_argument(
+        "--max-mb",
+        type=int,
+        default=_DEFAULT_MAX_MB,
+        help=f"refuse larger bundles, in MiB (default: {_DEFAULT_MAX_MB})",
+    )
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    done = export_bundle(common.directory_of(arguments), arguments.bundle, SigningKey(arguments.key))
+    if arguments.json:
+        common.print_json(done)
+    else:
+        total = _text.size(sum(entry.bytes for entry in done.entries))
+        print(f"{_text.number(len(done.entries), 'recipe')} ({total}) written to {arguments.bundle}")
+        common.print_list("Left out:", [f"{common.name_of(entry)}: {entry.problem}" for entry in done.skipped])
+    return 1 if done.skipped else 0
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    path, key = common.directory_of(arguments), SigningKey(arguments.key)
+    try:
+        done = import_bundle(path, arguments.bundle, key, arguments.max_mb << 20)
+    except BundleError as error:
+        raise BundleError(f"{arguments.bundle} is refused: {error}") from error
+    if arguments.json:
+        common.print_json(done)
+    else:
+        print(f"{_text.number(len(done.entries), 'recipe')} imported into {path}")
+        refused = [f"{entry[: common.SHORT_KEY]}: {'; '.join(reasons)}" for entry, reasons in done.refused.items()]
+        common.print_list("Refused, for no program could use them here:", refused)
+        needed = {", ".join(settings) for settings in done.conditions.values()}
+        common.print_list("Found only by programs that run with:", sorted(needed))
+    return 1 if done.refused else 0

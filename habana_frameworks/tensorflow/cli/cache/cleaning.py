@@ -1,0 +1,84 @@
+"""`hpu cache gc` and `clear`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import Any
+
+from habana_frameworks.tensorflow import _text, flags
+from habana_frameworks.tensorflow.cli.cache import common
+from habana_frameworks.tensorflow.recipe_store import Cleaned, clean, list_entries
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def add_parsers(subparsers: Any) -> None:
+    gc = common.add_command(
+        subparsers,
+        "gc",
+        _gc,
+        "Remove leftovers, damaged files, and recipes by size and age. The least recently used go first, and none that "
+        "a program is reading. Exit code 1: recipes stayed that had to go.",
+    )
+    gc.add_argument(
+        "--max-mb", type=_count, metavar="N", help="remove until all take N MiB (default: HPU_RECIPE_CACHE_MAX_MB)"
+    )
+    gc.add_argument(
+        "--max-age", type=_seconds, metavar="AGE", help="remove what was not used for so long: 90s, 30m, 12h, 30d"
+    )
+    clear = common.add_command(
+        subparsers, "clear", _clear, "Remove all recipes. Asks first. Exit code 1: some stayed, or the answer was no."
+    )
+    clear.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("it must not be negative")
+    return value
+
+
+def _seconds(text: str) -> int:
+    match = re.fullmatch(r"(\d+)([smhd])", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no span of time: give a number with s, m, h or d, as in 30d")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _gc(arguments: argparse.Namespace) -> int:
+    limit_mb = arguments.max_mb
+    if limit_mb is None and flags.recipe_cache_max_mb() > 0:
+        limit_mb = flags.recipe_cache_max_mb()
+    max_bytes = None if limit_mb is None else limit_mb << 20
+    return _report(clean(common.directory_of(arguments), max_bytes, arguments.max_age), arguments)
+
+
+def _clear(arguments: argparse.Namespace) -> int:
+    path = common.directory_of(arguments)
+    if not arguments.yes:
+        count = len(list_entries(path).entries)
+        if not sys.stdin.isatty():
+            raise common.UsageError(f"this removes {_text.number(count, 'recipe')} from {path}: say --yes")
+        answer = input(f"Remove {_text.number(count, 'recipe')} from {path}? [y/N] ")
+        if answer.strip().lower() not in ("y", "yes"):
+            return 1
+    return _report(clean(path, max_bytes=0, max_unused_seconds=0), arguments)
+
+
+def _report(done: Cleaned, arguments: argparse.Namespace) -> int:
+    stayed = done.busy or done.in_use > 0
+    if arguments.json:
+        common.print_json(done)
+        return 1 if stayed else 0
+    print(
+        f"removed {_text.number(done.entries, 'recipe')} ({_text.size(done.bytes)}), "
+        f"{_text.number(done.damaged, 'damaged file')}, {_text.number(done.leftovers, 'leftover')}"
+    )
+    if done.in_use:
+        print(f"{_text.number(done.in_use, 'recipe')} stayed: programs are reading them; try again")
+    if done.busy:
+        print("another process is removing recipes; try again")
+    return 1 if stayed else 0

@@ -1,0 +1,101 @@
+"""`hpu cache ls`, `stat` and `verify`."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow.cli.cache import common
+from habana_frameworks.tensorflow.recipe_store import Entry, Installation, list_entries, misfits
+
+_ORDERS = ("used", "created", "bytes", "compile_seconds", "cluster")
+
+
+def add_parsers(subparsers: Any) -> None:
+    ls = common.add_command(
+        subparsers,
+        "ls",
+        _ls,
+        "List the recipes. One a line: key, cluster, instructions, bytes, age, time since the last use, seconds of "
+        "compiling, backend.",
+    )
+    ls.add_argument("--sort", choices=_ORDERS, default="used", help="largest or latest first (default: used)")
+    ls.add_argument("name", nargs="?", default="", help="only clusters whose name holds this")
+    common.add_command(
+        subparsers, "stat", _stat, "Tell how many recipes there are, their bytes, and how many fit this installation."
+    )
+    common.add_command(
+        subparsers,
+        "verify",
+        _verify,
+        "Read every recipe and check it as loading does. Exit code 1: at least one would be refused.",
+    )
+
+
+def _ls(arguments: argparse.Namespace) -> int:
+    entries = [e for e in list_entries(common.directory_of(arguments)).entries if arguments.name in e.cluster]
+    entries.sort(key=lambda entry: getattr(entry, arguments.sort), reverse=arguments.sort != "cluster")
+    if arguments.json:
+        common.print_json({"entries": entries})
+        return 0
+    now = time.time()
+    rows = [_row(entry, now) for entry in entries]
+    heads = ["cluster", "ops", "bytes", "age", "used", "compile", "backend", "key"]
+    print(*_text.table(heads, rows), sep="\n")
+    return 0
+
+
+def _row(entry: Entry, now: float) -> list[str]:
+    key = entry.key[: common.SHORT_KEY]
+    if entry.problem:
+        return [f"unusable: {entry.problem}", "", _text.size(entry.bytes), "", "", "", "", key]
+    return [
+        _text.shortened(entry.cluster, 48),
+        str(entry.ops),
+        _text.size(entry.bytes),
+        _text.duration(now - entry.created),
+        _text.duration(now - entry.used),
+        f"{entry.compile_seconds:.2f} s",
+        entry.backend,
+        key,
+    ]
+
+
+def _stat(arguments: argparse.Namespace) -> int:
+    listing = list_entries(common.directory_of(arguments))
+    here = Installation.here()
+    sound = listing.sound
+    seconds = sum(entry.compile_seconds for entry in sound)
+    totals = {
+        "entries": len(listing.entries),
+        "bytes": sum(entry.bytes for entry in listing.entries),
+        "unusable": len(listing.entries) - len(sound),
+        "fitting": sum(not misfits(entry, here) for entry in sound),
+        "damaged": len(listing.damaged),
+        "pending": len(listing.pending),
+    }
+    if arguments.json:
+        common.print_json({**totals, "compile_seconds": seconds})
+        return 0
+    print(
+        f"{_text.number(totals['entries'], 'recipe')}, {_text.size(totals['bytes'])}, "
+        f"which took {seconds:.1f} s to compile",
+        f"{totals['fitting']} fit this installation and machine, {totals['unusable']} would be refused",
+        f"{_text.number(totals['damaged'], 'damaged file')} set aside, "
+        f"{_text.number(totals['pending'], 'lock or temporary file')}",
+        sep="\n",
+    )
+    return 0
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    listing = list_entries(common.directory_of(arguments))
+    refused = [entry for entry in listing.entries if entry.problem]
+    if arguments.json:
+        common.print_json({"entries": len(listing.entries), "refused": {e.key: e.problem for e in refused}})
+        return 1 if refused else 0
+    common.print_list("These would not be loaded:", [f"{entry.key}: {entry.problem}" for entry in refused])
+    print(f"{len(listing.sound)} of {_text.number(len(listing.entries), 'recipe')} verified")
+    return 1 if refused else 0

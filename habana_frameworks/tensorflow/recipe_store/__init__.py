@@ -1,0 +1,27 @@
+"""Directories of recipes (TF_RECIPE_CACHE_PATH), for tools: what `hpu cache` does. See docs/cache_tool.md."""
+
+from habana_frameworks.tensorflow.recipe_store._plugin import StoreError
+from habana_frameworks.tensorflow.recipe_store.bundle import BundleError, export_bundle, import_bundle
+from habana_frameworks.tensorflow.recipe_store.directory import Cleaned, Entry, Listing, clean, list_entries
+from habana_frameworks.tensorflow.recipe_store.fitness import Installation, conditions, misfits
+from habana_frameworks.tensorflow.recipe_store.misses import Miss, explain_misses
+from habana_frameworks.tensorflow.recipe_store.signing_key import KeyFileError, SigningKey
+
+__all__ = [
+    "BundleError",
+    "Cleaned",
+    "Entry",
+    "Installation",
+    "KeyFileError",
+    "Listing",
+    "Miss",
+    "SigningKey",
+    "StoreError",
+    "clean",
+    "conditions",
+    "explain_misses",
+    "export_bundle",
+    "import_bundle",
+    "list_entries",
+    "misfits",
+]

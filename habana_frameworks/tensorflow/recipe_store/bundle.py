@@ -1,0 +1,199 @@
+"""Bundles: entries for another machine in one signed file.
+
+A zip file of manifest.json (its entries with size and SHA-256), signature (HMAC-SHA256 of manifest.json, in hexadecimal
+digits) and entries/KEY.recipe. Nothing in it is believed before the signature is verified, but the names and sizes that
+verifying it needs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from habana_frameworks.tensorflow.recipe_store import _plugin, directory
+from habana_frameworks.tensorflow.recipe_store.directory import Entry, Listing
+from habana_frameworks.tensorflow.recipe_store.fitness import Installation, conditions, misfits
+from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
+
+FORMAT = 1
+MAX_BYTES = 4 << 30
+_MANIFEST, _SIGNATURE = "manifest.json", "signature"
+_MAX_MANIFEST_BYTES, _MAX_SIGNATURE_BYTES = 16 << 20, 64
+_ENTRY = re.compile(r"entries/([0-9a-f]{64})\.recipe")
+
+
+class BundleError(ValueError):
+    """A bundle is refused, and nothing of it was taken; the message says why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """What export_bundle() wrote."""
+
+    entries: tuple[Entry, ...]
+    skipped: tuple[Entry, ...]
+    """Entries with a problem."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """What import_bundle() made of each entry of a bundle."""
+
+    entries: tuple[Entry, ...]
+    refused: dict[str, tuple[str, ...]]
+    """By key: why no program could load it here."""
+    conditions: dict[str, tuple[str, ...]]
+    """By key: settings that a program needs, so that it finds the entry."""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Item:
+    key: str
+    bytes: int
+    sha256: str
+
+
+def export_bundle(path: str | os.PathLike[str], bundle: str | os.PathLike[str], key: SigningKey) -> Exported:
+    """Writes all sound entries of the directory `path` to the file `bundle`, whole or not at all.
+
+    Raises StoreError for the directory and OSError for the file.
+    """
+    listing = directory.list_entries(path)
+    target = pathlib.Path(bundle)
+    descriptor, temporary = tempfile.mkstemp(dir=target.absolute().parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            exported = _write(file, path, listing, key)
+            file.flush()
+            os.fsync(descriptor)
+        pathlib.Path(temporary).replace(target)
+    except BaseException:
+        pathlib.Path(temporary).unlink()
+        raise
+    return exported
+
+
+def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: SigningKey) -> Exported:
+    items, exported, skipped = [], [], [entry for entry in listing.entries if entry.problem]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry in listing.sound:
+            try:
+                data = directory.read(path, entry.key)
+            except _plugin.StoreError as error:  # removed or damaged since it was listed
+                skipped.append(dataclasses.replace(entry, problem=str(error)))
+                continue
+            archive.writestr(f"entries/{entry.key}.recipe", data)
+            items.append(_Item(entry.key, len(data), hashlib.sha256(data).hexdigest()))
+            exported.append(entry)
+        manifest = {"format": FORMAT, "made_by": _plugin.version(), "entries": list(map(dataclasses.asdict, items))}
+        text = json.dumps(manifest, indent=1).encode()
+        archive.writestr(_MANIFEST, text)
+        archive.writestr(_SIGNATURE, key.sign(text))
+    return Exported(tuple(exported), tuple(skipped))
+
+
+def import_bundle(
+    path: str | os.PathLike[str], bundle: str | os.PathLike[str], key: SigningKey, max_bytes: int = MAX_BYTES
+) -> Imported:
+    """Puts the entries of a bundle that fit this installation into the directory `path`, each whole or not at all.
+
+    All of the bundle is checked before the first entry is written. Raises BundleError if anything is wrong with it,
+    StoreError if the directory cannot be written.
+    """
+    try:
+        with zipfile.ZipFile(bundle) as archive:
+            return _import(archive, path, key, max_bytes)
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError) as error:
+        raise BundleError(f"it is no bundle, or damaged: {error}") from error
+    except OSError as error:
+        raise BundleError(f"it cannot be read: {error.strerror or error}") from error
+
+
+def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: SigningKey, max_bytes: int) -> Imported:
+    members = _members(archive, max_bytes)
+    items = _manifest(archive, members, key)
+    here = Installation.here()
+    fitting, refused, needed = [], {}, {}
+    for item, data in _entries(archive, members, items):
+        try:
+            entry = directory.inspect(item.key, data)
+        except _plugin.StoreError as error:
+            raise BundleError(f"its entry {item.key} is damaged: {error}") from error
+        reasons = misfits(entry, here)
+        if reasons:
+            refused[entry.key] = reasons
+            continue
+        fitting.append((item, entry))
+        if conditions(entry, here):
+            needed[entry.key] = conditions(entry, here)
+    # Read once more: all of them at once may not fit into memory.
+    for item, data in _entries(archive, members, [item for item, _ in fitting]):
+        directory.write(path, item.key, data)
+    return Imported(tuple(entry for _, entry in fitting), refused, needed)
+
+
+def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
+    """The files of the bundle by name, which are as they must be; nothing has been read from them."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename
+        if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
+            raise BundleError(f"it names a file outside of the directory: {name!r}")
+        if name not in (_MANIFEST, _SIGNATURE) and not _ENTRY.fullmatch(name):
+            raise BundleError(f"it holds a file that does not belong into a bundle: {name!r}")
+        if name in members:
+            raise BundleError(f"it holds {name} twice")
+        members[name] = info
+    for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
+        if name not in members:
+            raise BundleError(f"it is no bundle: it has no {name}")
+        if members[name].file_size > limit:
+            raise BundleError(f"its {name} is too large: {members[name].file_size} bytes")
+    total = sum(info.file_size for info in members.values())
+    if total > max_bytes:
+        raise BundleError(f"it is too large: {total} bytes of entries, and {max_bytes} are allowed")
+    return members
+
+
+def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key: SigningKey) -> list[_Item]:
+    """The entries that the manifest lists, after its signature was verified."""
+    text = _read(archive, members[_MANIFEST])
+    signature = _read(archive, members[_SIGNATURE]).decode("ascii", errors="replace")
+    if not key.verifies(text, signature):
+        raise BundleError("its signature is not by this key, or it was changed since it was signed")
+    manifest: dict[str, Any] = json.loads(text)
+    if manifest["format"] != FORMAT:
+        raise BundleError(f"its format has version {manifest['format']}, not {FORMAT}")
+    items = [_Item(**item) for item in manifest["entries"]]
+    listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
+    if listed != there:
+        name = min(listed ^ there)
+        raise BundleError(f"{name} is {'listed and missing' if name in listed else 'not listed in the manifest'}")
+    return items
+
+
+def _entries(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], items: list[_Item]
+) -> Iterator[tuple[_Item, bytes]]:
+    for item in items:
+        data = _read(archive, members[f"entries/{item.key}.recipe"])
+        if len(data) != item.bytes or hashlib.sha256(data).hexdigest() != item.sha256:
+            raise BundleError(f"its entry {item.key} was changed since it was signed")
+        yield item, data
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """All of one file, and no more than the size that was checked."""
+    with archive.open(info) as file:
+        data = file.read(info.file_size + 1)
+    if len(data) != info.file_size:
+        raise BundleError(f"its {info.filename} is larger than it says")
+    return data

@@ -1,0 +1,91 @@
+"""Whether an entry would be found by programs of this installation on this machine."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from habana_frameworks.tensorflow import _c_api
+from habana_frameworks.tensorflow.recipe_store import _plugin
+from habana_frameworks.tensorflow.recipe_store.directory import Entry
+
+_MOST_FEATURES = 6
+# Parts of a target that a program can set to what the recipe was made with.
+_SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "flags": "XLA_FLAGS"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Installation:
+    """What recipes that are compiled here are made from, beside their programs."""
+
+    package_version: str
+    tensorflow_version: str
+    backend: str
+    target: str
+
+    @classmethod
+    def here(cls) -> Installation:
+        """Of this process, with its HPU_BACKEND. Acquires no device."""
+        info = _c_api.read_json(_plugin.plugin(), "hpu_device_info")
+        package = _plugin.version()
+        return cls(package, package.rpartition("_tf")[2], info["backend"], info.get("compiler_target", ""))
+
+
+def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
+    """Why no program can load the entry here; empty if one can."""
+    found = []
+    for what, theirs, ours in (
+        ("hpu-tensorflow", entry.package_version, here.package_version),
+        ("TensorFlow", entry.tensorflow_version, here.tensorflow_version),
+        ("backend", entry.backend, here.backend),
+    ):
+        if theirs != ours:
+            found.append(f"it was made by {what} {theirs}, and here is {ours}")
+    if entry.backend == here.backend and here.target:
+        differing = target_differences(entry.target, here.target)
+        found += [f"{part}: {text}" for part, text in differing.items() if part not in _SETTINGS]
+    return tuple(found)
+
+
+def conditions(entry: Entry, here: Installation) -> tuple[str, ...]:
+    """What a program must set, so that it finds the entry here."""
+    theirs = _parts(entry.target)
+    differing = target_differences(entry.target, here.target) if here.target else {}
+    return tuple(f"{_SETTINGS[part]}={theirs.get(part, '')}" for part in differing if part in _SETTINGS)
+
+
+def target_differences(theirs: str, ours: str) -> dict[str, str]:
+    """Parts of a backend's target ("cpu …; threads 4; flags …") that differ, each with a sentence for people."""
+    first, second = _parts(theirs), _parts(ours)
+    return {
+        part: _difference(part, first.get(part, ""), second.get(part, ""))
+        for part in {**first, **second}
+        if first.get(part, "") != second.get(part, "")
+    }
+
+
+def _parts(target: str) -> dict[str, str]:
+    pairs = (part.strip().partition(" ") for part in target.split("; "))
+    return {name: value for name, _, value in pairs}
+
+
+def _difference(part: str, theirs: str, ours: str) -> str:
+    if part != "cpu":
+        return f"it was made for {theirs or 'none'}, and here is {ours or 'none'}"
+    name, _, features = theirs.partition(" ")
+    own_name, _, own_features = ours.partition(" ")
+    lacking = _present(features) - _present(own_features)
+    more = _present(own_features) - _present(features)
+    texts = [f"it was made for {name}, and here is {own_name}"] if name != own_name else []
+    texts += [f"this CPU lacks {_listed(lacking)}"] if lacking else []
+    texts += [f"this CPU also has {_listed(more)}"] if more else []
+    return "; ".join(texts) or "the lists of features differ"
+
+
+def _present(features: str) -> set[str]:
+    return {feature[1:] for feature in features.split(",") if feature.startswith("+")}
+
+
+def _listed(features: set[str]) -> str:
+    names = sorted(features)
+    more = f" and {len(names) - _MOST_FEATURES} more" if len(names) > _MOST_FEATURES else ""
+    return ", ".join(names[:_MOST_FEATURES]) + more

@@ -1,0 +1,86 @@
+"""Why a recipe was compiled although the directory held others: the nearest of these, and what differs.
+
+A recipe that was compiled and kept is an entry that holds all it was made from, so each miss that left an entry can be
+explained later. What was compiled and not kept (read-only, below the threshold) leaves no trace.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+from habana_frameworks.tensorflow.recipe_store import directory, fitness
+from habana_frameworks.tensorflow.recipe_store.directory import Entry, Listing
+
+# Programs of other clusters are near if they have the same arguments, and nearly as many instructions.
+_NEAR = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Miss:
+    """An entry that had to be compiled, and why."""
+
+    entry: Entry
+    nearest: Entry | None
+    """Among those that were there before; None if none is alike."""
+    differences: tuple[str, ...]
+    """Ingredients in which the two differ, and how; without a nearest one, what may be the reason."""
+
+
+def explain_misses(path: str | os.PathLike[str], word: str = "") -> list[Miss]:
+    """The misses of the entries whose key begins with `word` or whose cluster's name holds it, oldest first.
+
+    Without a word, that of the entry that was compiled last. Raises StoreError.
+    """
+    listing = directory.list_entries(path)
+    entries = sorted(listing.sound, key=lambda entry: (entry.created, entry.key))
+    chosen = [e for e in entries if e.key.startswith(word) or word in e.cluster] if word else entries[-1:]
+    return [_explain(path, entry, listing) for entry in chosen]
+
+
+def _explain(path: str | os.PathLike[str], entry: Entry, listing: Listing) -> Miss:
+    if f"{entry.key}.damaged" in listing.damaged:
+        return Miss(entry, None, ("an entry of equal ingredients was damaged and set aside",))
+    nearest = nearest_entry(entry, listing.sound)
+    if nearest is None:
+        reason = "nothing alike was there: it was compiled for the first time, or its entry had been removed"
+        return Miss(entry, None, (reason,))
+    return Miss(entry, nearest, _differences(path, nearest, entry))
+
+
+def nearest_entry(entry: Entry, others: Sequence[Entry]) -> Entry | None:
+    """The entry made before `entry` that has most in common with it; None if none is alike."""
+    before = [other for other in others if other.key != entry.key and other.created <= entry.created]
+    alike = [other for other in before if _alike(entry, other)]
+    return max(alike, key=lambda other: _closeness(entry, other), default=None)
+
+
+def _alike(entry: Entry, other: Entry) -> bool:
+    if other.program == entry.program or other.cluster == entry.cluster:
+        return True
+    close = abs(other.ops - entry.ops) <= _NEAR * entry.ops
+    return close and other.arguments == entry.arguments and other.results == entry.results
+
+
+def _closeness(entry: Entry, other: Entry) -> tuple[bool, bool, int, int, int]:
+    surroundings = sum(
+        getattr(other, name) == getattr(entry, name)
+        for name in ("backend", "target", "package_version", "tensorflow_version")
+    )
+    same_cluster = other.cluster == entry.cluster
+    return other.program == entry.program, same_cluster, surroundings, -abs(other.ops - entry.ops), other.created
+
+
+def _differences(path: str | os.PathLike[str], before: Entry, now: Entry) -> tuple[str, ...]:
+    found = []
+    if before.program != now.program:
+        found += [f"program: {line}" for line in directory.compare_programs(path, before.key, now.key)]
+    for name in ("backend", "package_version", "tensorflow_version"):
+        theirs, ours = getattr(before, name), getattr(now, name)
+        if theirs != ours:
+            found.append(f"{name.replace('_', ' ')}: {theirs} -> {ours}")
+    if before.backend == now.backend:
+        differing = fitness.target_differences(before.target, now.target)
+        found += [f"target, {part}: {text}" for part, text in differing.items()]
+    return tuple(found)
