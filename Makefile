@@ -30,7 +30,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test pytest cts lint format generate wheel bench soak asan tsan ubsan tidy clean
+.PHONY: help setup build build-tests demo test pytest cts lint format generate wheel bench soak asan tsan ubsan fuzz tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -105,9 +105,10 @@ bench: build $(SYSTEM_BENCH) ## ratios against TensorFlow on the CPU; what findi
 	ninja -C $(BUILD) -j $(JOBS) hpu_bench
 	$(BUILD)/hpu_bench
 
-soak: build ## the slow tests: tens of thousands of train steps, memory watched; random graphs that are new each time
+soak: build-tests ## the slow tests: tens of thousands of train steps, memory watched; new random graphs; 300 kills
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)
 	$(PYTHON) -m pytest tests -k random_graphs --hypothesis-profile=random $(PYTEST_ARGS)
+	$(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='KillsTest.*' --gtest_repeat=10
 
 # Each sanitizer has a build tree of its own and runs the conformance suite, whose code is all ours.
 asan: SANITIZE := address
@@ -118,6 +119,14 @@ asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite unde
 	ninja -C build-$@ -j $(JOBS) hpu_cts
 	build-$@/hpu_cts --gtest_brief=1
 
+# Entries that a program made are the seeds.
+FUZZ_SECONDS ?= 600
+fuzz: build $(SYSTEM_TESTS) ## the parser of the recipe cache's entries on random bytes, for FUZZ_SECONDS
+	$(CMAKE) -B build-fuzz -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
+	ninja -C build-fuzz -j $(JOBS) entry_fuzz
+	TF_RECIPE_CACHE_PATH=$(abspath build-fuzz/seeds) $(PYTHON) tools/make_recipes.py
+	build-fuzz/entry_fuzz -max_total_time=$(FUZZ_SECONDS) build-fuzz/seeds
+
 # clang refuses a flag of g++'s, so it reads the compile commands without it.
 tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where it is installed)
 	@cmake -S . -B $(BUILD) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > /dev/null
@@ -126,4 +135,4 @@ tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where
 	clang-tidy -quiet -p $(BUILD)/tidy $$(git ls-files 'plugin/hal/*.cc' 'plugin/backends/*.cc' | grep -v _test)
 
 clean: ## remove what was built; `rm -r .venv` removes what was installed
-	rm -rf $(BUILD) build-wheel build-asan build-tsan build-ubsan dist habana_frameworks/tensorflow/lib
+	rm -rf $(BUILD) build-wheel build-asan build-tsan build-ubsan build-fuzz dist habana_frameworks/tensorflow/lib
