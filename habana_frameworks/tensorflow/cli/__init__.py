@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow._version import __version__
-from habana_frameworks.tensorflow.cli import cache, doctor, explain
+from habana_frameworks.tensorflow.cli import cache, doctor, explain, warmup
 
-COMMANDS = (doctor, explain, cache)
+COMMANDS = (doctor, explain, cache, warmup)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

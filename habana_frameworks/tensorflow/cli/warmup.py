@@ -1,0 +1,193 @@
+"""`hpu warmup`: runs a program until all its recipes are on disk."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from habana_frameworks.tensorflow import _text, flags, library_loader, statistics
+from habana_frameworks.tensorflow.cli import program
+from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
+
+NOTHING_TO_COMPILE = 3
+_POLL_SECONDS = 0.2
+# Time for the program's own cleaning up, once it has to end.
+_GRACE_SECONDS = 30
+_SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
+
+
+def add_parser(subparsers: Any) -> None:
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "warmup",
+        help="compile all that a program needs, then stop",
+        description="Runs a program with the HPU loaded until its recipes are on disk: to its end, or as --steps and "
+        "--idle say. Tells on stderr what was compiled. Exit code 0: all recipes are on disk; 1: some could not be "
+        "kept; 2: wrong usage; 3: the program needed no recipe; if the program fails, its own.",
+    )
+    parser.add_argument("--path", metavar="DIRECTORY", help="where recipes go (default: TF_RECIPE_CACHE_PATH)")
+    parser.add_argument("--steps", type=_positive, metavar="N", help="stop once a cluster was launched N times")
+    parser.add_argument(
+        "--idle",
+        type=_positive,
+        metavar="SECONDS",
+        help="stop once no new recipe was needed for so long, after the first",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object; the program's output goes to stderr"
+    )
+    program.add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError("it must be more than 0")
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a warm-up came to."""
+
+    path: str
+    made: tuple[Entry, ...]
+    """Entries that were not there before."""
+    compiled: int
+    loaded: int
+    """Recipes that were on disk already."""
+    not_kept: int
+    """Recipes that were compiled and are not on disk."""
+    stopped: str
+    """Why the program was ended; empty if it ended by itself."""
+    seconds: float
+
+
+class _Watch:
+    """Stops the program, in its main thread, once it needs no more recipes."""
+
+    def __init__(self, steps: float | None, idle: float | None) -> None:
+        self.reason = ""
+        self.exit_code = 1
+        self._steps, self._idle = steps, idle
+        self._ended = threading.Event()
+        self._counts = (0, 0)
+        self._launches = 0
+        self._changed = 0.0
+
+    @contextlib.contextmanager
+    def stopping(self) -> Iterator[None]:
+        """Watches while the block runs; a stop that comes too late for the program ends here."""
+        signal.signal(signal.SIGUSR1, self._raise)
+        threading.Thread(target=self._run, name="hpu-warmup", daemon=True).start()
+        try:
+            yield
+        except program.Stop:
+            pass
+        finally:
+            self._ended.set()
+
+    def _raise(self, number: int, frame: object) -> None:
+        if not self._ended.is_set():
+            raise program.Stop
+
+    def _run(self) -> None:
+        while not self._ended.wait(_POLL_SECONDS):
+            self.reason = self._why_stop()
+            if self.reason:
+                break
+        else:
+            return
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+        # Threads of the program, or its own cleaning up, may hold it up; this thread goes when the process does.
+        time.sleep(_GRACE_SECONDS)
+        library_loader._finish_compiling()
+        print(f"hpu warmup: the program did not end within {_GRACE_SECONDS} s; it is left", file=sys.stderr, flush=True)
+        os._exit(self.exit_code)
+
+    def _why_stop(self) -> str:
+        recipes, statistic = statistics.recipes(), statistics.get()
+        launched, self._launches = statistic.launches > self._launches, statistic.launches
+        counts = (recipes.compiled, recipes.disk_hits)
+        if counts != self._counts:
+            self._counts, self._changed = counts, time.monotonic()
+        # What is missing on disk is being compiled, or did not compile; a program that launches waits for neither.
+        if not sum(counts) or (recipes.disk_misses > recipes.compiled and not launched):
+            return ""
+        most = max((cluster.launches for cluster in statistic.clusters), default=0)
+        if self._steps and most >= self._steps:
+            return f"a cluster was launched {most} times"
+        if self._idle and time.monotonic() - self._changed >= self._idle:
+            return f"no new recipe for {self._idle:g} s"
+        return ""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the program and tells what it left on disk."""
+    path = arguments.path or flags.tf_recipe_cache_path()
+    problem = program.problem(arguments.script)
+    if not path:
+        problem = "where do recipes go? Set TF_RECIPE_CACHE_PATH or give --path"
+    if problem:
+        print(f"hpu warmup: {problem}", file=sys.stderr)
+        return 2
+    os.environ.update(_SETTINGS, TF_RECIPE_CACHE_PATH=path)
+    if not program.load("hpu warmup"):
+        return 2
+    before = {entry.key for entry in _entries(path)}
+    watch = _Watch(arguments.steps, arguments.idle)
+    start = time.monotonic()
+    code = 0
+    with program.stdout_to_stderr() if arguments.json else contextlib.nullcontext(), watch.stopping():
+        code = program.run(arguments.script, arguments.arguments, "hpu warmup")
+    library_loader._finish_compiling()
+    counts = statistics.recipes()
+    made = tuple(entry for entry in _entries(path) if entry.key not in before)
+    not_kept = counts.compiled - counts.stored
+    outcome = Outcome(path, made, counts.compiled, counts.disk_hits, not_kept, watch.reason, time.monotonic() - start)
+    _report(outcome, arguments.json)
+    watch.exit_code = _exit_code(code, counts)
+    return watch.exit_code
+
+
+def _exit_code(code: int, counts: statistics.Recipes) -> int:
+    if code:
+        return code
+    if not counts.compiled + counts.disk_hits:
+        return NOTHING_TO_COMPILE
+    return 1 if counts.stored < counts.compiled else 0
+
+
+def _entries(path: str) -> tuple[Entry, ...]:
+    try:
+        return list_entries(path).entries
+    except StoreError:
+        return ()  # the directory is not there, or what is wrong with it has been said
+
+
+def _report(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(dataclasses.asdict(outcome), indent=2))
+        return
+    lines = [f"\n{_text.number(outcome.compiled, 'recipe')} compiled, {outcome.loaded} found in {outcome.path}"]
+    for entry in outcome.made:
+        lines.append(
+            f"  {_text.shortened(entry.cluster, 60)}: {entry.compile_seconds:.2f} s, {_text.size(entry.bytes)}"
+        )
+    if outcome.not_kept:
+        lines.append(
+            f"{_text.number(outcome.not_kept, 'recipe')} not kept: see the warnings, and the threshold "
+            "HPU_RECIPE_CACHE_MIN_COMPILE_MS"
+        )
+    if outcome.stopped:
+        lines.append(f"The program was ended: {outcome.stopped}.")
+    print(*lines, sep="\n", file=sys.stderr)
