@@ -5,6 +5,7 @@ test_row_independence.py tests which programs may run with rows added.
 
 from __future__ import annotations
 
+import concurrent.futures
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -241,6 +242,22 @@ def test_keras_predict_and_evaluate_with_a_partial_batch() -> None:
         for size in (32, 28, 36, 40):
             whole = model.predict(data, batch_size=size, verbose=0)
             np.testing.assert_allclose(whole, model(data).numpy(), rtol=1e-5, atol=1e-6)
+    assert fallbacks() == 0
+
+
+def test_threads_share_the_recipes() -> None:
+    graph = tf.function(lambda x: tf.nn.softmax(x @ weights), input_signature=[tf.TensorSpec([None, FEATURES])])
+
+    def run(seed: int) -> None:
+        for size in np.random.RandomState(seed).randint(1, 90, size=40):
+            value = random(size, FEATURES, seed=seed)
+            with tf.device(HPU):
+                assert_close(graph(value), tf.nn.softmax(value @ weights), context=f"{size} rows,")
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(4)))
+    # Each thread may have been first with a size before rows were known.
+    assert recipes() <= 14 + 2 * 4
     assert fallbacks() == 0
 
 
