@@ -114,6 +114,15 @@ HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void
 // How the program of entry `now` differs from that of `before`: a JSON list of texts for people.
 HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
 
+// --- device server ---
+
+// Serves the modules of the backend `backend` to other processes at `address`: "unix:/path", or "host:port" on the
+// loopback interface. One server a process. `allow_faults`: whether clients may ask for errors. Returns an absl status
+// code; `message` gets the value of HPU_BACKEND with which clients reach the server, or the error.
+HPU_EXPORT int32_t hpu_serve_start(const char* address, const char* backend, int32_t allow_faults, hpu_buffer* message);
+// Ends all sessions and the server. Does nothing if there is none.
+HPU_EXPORT void hpu_serve_stop(void);
+
 // --- graph passes ---
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose

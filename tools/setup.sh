@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make` does before anything else on a machine that has nothing yet.
-#   setup.sh system         a C++ compiler
+#   setup.sh system         a C++ compiler and gRPC's C++ library
 #   setup.sh tests          GoogleTest
 #   setup.sh bench          Google Benchmark
 #   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
@@ -22,6 +22,15 @@ install_packages() {
   echo "setup: installing $*"
   as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null ||
     fail "apt-get could not install: $*"
+}
+
+# What builds the plugin and libhpu_remote.so.
+install_system() {
+  local missing=()
+  compiles 'int main() {}' || missing+=(g++ libc6-dev binutils)
+  command -v pkg-config >/dev/null || missing+=(pkg-config)
+  compiles '#include <grpcpp/generic/generic_stub.h>' || missing+=(libgrpc++-dev)
+  [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
 }
 
 compiles() { echo "$1" | g++ -std=c++17 -x c++ -fsyntax-only - 2>/dev/null; }
@@ -94,7 +103,7 @@ make_venv() {
 }
 
 case "${1:-}" in
-  system) compiles 'int main() {}' || install_packages g++ libc6-dev binutils ;;
+  system) install_system ;;
   tests) compiles '#include <gtest/gtest.h>' || install_packages libgtest-dev ;;
   bench) compiles '#include <benchmark/benchmark.h>' || install_packages libbenchmark-dev ;;
   venv) make_venv "${2:?directory}" ;;

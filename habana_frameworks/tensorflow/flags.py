@@ -153,7 +153,8 @@ _BY_NAME = {flag.name: flag for flag in ALL}
 
 def backend() -> str:
     """HPU_BACKEND: Device to use: auto (a Gaudi if one is there, else the emulator), emulator, null (a device that
-    computes nothing, for measuring host overhead).
+    computes nothing, for measuring host overhead), or a module of a device server (hpu serve): grpc+unix:/path or
+    grpc://host:port.
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
 

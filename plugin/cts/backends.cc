@@ -1,5 +1,7 @@
 #include "plugin/cts/backends.h"
 
+#include <cstdlib>
+
 #include "absl/strings/string_view.h"
 
 namespace hpu::cts {
@@ -30,18 +32,29 @@ std::vector<Listed> UnsupportedHere() {
 const std::vector<BackendUnderTest>& Backends() {
   static const auto* backends = [] {
     BackendUnderTest emulator;
-    emulator.spec = "emulator";
+    emulator.name = emulator.spec = "emulator";
     emulator.unsupported = UnsupportedHere();
 
     BackendUnderTest null;
-    null.spec = "null";
+    null.name = null.spec = "null";
     null.holds_data = false;
     null.exclusive = false;
     null.asynchronous = false;
     null.unsupported = UnsupportedHere();
     null.unsupported.push_back({"ModuleTest.*", "modules of the null backend are not exclusive"});
 
-    return new std::vector<BackendUnderTest>{emulator, null};
+    auto* all = new std::vector<BackendUnderTest>{emulator, null};
+    if (const char* server = std::getenv(kServerVariable); server != nullptr) {
+      BackendUnderTest remote;
+      remote.name = "remote";
+      remote.spec = server;
+      const char* no_files = "a device server knows its clients; they have no lock files";
+      remote.unsupported = {{"ModuleTest.WhatAFileSaysCountsOnlyWhileItIsLocked", no_files},
+                            {"ModuleTest.UnsafeDirectoriesAndFilesAreRefused", no_files},
+                            {"ModuleTest.FilesArePrivateToTheUser", no_files}};
+      all->push_back(remote);
+    }
+    return all;
   }();
   return *backends;
 }

@@ -8,18 +8,20 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "plugin/hal/backend.h"
+#include "plugin/serve/server.h"
 
 namespace hpu::cts {
 namespace {
 
 constexpr char kFlag[] = "--cts_child=";
 
-// One line on standard output for HoldingProcess.
+// One line on standard output for ChildProcess.
 void Say(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
@@ -41,7 +43,6 @@ void ForkSleeper() {
 }
 
 int Hold(const std::string& backend_name, bool fork_sleeper) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto backend = hal::GetBackend(backend_name);
   if (!backend.ok()) {
     Say(backend.status().ToString());
@@ -60,6 +61,31 @@ int Hold(const std::string& backend_name, bool fork_sleeper) {
   return 0;
 }
 
+int Serve(const std::string& address) {
+  // Modules of its own, which only its clients compete for.
+  setenv("HPU_EMULATOR_LOCK_DIR", absl::StrCat(address.substr(address.find('/')), ".modules").c_str(), 1);
+  setenv("HPU_EMULATOR_MODULES", "2", 1);
+  serve::ServerOptions options;
+  options.address = address;
+  options.allow_faults = true;
+  auto server = serve::Server::Start(options);
+  Say(server.ok() ? absl::StrCat("serving ", (*server)->spec()) : server.status().ToString());
+  if (server.ok()) WaitForEndOfInput();
+  return server.ok() ? 0 : 1;
+}
+
+const char* Name(ChildProcess::Role role) {
+  switch (role) {
+    case ChildProcess::Role::kHold:
+      return "hold";
+    case ChildProcess::Role::kForkAndHold:
+      return "fork_and_hold";
+    case ChildProcess::Role::kServe:
+      return "serve";
+  }
+  return "";
+}
+
 std::string ReadLine(int fd) {
   std::string line;
   char byte;
@@ -71,16 +97,20 @@ std::string ReadLine(int fd) {
 
 bool PlayRole(int argc, char** argv, int* exit_code) {
   if (argc != 2 || !absl::StartsWith(argv[1], kFlag)) return false;
-  const std::vector<std::string> words = absl::StrSplit(argv[1] + sizeof(kFlag) - 1, ':');
-  *exit_code = Hold(words.at(1), words.at(0) == "fork_and_hold");
+  const std::pair<std::string, std::string> words =
+      absl::StrSplit(argv[1] + sizeof(kFlag) - 1, absl::MaxSplits(':', 1));
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  *exit_code = words.first == Name(ChildProcess::Role::kServe)
+                   ? Serve(words.second)
+                   : Hold(words.second, words.first == Name(ChildProcess::Role::kForkAndHold));
   return true;
 }
 
-HoldingProcess::HoldingProcess(const std::string& backend, Role role) {
+ChildProcess::ChildProcess(const std::string& subject, Role role) {
   int input[2];
   int output[2];
   if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) std::abort();
-  const std::string flag = absl::StrCat(kFlag, role == Role::kHold ? "hold:" : "fork_and_hold:", backend);
+  const std::string flag = absl::StrCat(kFlag, Name(role), ":", subject);
   pid_ = fork();
   if (pid_ == 0) {
     dup2(input[0], STDIN_FILENO);
@@ -95,12 +125,12 @@ HoldingProcess::HoldingProcess(const std::string& backend, Role role) {
   close(output[0]);
 }
 
-HoldingProcess::~HoldingProcess() {
+ChildProcess::~ChildProcess() {
   Kill();
   close(input_);
 }
 
-void HoldingProcess::Kill() {
+void ChildProcess::Kill() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);

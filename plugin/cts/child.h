@@ -11,22 +11,23 @@ namespace hpu::cts {
 // If the command line asks for a role (--cts_child=…), plays it and returns true with its exit code. Called by main().
 bool PlayRole(int argc, char** argv, int* exit_code);
 
-// A process that acquires a device of a backend, says so, and holds it until told to stop. Its environment is this
-// process's. Killed and reaped at destruction.
-class HoldingProcess {
+// A process that acquires something, says so, and keeps it until told to stop. Its environment is this process's.
+// Killed and reaped at destruction.
+class ChildProcess {
  public:
   enum class Role {
-    kHold,         // keeps the device
+    kHold,         // a device of the backend that the subject names
     kForkAndHold,  // and forks a child that lives on for a minute
+    kServe,        // a device server of two modules at the address that the subject is
   };
 
-  HoldingProcess(const std::string& backend, Role role);
-  ~HoldingProcess();
-  HoldingProcess(const HoldingProcess&) = delete;
-  HoldingProcess& operator=(const HoldingProcess&) = delete;
+  ChildProcess(const std::string& subject, Role role);
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // What the process said after trying: "acquired <module>" or the error.
+  // What the process said after trying: "acquired <module>", "serving <HPU_BACKEND>" or the error.
   const std::string& answer() const { return answer_; }
   // As a crash would end it.
   void Kill();

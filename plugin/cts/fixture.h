@@ -93,7 +93,7 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
 #define HPU_CTS_SUITE(Suite)                                 \
   INSTANTIATE_TEST_SUITE_P(                                  \
       Cts, Suite, testing::ValuesIn(::hpu::cts::Backends()), \
-      [](const testing::TestParamInfo<::hpu::cts::BackendUnderTest>& info) { return info.param.spec; })
+      [](const testing::TestParamInfo<::hpu::cts::BackendUnderTest>& info) { return info.param.name; })
 
 }  // namespace hpu::cts
 

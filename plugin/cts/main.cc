@@ -4,17 +4,22 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "plugin/cts/backends.h"
 #include "plugin/cts/child.h"
 #include "plugin/cts/verdicts.h"
 
 namespace {
 
-// Modules of this run are not those of the machine's other processes. The program's own child processes share them.
-class PrivateLockDirectory {
+// Modules of this run are not those of the machine's other processes. The program's own child processes share them, and
+// the device server that it starts.
+class PrivateModules {
  public:
-  PrivateLockDirectory() {
+  PrivateModules() {
     constexpr char kMarker[] = "CTS_IS_CHILD";
     if (getenv(kMarker) != nullptr) return;
     setenv(kMarker, "1", 1);
@@ -22,14 +27,31 @@ class PrivateLockDirectory {
     if (mkdtemp(path.data()) == nullptr) return;
     path_ = path;
     setenv("HPU_EMULATOR_LOCK_DIR", path_.c_str(), 1);
+#ifdef HPU_HAVE_REMOTE
+    StartServer();
+#endif
   }
-  ~PrivateLockDirectory() {
+  ~PrivateModules() {
+    server_.reset();
     std::error_code ignored;
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
 
  private:
+  void StartServer() {
+    constexpr absl::string_view kServing = "serving ";
+    server_ =
+        std::make_unique<hpu::cts::ChildProcess>("unix:" + path_ + "/server", hpu::cts::ChildProcess::Role::kServe);
+    absl::string_view answer = server_->answer();
+    if (!absl::ConsumePrefix(&answer, kServing)) {
+      std::printf("The device server cannot be started: %s\n", server_->answer().c_str());
+      std::exit(1);
+    }
+    setenv(hpu::cts::kServerVariable, std::string(answer).c_str(), 1);
+  }
+
   std::string path_;
+  std::unique_ptr<hpu::cts::ChildProcess> server_;
 };
 
 }  // namespace
@@ -37,9 +59,9 @@ class PrivateLockDirectory {
 int main(int argc, char** argv) {
   int exit_code = 0;
   if (hpu::cts::PlayRole(argc, argv, &exit_code)) return exit_code;
+  const PrivateModules modules;  // before the tests are instantiated over the backends
   testing::InitGoogleTest(&argc, argv);
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  const PrivateLockDirectory directory;
   const int gtest_code = RUN_ALL_TESTS();
   exit_code = hpu::cts::ExitCode(*testing::UnitTest::GetInstance());
   if (gtest_code != 0 && exit_code == 0) std::printf("Every failure was an expected one.\n");

@@ -30,8 +30,8 @@ class ModuleTest : public CtsTest {
     ReleaseDevice();
   }
 
-  std::unique_ptr<HoldingProcess> Holder(HoldingProcess::Role role = HoldingProcess::Role::kHold) {
-    return std::make_unique<HoldingProcess>(backend().spec, role);
+  std::unique_ptr<ChildProcess> Holder(ChildProcess::Role role = ChildProcess::Role::kHold) {
+    return std::make_unique<ChildProcess>(backend().spec, role);
   }
   absl::Status Module(int id) {
     hal::AcquireOptions options;
@@ -75,7 +75,7 @@ TEST_P(ModuleTest, AKilledProcessFreesItsModule) {
 }
 
 TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
-  const auto parent = Holder(HoldingProcess::Role::kForkAndHold);
+  const auto parent = Holder(ChildProcess::Role::kForkAndHold);
   EXPECT_EQ("acquired 0", parent->answer());
   parent->Kill();  // the child lives on
   const auto mine = Value(Acquire());

@@ -12,7 +12,7 @@ namespace {
 // Why the test is expected to fail; nullptr if it is not.
 const Listed* ExpectedFailure(const testing::TestInfo& info) {
   for (const BackendUnderTest& backend : Backends()) {
-    if (backend.spec == BackendOf(info)) return Find(backend.expected_failures, PlainName(info));
+    if (backend.name == BackendOf(info)) return Find(backend.expected_failures, PlainName(info));
   }
   return nullptr;
 }

@@ -54,7 +54,14 @@ int Keep(FileDescriptor& file) {
   return -1;
 }
 
-// The command line of this process, on one line.
+void WriteHolder(const FileDescriptor& file) {
+  const std::string text = absl::StrCat(getpid(), "\n", OwnCommand(), "\n");
+  // Only messages depend on it, so a full disk is no reason to fail.
+  if (ftruncate(file.get(), 0) == 0) static_cast<void>(!pwrite(file.get(), text.data(), text.size(), 0));
+}
+
+}  // namespace
+
 std::string OwnCommand() {
   std::ifstream stream("/proc/self/cmdline", std::ios::binary);
   std::string command((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
@@ -63,14 +70,6 @@ std::string OwnCommand() {
   absl::StripTrailingAsciiWhitespace(&command);
   return command;
 }
-
-void WriteHolder(const FileDescriptor& file) {
-  const std::string text = absl::StrCat(getpid(), "\n", OwnCommand(), "\n");
-  // Only messages depend on it, so a full disk is no reason to fail.
-  if (ftruncate(file.get(), 0) == 0) static_cast<void>(!pwrite(file.get(), text.data(), text.size(), 0));
-}
-
-}  // namespace
 
 LockAttempt TryLock(const FileDescriptor& file) {
   int result;

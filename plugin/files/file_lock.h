@@ -23,6 +23,9 @@ enum class LockAttempt {
 // flock(2), exclusive, without waiting.
 LockAttempt TryLock(const FileDescriptor& file);
 
+// The command line of this process on one line, cut to some 200 bytes.
+std::string OwnCommand();
+
 // Whom the file names as holder.
 LockHolder ReadHolder(const FileDescriptor& file);
 

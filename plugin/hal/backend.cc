@@ -20,12 +20,25 @@ struct Entry {
 struct Registry {
   std::mutex mutex;
   std::map<std::string, Entry> entries;
+  std::map<std::string, SchemeFactory> schemes;
+  std::map<std::string, std::unique_ptr<Backend>> of_schemes;  // by the whole spec
 };
 
 // Never destroyed: backends hold modules until the process ends.
 Registry& GetRegistry() {
   static auto* registry = new Registry;
   return *registry;
+}
+
+// nullptr if the spec is of no registered scheme. Holds the registry's mutex.
+Backend* FindByScheme(Registry& registry, absl::string_view spec) {
+  const size_t colon = spec.find(':');
+  if (colon == absl::string_view::npos) return nullptr;
+  const auto scheme = registry.schemes.find(std::string(spec.substr(0, colon)));
+  if (scheme == registry.schemes.end()) return nullptr;
+  std::unique_ptr<Backend>& backend = registry.of_schemes[std::string(spec)];
+  if (backend == nullptr) backend = scheme->second(spec);
+  return backend.get();
 }
 
 }  // namespace
@@ -36,9 +49,16 @@ bool RegisterBackend(const char* name, int priority, BackendFactory factory) {
   return registry.entries.emplace(name, Entry{priority, factory, nullptr}).second;
 }
 
+bool RegisterScheme(const char* scheme, SchemeFactory factory) {
+  Registry& registry = GetRegistry();
+  std::lock_guard<std::mutex> lock(registry.mutex);
+  return registry.schemes.emplace(scheme, factory).second;
+}
+
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
   Registry& registry = GetRegistry();
   std::lock_guard<std::mutex> lock(registry.mutex);
+  if (Backend* backend = FindByScheme(registry, spec); backend != nullptr) return backend;
   auto found = registry.entries.end();
   if (spec == "auto") {
     for (auto it = registry.entries.begin(); it != registry.entries.end(); ++it) {
@@ -50,6 +70,7 @@ absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
   if (found == registry.entries.end()) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : registry.entries) names.push_back(name);
+    for (const auto& [scheme, factory] : registry.schemes) names.push_back(absl::StrCat(scheme, ":…"));
     return absl::InvalidArgumentError(absl::StrCat(
         "HPU_BACKEND=", spec, " names no backend of this build; known are: auto, ", absl::StrJoin(names, ", ")));
   }

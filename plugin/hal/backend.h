@@ -18,6 +18,8 @@ struct AcquireOptions {
   std::optional<int> module_id;  // HLS_MODULE_ID: this module and no other
   std::vector<int> visible;      // HABANA_VISIBLE_MODULES: one of these; empty: any
   uint64_t memory_bytes = 0;     // HPU_MEMORY_MB; 0: the backend's default
+  // Errors that a test asks for, as HPU_EMULATOR_FAULTS, whose value is taken if this is not there.
+  std::optional<std::vector<std::string>> faults;
 };
 
 // Stateless but for the process-wide claim of a module. Thread safe.
@@ -46,7 +48,10 @@ absl::StatusOr<Backend*> GetBackend(absl::string_view spec);
 // backend of the highest priority.
 using BackendFactory = std::unique_ptr<Backend> (*)();
 bool RegisterBackend(const char* name, int priority, BackendFactory factory);
-// Names of all, sorted.
+// The same for the backends of all specs "<scheme>:…"; `factory` gets the whole spec.
+using SchemeFactory = std::unique_ptr<Backend> (*)(absl::string_view spec);
+bool RegisterScheme(const char* scheme, SchemeFactory factory);
+// Names of all but the schemes, sorted.
 std::vector<std::string> BackendNames();
 
 }  // namespace hpu::hal

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow._version import __version__
-from habana_frameworks.tensorflow.cli import cache, doctor, explain, warmup
+from habana_frameworks.tensorflow.cli import cache, doctor, explain, serve, warmup
 
-COMMANDS = (doctor, explain, cache, warmup)
+COMMANDS = (doctor, explain, cache, warmup, serve)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "plugin/flags/flags.h"
 #include "plugin/log/log.h"
 
 namespace hpu::common {
@@ -34,6 +35,10 @@ absl::StatusOr<Faults> Faults::Parse(const std::vector<std::string>& entries) {
     faults.rules_.push_back(Rule{static_cast<Kind>(name - std::begin(kNames)), first, onwards});
   }
   return faults;
+}
+
+absl::StatusOr<Faults> Faults::Of(const hal::AcquireOptions& options) {
+  return Parse(options.faults.has_value() ? *options.faults : flags::EmulatorFaults());
 }
 
 absl::Status Faults::CountCommandSlow(Kind kind, Liveness& liveness) {

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plugin/backends/common/liveness.h"
+#include "plugin/hal/backend.h"
 
 namespace hpu::common {
 
@@ -24,6 +25,8 @@ class Faults {
 
   // InvalidArgument names the entry that cannot be read, and the kinds.
   static absl::StatusOr<Faults> Parse(const std::vector<std::string>& entries);
+  // Those that the options or else the setting ask for.
+  static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);
 
   Faults() = default;
   Faults(Faults&& other) noexcept : rules_(std::move(other.rules_)) {}  // only before first use

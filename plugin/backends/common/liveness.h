@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
@@ -23,19 +24,21 @@ class Liveness {
 
   // True in a child that was forked after this object was made. Destructors then leave everything as it is.
   bool forked() const { return generation_ != ForkGeneration(); }
-  // Aborted, with what to do, once the device is lost.
+  // An error that says what to do, once the device is lost.
   absl::Status Check() const {
     if (ABSL_PREDICT_TRUE(!forked() && !lost_.load(std::memory_order_acquire))) return absl::OkStatus();
     return LostError();
   }
-  // From now on Check() fails; for good.
-  void MarkLost() { lost_.store(true, std::memory_order_release); }
+  // From now on Check() fails, for good: with `reason`, if the first call gives one, else with Aborted.
+  void MarkLost(absl::Status reason = absl::OkStatus());
 
  private:
   absl::Status LostError() const;
 
   const uint32_t generation_;
   std::atomic<bool> lost_{false};
+  std::mutex mutex_;
+  absl::Status reason_;  // written under mutex_ before lost_ is set, and never again
 };
 
 }  // namespace hpu::common

@@ -22,7 +22,7 @@ class EmulatorBackend final : public hal::Backend {
   absl::StatusOr<std::string> CompilerTarget() override { return emulator::CompilerTarget(); }
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
-    HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(flags::EmulatorFaults()));
+    HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
     HPU_ASSIGN_OR_RETURN(common::ModuleLock lock, common::ModuleLock::Claim(options));
     hal::DeviceInfo info;
     info.backend = "emulator";

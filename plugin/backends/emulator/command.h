@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "plugin/backends/common/timeline.h"
 #include "plugin/backends/emulator/recipe.h"
-#include "plugin/backends/emulator/timeline.h"
 
 namespace hpu::emulator {
 
@@ -29,13 +29,13 @@ struct Command {
   std::vector<void*> results;
   void* workspace = nullptr;
 
-  Point point;                                 // kWait
+  common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback
 
   // Lets go of what the command kept alive, but keeps the storage of its arrays.
   void Clear() {
     recipe.reset();
-    point = Point();
+    point = common::Point();
     callback = nullptr;
   }
 };

@@ -9,9 +9,9 @@
 #include <mutex>
 #include <vector>
 
+#include "plugin/backends/common/spin.h"
+#include "plugin/backends/common/timeline.h"
 #include "plugin/backends/emulator/command.h"
-#include "plugin/backends/emulator/spin.h"
-#include "plugin/backends/emulator/timeline.h"
 
 namespace hpu::emulator {
 
@@ -20,7 +20,8 @@ namespace hpu::emulator {
 // pusher: the host cannot run ahead of the device without bound.
 class CommandQueue {
  public:
-  explicit CommandQueue(std::shared_ptr<Timeline> timeline) : timeline_(std::move(timeline)), slots_(kCapacity) {}
+  explicit CommandQueue(std::shared_ptr<common::Timeline> timeline)
+      : timeline_(std::move(timeline)), slots_(kCapacity) {}
 
   // `fill` writes the command into its slot. Returns its number. Thread safe.
   template <typename Fill>
@@ -44,12 +45,12 @@ class CommandQueue {
 
   void Publish(uint64_t sequence);
 
-  const std::shared_ptr<Timeline> timeline_;
+  const std::shared_ptr<common::Timeline> timeline_;
   std::mutex push_mutex_;
   std::vector<Command> slots_;
   std::atomic<uint64_t> pushed_{0};
   std::atomic<bool> asleep_{false};
-  AdaptiveSpin spin_;
+  common::AdaptiveSpin spin_;
   std::mutex sleep_mutex_;
   std::condition_variable awake_;
 };

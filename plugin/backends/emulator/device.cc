@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/emulator/event.h"
 #include "plugin/backends/emulator/recipe.h"
-#include "plugin/backends/emulator/signal_mask.h"
 #include "plugin/backends/emulator/stream.h"
 #include "plugin/hal/status_macros.h"
 
@@ -20,7 +20,7 @@ EmulatorDevice::State::State(EmulatorDevice* device, std::unique_ptr<common::Res
 EmulatorDevice::EmulatorDevice(hal::DeviceInfo info, common::ModuleLock lock,
                                std::unique_ptr<common::Reservation> reservation, common::Faults faults)
     : info_(std::move(info)), lock_(std::move(lock)), reservation_(reservation.get()) {
-  const ScopedSignalMask mask;  // for the threads of the compute pool
+  const common::ScopedSignalMask mask;  // for the threads of the compute pool
   state_ = std::make_unique<State>(this, std::move(reservation), std::move(faults));
 }
 
@@ -90,15 +90,15 @@ void EmulatorDevice::RemoveStream(EmulatorStream* stream) {
 }
 
 void EmulatorDevice::WaitForStreams() {
-  std::vector<Point> ends;
+  std::vector<common::Point> ends;
   {
     std::lock_guard<std::mutex> lock(state_->streams_mutex);
     for (EmulatorStream* stream : state_->streams) {
-      Point end = stream->Now();
+      common::Point end = stream->Now();
       if (!end.Reached()) ends.push_back(std::move(end));
     }
   }
-  for (const Point& end : ends) static_cast<void>(end.Wait());
+  for (const common::Point& end : ends) static_cast<void>(end.Wait());
 }
 
 }  // namespace hpu::emulator

@@ -11,8 +11,8 @@
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
 #include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/common/timeline.h"
 #include "plugin/backends/emulator/compute_pool.h"
-#include "plugin/backends/emulator/timeline.h"
 #include "plugin/hal/device.h"
 
 namespace hpu::emulator {

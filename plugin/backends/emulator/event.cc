@@ -12,19 +12,19 @@ EmulatorEvent::~EmulatorEvent() {
   if (liveness_.forked()) static_cast<void>(state_.release());
 }
 
-void EmulatorEvent::Set(Point point) {
+void EmulatorEvent::Set(common::Point point) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   std::swap(state_->point, point);  // the old point goes after the lock
 }
 
-Point EmulatorEvent::point() const {
+common::Point EmulatorEvent::point() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return state_->point;
 }
 
 absl::StatusOr<bool> EmulatorEvent::Query() const {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  const Point now = point();
+  const common::Point now = point();
   if (!now.Reached()) return false;
   HPU_RETURN_IF_ERROR(now.Error());
   return true;

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "plugin/backends/common/liveness.h"
-#include "plugin/backends/emulator/timeline.h"
+#include "plugin/backends/common/timeline.h"
 #include "plugin/hal/event.h"
 
 namespace hpu::emulator {
@@ -20,13 +20,13 @@ class EmulatorEvent final : public hal::Event {
   absl::StatusOr<bool> Query() const override;
   absl::Status Synchronize() const override;
 
-  void Set(Point point);
-  Point point() const;
+  void Set(common::Point point);
+  common::Point point() const;
 
  private:
   struct State {
     std::mutex mutex;
-    Point point;
+    common::Point point;
   };
 
   const common::Liveness& liveness_;

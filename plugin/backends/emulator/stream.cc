@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/emulator/device.h"
 #include "plugin/backends/emulator/event.h"
-#include "plugin/backends/emulator/signal_mask.h"
 #include "plugin/hal/status_macros.h"
 
 namespace hpu::emulator {
@@ -29,7 +29,7 @@ const char* ThreadName(hal::StreamKind kind) {
 EmulatorStream::EmulatorStream(EmulatorDevice* device, hal::StreamKind kind)
     : device_(device), kind_(kind), state_(std::make_unique<State>()) {
   device_->AddStream(this);
-  const ScopedSignalMask mask;
+  const common::ScopedSignalMask mask;
   state_->thread = std::thread([this] { RunCommands(); });
   pthread_setname_np(state_->thread.native_handle(), ThreadName(kind));
 }
@@ -121,7 +121,7 @@ absl::Status EmulatorStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const EmulatorEvent*>(&event);
   if (own == nullptr) return absl::InvalidArgumentError("wait for an event of another backend");
-  Point point = own->point();
+  common::Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
   state_->queue.Push([&](Command& command) {
     command.kind = Command::Kind::kWait;
@@ -147,16 +147,16 @@ absl::Status EmulatorStream::Synchronize() {
   std::lock_guard<std::mutex> lock(state_->failure_mutex);
   absl::Status error = state_->failure->UpTo(sequence);
   if (!error.ok()) {
-    state_->failure = std::make_shared<Failure>();
+    state_->failure = std::make_shared<common::Failure>();
     state_->failed.store(false, std::memory_order_release);
   }
   return error;
 }
 
-Point EmulatorStream::Now() {
+common::Point EmulatorStream::Now() {
   // The failure first: work that is pushed after it was read may be part of the point, but never the reverse.
   std::lock_guard<std::mutex> lock(state_->failure_mutex);
-  return Point{state_->timeline, state_->failure, state_->queue.pushed()};
+  return common::Point{state_->timeline, state_->failure, state_->queue.pushed()};
 }
 
 void EmulatorStream::RunCommands() {

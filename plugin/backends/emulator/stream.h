@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "plugin/backends/common/timeline.h"
 #include "plugin/backends/emulator/command_queue.h"
-#include "plugin/backends/emulator/timeline.h"
 #include "plugin/hal/stream.h"
 
 namespace hpu::emulator {
@@ -39,18 +39,21 @@ class EmulatorStream final : public hal::Stream {
 
   // What the thread works with. Left alone, not destroyed, in a forked child: the thread does not exist there.
   struct State {
-    State() : timeline(std::make_shared<Timeline>()), queue(timeline), failure(std::make_shared<Failure>()) {}
+    State()
+        : timeline(std::make_shared<common::Timeline>()),
+          queue(timeline),
+          failure(std::make_shared<common::Failure>()) {}
 
-    const std::shared_ptr<Timeline> timeline;
+    const std::shared_ptr<common::Timeline> timeline;
     CommandQueue queue;
     std::mutex failure_mutex;
-    std::shared_ptr<Failure> failure;  // guarded by failure_mutex
-    std::atomic<bool> failed{false};   // whether `failure` is set; written under failure_mutex
+    std::shared_ptr<common::Failure> failure;  // guarded by failure_mutex
+    std::atomic<bool> failed{false};           // whether `failure` is set; written under failure_mutex
     std::thread thread;
   };
 
   // The end of the work queued so far.
-  Point Now();
+  common::Point Now();
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes);
 
   // On the stream's thread.

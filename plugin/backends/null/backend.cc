@@ -24,7 +24,7 @@ class NullBackend final : public hal::Backend {
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, common::CandidateModules(options));
-    HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(flags::EmulatorFaults()));
+    HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
     hal::DeviceInfo info;
     info.backend = "null";
     info.type = flags::EmulatorType();

@@ -1,8 +1,8 @@
-#include "plugin/backends/emulator/timeline.h"
+#include "plugin/backends/common/timeline.h"
 
 #include <algorithm>
 
-namespace hpu::emulator {
+namespace hpu::common {
 
 void Timeline::WaitFor(uint64_t sequence) {
   if (spin_.Await([&] { return Reached(sequence); })) return;
@@ -24,4 +24,4 @@ void Timeline::Complete(uint64_t sequence) {
   reached_.notify_all();
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::common

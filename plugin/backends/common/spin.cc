@@ -1,10 +1,10 @@
-#include "plugin/backends/emulator/spin.h"
+#include "plugin/backends/common/spin.h"
 
 #include <sched.h>
 
 #include <thread>
 
-namespace hpu::emulator {
+namespace hpu::common {
 
 int AvailableCpus() {
   cpu_set_t mask;
@@ -13,4 +13,4 @@ int AvailableCpus() {
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
-}  // namespace hpu::emulator
+}  // namespace hpu::common

@@ -1,6 +1,6 @@
 // Timeline: how far a stream has come, and which of its work failed. What events point into.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_TIMELINE_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_TIMELINE_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "plugin/backends/emulator/spin.h"
+#include "plugin/backends/common/spin.h"
 
-namespace hpu::emulator {
+namespace hpu::common {
 
 // A stream numbers its commands from 1; the timeline is the number of those that have ended. Shared by the stream and
 // the events recorded on it, so that either may go first. Thread safe; one thread completes.
@@ -65,6 +65,6 @@ struct Point {
   }
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::common
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_TIMELINE_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_

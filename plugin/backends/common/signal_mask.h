@@ -1,11 +1,11 @@
 // ScopedSignalMask: threads started meanwhile receive no signals of the process.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_SIGNAL_MASK_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_SIGNAL_MASK_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_
 
 #include <pthread.h>
 #include <signal.h>
 
-namespace hpu::emulator {
+namespace hpu::common {
 
 // Signals of the host program (Ctrl-C, timers, profilers) belong to its threads: a new thread inherits this mask.
 class ScopedSignalMask {
@@ -24,6 +24,6 @@ class ScopedSignalMask {
   sigset_t previous_;
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::common
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_SIGNAL_MASK_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_

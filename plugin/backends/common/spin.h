@@ -1,6 +1,6 @@
 // Spinning for a moment before a thread goes to sleep, where that has paid off lately.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_SPIN_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_SPIN_H_
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace hpu::emulator {
+namespace hpu::common {
 
 // Number of CPUs in this process's affinity mask.
 int AvailableCpus();
@@ -63,6 +63,6 @@ class AdaptiveSpin {
   std::atomic<unsigned> waits_{0};
 };
 
-}  // namespace hpu::emulator
+}  // namespace hpu::common
 
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_SPIN_H_
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_

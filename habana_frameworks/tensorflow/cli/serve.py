@@ -1,0 +1,88 @@
+"""`hpu serve`: a device server, whose modules other processes use with HPU_BACKEND (docs/remote.md)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+from typing import Any
+
+_DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
+nothing but HPU_BACKEND set to what this command prints. Exit code 0: ended by a signal; 1: could not start."""
+
+
+def default_address() -> str:
+    """A socket in the user's own runtime directory where there is one."""
+    return f"unix:{os.environ.get('XDG_RUNTIME_DIR', '/tmp')}/hpu-server-{os.getuid()}"
+
+
+def add_parser(subparsers: Any) -> None:
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "serve", help="serve emulated modules to other processes", description=_DESCRIPTION
+    )
+    parser.add_argument("--modules", type=_count, default=8, help="number of modules, 1 to 64 (default %(default)s)")
+    parser.add_argument(
+        "--listen",
+        metavar="ADDRESS",
+        type=_address,
+        default=default_address(),
+        help="unix:/path, or host:port on the loopback interface (port 0: any free one; default %(default)s)",
+    )
+    parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
+    parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_EMULATOR_FAULTS, for tests")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Starts the server, says where it listens, and waits for a signal."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    with tempfile.TemporaryDirectory(prefix="hpu-serve-") as locks:
+        # The modules are the server's own: programs that use the emulator in their process do not compete for them.
+        os.environ["HPU_EMULATOR_LOCK_DIR"] = locks
+        os.environ["HPU_EMULATOR_MODULES"] = str(arguments.modules)
+        os.environ["HPU_BACKEND"] = arguments.backend
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+        return _serve(arguments, stopped)
+
+
+def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
+    # After the settings above, which loading looks at.
+    from habana_frameworks.tensorflow import device_server, errors
+
+    try:
+        spec = device_server.start(arguments.listen, arguments.backend, arguments.allow_faults)
+    except (errors.HabanaModuleError, errors.DeviceError) as error:
+        print(f"hpu serve: {error}", file=sys.stderr)
+        return 1
+    try:
+        if arguments.json:
+            print(json.dumps({"backend": spec, "modules": arguments.modules, "pid": os.getpid()}), flush=True)
+        else:
+            print(f"Serving {arguments.modules} modules: HPU_BACKEND={spec}", flush=True)
+        while not stopped.wait(1):
+            pass
+    finally:
+        device_server.stop()
+    return 0
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if not 1 <= count <= 64:
+        raise argparse.ArgumentTypeError(f"{count} is not between 1 and 64")
+    return count
+
+
+def _address(text: str) -> str:
+    if text.startswith("unix:") and not text.startswith("unix:/"):
+        raise argparse.ArgumentTypeError(f"{text}: unix: needs an absolute path")
+    if ":" not in text:
+        raise argparse.ArgumentTypeError(f"{text} is neither unix:/path nor host:port")
+    return text

@@ -1,0 +1,81 @@
+// Connection and Call: messages of proto/hpu/device/v1 to and from a device server.
+#ifndef HPU_PLUGIN_BACKENDS_REMOTE_CONNECTION_H_
+#define HPU_PLUGIN_BACKENDS_REMOTE_CONNECTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "google/protobuf/message_lite.h"
+#include "plugin/rpc/rpc.h"
+
+namespace hpu::remote {
+
+// One connection. When it breaks, all its calls end with Unavailable and it is of no further use. Thread safe.
+class Connection {
+ public:
+  // `spec` as HPU_BACKEND takes it: "grpc+unix:/path" or "grpc://host:port". Unavailable if no server answers.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(absl::string_view spec);
+  ~Connection() { api_->close(channel_); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  const std::string& spec() const { return spec_; }
+  // For a server that does not answer.
+  void Break() { api_->disconnect(channel_); }
+
+ private:
+  friend class Call;
+  Connection(std::string spec, const hpu_rpc_api* api, hpu_rpc_channel* channel)
+      : spec_(std::move(spec)), api_(api), channel_(channel) {}
+
+  const std::string spec_;
+  const hpu_rpc_api* const api_;
+  hpu_rpc_channel* const channel_;
+};
+
+// One call of DeviceService. Thread safe. Must not outlive its connection.
+class Call {
+ public:
+  // Both run on the connection's thread, so they must not block; `on_done` last, once.
+  using OnMessage = std::function<void(absl::string_view)>;
+  using OnDone = std::function<void(const absl::Status&)>;
+
+  // `method` is the name in DeviceService ("Hold").
+  Call(const Connection& connection, absl::string_view method, OnMessage on_message, OnDone on_done = nullptr);
+  // Cancels the call if it has not ended, and waits until on_done has returned.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Queues a message; false if the call has ended.
+  bool Write(absl::string_view message) { return api_->write(call_, message.data(), message.size()) != 0; }
+  bool Write(const google::protobuf::MessageLite& message) { return Write(message.SerializeAsString()); }
+  // Waits while more than `bytes` have not been sent; false if the call has ended.
+  bool WaitWritable(uint64_t bytes) { return api_->wait_writable(call_, bytes) != 0; }
+  // No more messages will be written.
+  void WritesDone() { api_->writes_done(call_); }
+  // Waits for the end of the call; Unavailable if it takes longer than `timeout`.
+  absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
+
+ private:
+  static void ReceiveMessage(void* self, const void* data, size_t size);
+  static void ReceiveDone(void* self, int32_t code, const char* message, size_t size);
+
+  const hpu_rpc_api* const api_;
+  const OnMessage on_message_;
+  const OnDone on_done_;
+  absl::Notification done_;
+  absl::Status status_;  // valid once done_
+  hpu_rpc_call* call_;
+};
+
+}  // namespace hpu::remote
+
+#endif  // HPU_PLUGIN_BACKENDS_REMOTE_CONNECTION_H_

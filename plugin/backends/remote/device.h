@@ -1,0 +1,78 @@
+// A device of another process: checks, addresses and host memory are here, memory and work at the server.
+#ifndef HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_
+#define HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "plugin/backends/common/device_memory.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/host_memory.h"
+#include "plugin/backends/remote/recipe.h"
+#include "plugin/backends/remote/session.h"
+#include "plugin/hal/device.h"
+
+namespace hpu::remote {
+
+class RemoteStream;
+
+// The server gives the session all its memory as one range; this side divides it, in a window of its own without
+// access.
+class RemoteDevice final : public hal::Device {
+ public:
+  RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
+               common::Faults faults);
+  ~RemoteDevice() override;
+
+  const hal::DeviceInfo& info() const override { return info_; }
+  hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
+  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::Stream>> CreateStream(hal::StreamKind kind) override;
+  absl::StatusOr<std::unique_ptr<hal::Event>> CreateEvent() override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
+                                                                absl::string_view bytes) override;
+  absl::StatusOr<std::string> CreateCommunicatorId() override;
+  absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
+      const hal::CommunicatorOptions& options) override;
+  absl::Status Synchronize() override;
+
+  // For the streams.
+  Session& session() { return *state_->session; }
+  const common::Liveness& liveness() const { return state_->session->liveness(); }
+  const common::DeviceMemory& memory() const { return state_->memory; }
+  const common::HostMemory& host() const { return state_->host; }
+  bool Made(const RemoteRecipe& recipe) const { return recipe.IsOf(state_->session); }
+  // The server's address for one of the window. 0 stays 0.
+  uint64_t ToServer(hal::DeviceAddress address) const { return address == 0 ? 0 : address + distance_; }
+  void AddStream(RemoteStream* stream);
+  void RemoveStream(RemoteStream* stream);
+
+ private:
+  // Left alone, not destroyed, in a forked child.
+  struct State {
+    State(RemoteDevice* device, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
+          common::Faults faults);
+
+    const std::shared_ptr<Session> session;  // first: all below use it
+    common::DeviceMemory memory;
+    common::HostMemory host;
+    common::Faults faults;  // for allocations, which the server does not see
+    std::mutex streams_mutex;
+    std::vector<RemoteStream*> streams;  // guarded by streams_mutex
+  };
+
+  void WaitForStreams();
+
+  const hal::DeviceInfo info_;
+  uint64_t distance_;  // from the window to the server's addresses, modulo 2^64
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::remote
+
+#endif  // HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_

@@ -1,0 +1,228 @@
+#include "plugin/backends/remote/stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/remote/device.h"
+#include "plugin/backends/remote/recipe.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::remote {
+namespace {
+
+constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
+
+proto::StreamKind ProtoKind(hal::StreamKind kind) {
+  switch (kind) {
+    case hal::StreamKind::kCompute:
+      return proto::STREAM_KIND_COMPUTE;
+    case hal::StreamKind::kHostToDevice:
+      return proto::STREAM_KIND_HOST_TO_DEVICE;
+    case hal::StreamKind::kDeviceToHost:
+      return proto::STREAM_KIND_DEVICE_TO_HOST;
+  }
+  return proto::STREAM_KIND_UNSPECIFIED;
+}
+
+}  // namespace
+
+RemoteStream::RemoteStream(RemoteDevice* device, hal::StreamKind kind)
+    : device_(device), kind_(kind), state_(std::make_unique<State>(&device->session())) {
+  StreamProgress* progress = &state_->progress;
+  state_->call = std::make_unique<Call>(
+      device->session().connection(), "Run", [progress](absl::string_view message) { progress->Receive(message); },
+      [progress](const absl::Status& status) { progress->End(status); });
+  proto::RunRequest first;
+  first.mutable_open()->set_session(device->session().acquired().session());
+  first.mutable_open()->set_kind(ProtoKind(kind));
+  state_->call->Write(first);
+  state_->command = state_->request.add_commands();
+  device_->AddStream(this);
+}
+
+RemoteStream::~RemoteStream() {
+  if (device_->liveness().forked()) {
+    static_cast<void>(state_.release());
+    return;
+  }
+  device_->RemoveStream(this);
+  if (!device_->liveness().Check().ok()) return;
+  static_cast<void>(End().Wait());
+  state_->call->WritesDone();
+  static_cast<void>(state_->call->Wait());
+}
+
+template <typename Write, typename Prepare>
+void RemoteStream::Send(const Write& write, const Prepare& prepare) {
+  state_->command->Clear();
+  write(*state_->command);
+  state_->message.clear();
+  state_->request.AppendToString(&state_->message);
+  prepare(state_->sent + 1);
+  ++state_->sent;
+  state_->call->Write(state_->message);
+}
+
+template <typename Write>
+void RemoteStream::SendReported(const Write& write) {
+  Send(write);
+  state_->reported = state_->sent;
+}
+
+void RemoteStream::WaitForRoom() { state_->call->WaitWritable(kMostUnsent); }
+
+absl::Status RemoteStream::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
+  HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
+  for (uint64_t at = 0; at < bytes; at += kChunkBytes) {
+    WaitForRoom();
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    Send([&](proto::Command& command) {
+      command.mutable_copy_to_device()->set_destination(device_->ToServer(destination + at));
+      command.mutable_copy_to_device()->set_data(static_cast<const char*>(source) + at,
+                                                 std::min(kChunkBytes, bytes - at));
+    });
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyToHost"));
+  HPU_RETURN_IF_ERROR(device_->host().Check(destination, bytes, "destination of CopyToHost"));
+  for (uint64_t at = 0; at < bytes; at += kChunkBytes) {
+    WaitForRoom();
+    const uint64_t part = std::min(kChunkBytes, bytes - at);
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    Send(
+        [&](proto::Command& command) {
+          command.mutable_copy_to_host()->set_source(device_->ToServer(source + at));
+          command.mutable_copy_to_host()->set_bytes(static_cast<uint32_t>(part));
+        },
+        [&](uint64_t) { state_->progress.ExpectData(static_cast<char*>(destination) + at, part); });
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyOnDevice"));
+  HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyOnDevice"));
+  if (bytes == 0) return absl::OkStatus();
+  WaitForRoom();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  Send([&](proto::Command& command) {
+    command.mutable_copy_on_device()->set_source(device_->ToServer(source));
+    command.mutable_copy_on_device()->set_destination(device_->ToServer(destination));
+    command.mutable_copy_on_device()->set_bytes(bytes);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of Fill"));
+  if (bytes == 0) return absl::OkStatus();
+  WaitForRoom();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  Send([&](proto::Command& command) {
+    command.mutable_fill()->set_destination(device_->ToServer(destination));
+    command.mutable_fill()->set_value(value);
+    command.mutable_fill()->set_bytes(bytes);
+  });
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
+  const auto* own = dynamic_cast<const RemoteRecipe*>(recipe.get());
+  if (own == nullptr || !device_->Made(*own)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", recipe->name(), ": a recipe of another backend or device"));
+  }
+  WaitForRoom();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  own->CountUse();
+  Send([&](proto::Command& command) {
+    proto::Launch& launch = *command.mutable_launch();
+    launch.set_recipe(own->handle());
+    for (const hal::DeviceAddress address : arguments.arguments) launch.add_arguments(device_->ToServer(address));
+    for (const hal::DeviceAddress address : arguments.results) launch.add_results(device_->ToServer(address));
+    launch.set_workspace(device_->ToServer(arguments.workspace));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::Record(hal::Event& event) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  auto* own = dynamic_cast<RemoteEvent*>(&event);
+  if (own == nullptr || own->session() != &device_->session()) {
+    return absl::InvalidArgumentError("record of an event of another backend or device");
+  }
+  std::unique_lock<std::mutex> lock(state_->mutex);
+  RemoteEvent::Moment moment;
+  moment.point = state_->progress.PointAt(state_->sent);
+  if (!moment.point.Reached() || !moment.point.Error().ok()) {
+    moment.mark = std::make_shared<Mark>(&device_->session());
+    SendReported([&](proto::Command& command) { command.mutable_record()->set_mark(moment.mark->handle()); });
+    moment.point.sequence = state_->sent;
+  }
+  lock.unlock();
+  own->Set(std::move(moment));
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::Wait(const hal::Event& event) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  const auto* own = dynamic_cast<const RemoteEvent*>(&event);
+  if (own == nullptr || own->session() != &device_->session()) {
+    return absl::InvalidArgumentError("wait for an event of another backend or device");
+  }
+  const RemoteEvent::Moment moment = own->moment();
+  if (moment.mark == nullptr || (moment.point.Reached() && moment.point.Error().ok())) return absl::OkStatus();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  moment.mark->CountUse();
+  Send([&](proto::Command& command) { command.mutable_wait()->set_mark(moment.mark->handle()); });
+  return absl::OkStatus();
+}
+
+absl::Status RemoteStream::AddCallback(std::function<void(absl::Status)> callback) {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (!state_->progress.ExpectReport(state_->sent + 1, std::move(callback))) return device_->liveness().Check();
+  SendReported([](proto::Command& command) { command.mutable_report(); });
+  return absl::OkStatus();
+}
+
+common::Point RemoteStream::End() {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  if (state_->reported != state_->sent) SendReported([](proto::Command& command) { command.mutable_report(); });
+  return state_->progress.PointAt(state_->sent);
+}
+
+absl::Status RemoteStream::Synchronize() {
+  HPU_RETURN_IF_ERROR(device_->liveness().Check());
+  const common::Point end = End();
+  static_cast<void>(end.Wait());
+  const absl::Status error = state_->progress.ErrorUpTo(end.sequence);
+  if (error.ok()) return device_->liveness().Check();
+  if (device_->liveness().Check().ok()) HPU_RETURN_IF_ERROR(Clear());
+  return error;
+}
+
+absl::Status RemoteStream::Clear() {
+  common::Point cleared;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    SendReported([](proto::Command& command) { command.mutable_clear(); });
+    cleared = state_->progress.PointAt(state_->sent);
+  }
+  static_cast<void>(cleared.Wait());
+  return device_->liveness().Check();
+}
+
+}  // namespace hpu::remote

@@ -1,0 +1,76 @@
+// The table of functions that the library exports.
+#include <string>
+
+#include "plugin/rpc/client.h"
+#include "plugin/rpc/rpc.h"
+#include "plugin/rpc/server.h"
+#include "plugin/rpc/socket.h"
+
+namespace hpu::rpc {
+namespace {
+
+Channel* Cast(hpu_rpc_channel* channel) { return reinterpret_cast<Channel*>(channel); }
+Call* Cast(hpu_rpc_call* call) { return reinterpret_cast<Call*>(call); }
+Server* Cast(hpu_rpc_server* server) { return reinterpret_cast<Server*>(server); }
+ServerCall* Cast(hpu_rpc_server_call* call) { return reinterpret_cast<ServerCall*>(call); }
+
+void Report(const grpc::Status& status, hpu_rpc_report report, void* context) {
+  const std::string message = status.error_message();
+  report(context, status.error_code(), message.data(), message.size());
+}
+
+hpu_rpc_channel* Connect(const char* address, int32_t timeout_ms, hpu_rpc_report report, void* context) {
+  std::string error;
+  const int fd = ConnectSocket(address, timeout_ms, &error);
+  if (fd < 0) {
+    Report(grpc::Status(grpc::StatusCode::UNAVAILABLE, error), report, context);
+    return nullptr;
+  }
+  return reinterpret_cast<hpu_rpc_channel*>(new Channel(address, fd));
+}
+
+void Disconnect(hpu_rpc_channel* channel) { Cast(channel)->Disconnect(); }
+void Close(hpu_rpc_channel* channel) { delete Cast(channel); }
+
+hpu_rpc_call* Open(hpu_rpc_channel* channel, const char* method, const hpu_rpc_handler* handler) {
+  return reinterpret_cast<hpu_rpc_call*>(new Call(Cast(channel), method, *handler));
+}
+
+int32_t Write(hpu_rpc_call* call, const void* data, size_t size) { return Cast(call)->Write(data, size); }
+int32_t WaitWritable(hpu_rpc_call* call, size_t bytes) { return Cast(call)->WaitWritable(bytes); }
+void WritesDone(hpu_rpc_call* call) { Cast(call)->WritesDone(); }
+void Cancel(hpu_rpc_call* call) { Cast(call)->Cancel(); }
+void FreeCall(hpu_rpc_call* call) { delete Cast(call); }
+
+hpu_rpc_server* Serve(const char* address, hpu_rpc_serve_call serve_call, void* serve_context, hpu_rpc_report report,
+                      void* report_context) {
+  grpc::Status status;
+  std::unique_ptr<Server> server = Server::Start(address, serve_call, serve_context, &status);
+  if (server == nullptr) Report(status, report, report_context);
+  return reinterpret_cast<hpu_rpc_server*>(server.release());
+}
+
+int32_t ServerPort(hpu_rpc_server* server) { return Cast(server)->port(); }
+void Stop(hpu_rpc_server* server) { delete Cast(server); }
+
+hpu_rpc_read_result Read(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size) {
+  return Cast(call)->Read(timeout_ms, data, size);
+}
+int32_t ServerWrite(hpu_rpc_server_call* call, const void* data, size_t size) { return Cast(call)->Write(data, size); }
+int32_t ServerWaitWritable(hpu_rpc_server_call* call, size_t bytes) { return Cast(call)->WaitWritable(bytes); }
+void ServerCancel(hpu_rpc_server_call* call) { Cast(call)->Cancel(); }
+void Finish(hpu_rpc_server_call* call, int32_t code, const char* message, size_t size) {
+  Cast(call)->SetStatus(grpc::Status(static_cast<grpc::StatusCode>(code), std::string(message, size)));
+}
+
+constexpr hpu_rpc_api kApi = {
+    HPU_RPC_VERSION, Connect, Disconnect, Close, Open, Write,       WaitWritable,       WritesDone,   Cancel,
+    FreeCall,        Serve,   ServerPort, Stop,  Read, ServerWrite, ServerWaitWritable, ServerCancel, Finish,
+};
+
+}  // namespace
+}  // namespace hpu::rpc
+
+extern "C" const hpu_rpc_api* hpu_rpc_get_api(uint32_t version) {
+  return version == HPU_RPC_VERSION ? &hpu::rpc::kApi : nullptr;
+}

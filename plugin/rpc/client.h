@@ -1,0 +1,83 @@
+// The client's side: a connection and its calls.
+#ifndef HPU_PLUGIN_RPC_CLIENT_H_
+#define HPU_PLUGIN_RPC_CLIENT_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "plugin/rpc/completion.h"
+#include "plugin/rpc/rpc.h"
+#include "plugin/rpc/write_queue.h"
+
+namespace hpu::rpc {
+
+// One connection and the thread that completes the operations of its calls, which must be gone before it.
+class Channel {
+ public:
+  // `fd` is connected; the channel closes it.
+  Channel(const std::string& address, int fd);
+  ~Channel();
+
+  void Disconnect();
+
+  grpc::GenericStub& stub() { return *stub_; }
+  grpc::CompletionQueue& queue() { return queue_; }
+
+ private:
+  const int fd_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericStub> stub_;
+  std::thread thread_;
+};
+
+class Call {
+ public:
+  Call(Channel* channel, const std::string& method, const hpu_rpc_handler& handler);
+  // Waits until the handler's on_done has returned.
+  ~Call();
+
+  bool Write(const void* data, size_t size);
+  bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
+  void WritesDone() { writes_.End(); }
+  void Cancel() { context_.TryCancel(); }
+
+ private:
+  // Ends of operations.
+  void Started(bool ok);
+  void Read(bool ok);
+  void Written(bool ok);
+  void Ended(bool ok);
+  void Finished(bool ok);
+
+  void Begin();
+  // The last operation to end tells the handler.
+  void End();
+
+  const hpu_rpc_handler handler_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+  grpc::ByteBuffer received_;
+  grpc::Status status_;
+  WriteQueue writes_;
+  MethodCompletion<Call, &Call::Started> started_{this};
+  MethodCompletion<Call, &Call::Read> read_{this};
+  MethodCompletion<Call, &Call::Written> written_{this};
+  MethodCompletion<Call, &Call::Ended> ended_{this};
+  MethodCompletion<Call, &Call::Finished> finished_{this};
+
+  std::mutex mutex_;
+  std::condition_variable done_changed_;
+  int running_ = 0;    // operations; guarded by mutex_
+  bool done_ = false;  // guarded by mutex_
+};
+
+}  // namespace hpu::rpc
+
+#endif  // HPU_PLUGIN_RPC_CLIENT_H_

@@ -1,0 +1,40 @@
+// Messages as gRPC holds them and as the C interface gives them.
+#ifndef HPU_PLUGIN_RPC_MESSAGE_H_
+#define HPU_PLUGIN_RPC_MESSAGE_H_
+
+#include <grpcpp/support/byte_buffer.h>
+
+#include <string>
+#include <vector>
+
+namespace hpu::rpc {
+
+inline grpc::ByteBuffer MakeMessage(const void* data, size_t size) {
+  const grpc::Slice slice(data, size);  // copies
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+// The bytes of a received message, in one piece. Valid as long as it and the message live.
+class MessageBytes {
+ public:
+  explicit MessageBytes(const grpc::ByteBuffer& message) {
+    if (!message.Dump(&slices_).ok()) slices_.clear();
+    if (slices_.size() < 2) return;
+    joined_.reserve(message.Length());
+    for (const grpc::Slice& slice : slices_) joined_.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+
+  const void* data() const {
+    if (slices_.size() == 1) return slices_.front().begin();
+    return joined_.data();
+  }
+  size_t size() const { return slices_.size() == 1 ? slices_.front().size() : joined_.size(); }
+
+ private:
+  std::vector<grpc::Slice> slices_;
+  std::string joined_;  // only if there are several slices
+};
+
+}  // namespace hpu::rpc
+
+#endif  // HPU_PLUGIN_RPC_MESSAGE_H_

@@ -1,0 +1,99 @@
+// The C interface of libhpu_remote.so, gRPC in a library of its own: it and TensorFlow have different absl and
+// protobuf.
+//
+// It moves messages and knows nothing of their contents: every call is a stream of messages in each direction, one that
+// takes one message and gives one is such a stream too. Both sides of proto/hpu/device/v1 use it
+// (plugin/backends/remote and plugin/serve).
+//
+// Codes are those of gRPC, which are absl's. Messages are copied. Functions are thread safe unless said otherwise and
+// none throws. A child after fork() must call none of them.
+#ifndef HPU_PLUGIN_RPC_RPC_H_
+#define HPU_PLUGIN_RPC_RPC_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HPU_RPC_VERSION 1u
+// Larger messages than this are refused by the receiver, before it allocates them: the call ends with
+// RESOURCE_EXHAUSTED.
+#define HPU_RPC_MAX_MESSAGE_BYTES (4u << 20)
+
+typedef struct hpu_rpc_channel hpu_rpc_channel;
+typedef struct hpu_rpc_call hpu_rpc_call;  // a client's
+typedef struct hpu_rpc_server hpu_rpc_server;
+typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // a server's
+
+// Receives an error. `message` points to `size` bytes that are valid during the call only.
+typedef void (*hpu_rpc_report)(void* context, int32_t code, const char* message, size_t size);
+
+// Both run on the channel's one thread: they must not block, open or free calls.
+typedef struct hpu_rpc_handler {
+  void* context;
+  void (*on_message)(void* context, const void* data, size_t size);
+  // Once, after the last message: code 0 if the server ended the call well.
+  hpu_rpc_report on_done;
+} hpu_rpc_handler;
+
+// Runs on a thread of the call's own, which may block. The call ends when it returns, with what finish() was given.
+typedef void (*hpu_rpc_serve_call)(void* context, hpu_rpc_server_call* call, const char* method);
+
+typedef enum hpu_rpc_read_result {
+  HPU_RPC_READ_MESSAGE = 0,
+  HPU_RPC_READ_END = 1,  // the client has sent its last message, or is gone
+  HPU_RPC_READ_TIMEOUT = 2,
+} hpu_rpc_read_result;
+
+typedef struct hpu_rpc_api {
+  uint32_t version;  // HPU_RPC_VERSION
+
+  // --- client ---
+
+  // Connects to "unix:/path" or "host:port". Null after an error, which `report` gets: UNAVAILABLE if nobody answers.
+  // A channel is one connection: when that breaks, all its calls end with UNAVAILABLE and it is of no further use.
+  hpu_rpc_channel* (*connect)(const char* address, int32_t timeout_ms, hpu_rpc_report report, void* context);
+  // Breaks the connection, for a server that does not answer: all calls end with UNAVAILABLE.
+  void (*disconnect)(hpu_rpc_channel* channel);
+  // All calls must have been freed.
+  void (*close)(hpu_rpc_channel* channel);
+  hpu_rpc_call* (*open)(hpu_rpc_channel* channel, const char* method, const hpu_rpc_handler* handler);
+  // Queues a message and returns; 0 if the call has ended.
+  int32_t (*write)(hpu_rpc_call* call, const void* data, size_t size);
+  // Waits until at most `bytes` of queued messages have not been sent; 0 if the call has ended.
+  int32_t (*wait_writable)(hpu_rpc_call* call, size_t bytes);
+  void (*writes_done)(hpu_rpc_call* call);
+  void (*cancel)(hpu_rpc_call* call);
+  // Waits until on_done has returned. A call that the server has not ended is to be cancelled first.
+  void (*free_call)(hpu_rpc_call* call);
+
+  // --- server ---
+
+  // Listens at "unix:/path" (mode 0600) or "host:port" with a loopback host; port 0 takes a free one. Null after an
+  // error. FAILED_PRECONDITION for other hosts, which need TLS.
+  hpu_rpc_server* (*serve)(const char* address, hpu_rpc_serve_call serve_call, void* serve_context,
+                           hpu_rpc_report report, void* report_context);
+  // The TCP port; 0 for a Unix socket.
+  int32_t (*server_port)(hpu_rpc_server* server);
+  // Cancels all calls, waits until their threads have returned, and frees the server.
+  void (*stop)(hpu_rpc_server* server);
+  // The next message, valid until the next read. `timeout_ms` < 0 waits without end. For the call's own thread.
+  hpu_rpc_read_result (*read)(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size);
+  int32_t (*server_write)(hpu_rpc_server_call* call, const void* data, size_t size);
+  int32_t (*server_wait_writable)(hpu_rpc_server_call* call, size_t bytes);
+  // Makes reads and waits of the call end; its client sees CANCELLED.
+  void (*server_cancel)(hpu_rpc_server_call* call);
+  // What the client's on_done gets. For the call's own thread.
+  void (*finish)(hpu_rpc_server_call* call, int32_t code, const char* message, size_t size);
+} hpu_rpc_api;
+
+// Null if the library has another version than `version`.
+__attribute__((visibility("default"))) const hpu_rpc_api* hpu_rpc_get_api(uint32_t version);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // HPU_PLUGIN_RPC_RPC_H_

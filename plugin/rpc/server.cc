@@ -1,0 +1,184 @@
+#include "plugin/rpc/server.h"
+
+#include <grpcpp/security/server_credentials.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <utility>
+
+#include "plugin/rpc/socket.h"
+
+namespace hpu::rpc {
+
+ServerCall::ServerCall(Server* server)
+    : server_(server), writes_([this](const grpc::ByteBuffer& message) {
+        Begin();
+        stream_.Write(message, &written_);
+      }) {
+  context_.AsyncNotifyWhenDone(&gone_);
+  server_->service_.RequestCall(&context_, &stream_, server_->queue_.get(), server_->queue_.get(), &accepted_);
+}
+
+hpu_rpc_read_result ServerCall::Read(int timeout_ms, const void** data, size_t* size) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto ready = [this] { return at_end_ || !messages_.empty(); };
+  if (timeout_ms < 0) {
+    changed_.wait(lock, ready);
+  } else if (!changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms), ready)) {
+    return HPU_RPC_READ_TIMEOUT;
+  }
+  if (messages_.empty()) return HPU_RPC_READ_END;
+  reading_.emplace(messages_.front());  // holds references to the bytes
+  messages_.pop_front();
+  ReceiveNext();
+  *data = reading_->data();
+  *size = reading_->size();
+  return HPU_RPC_READ_MESSAGE;
+}
+
+void ServerCall::Accepted(bool ok) {
+  if (!ok) {  // the server stops; gone_ will not come
+    delete this;
+    return;
+  }
+  server_->CallBegins();
+  new ServerCall(server_);
+  Begin();  // gone_
+  Begin();  // the thread
+  std::thread([this] { Run(); }).detach();
+}
+
+void ServerCall::Run() {
+  pthread_setname_np(pthread_self(), "hpu_rpc_call");
+  writes_.Open(nullptr);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ReceiveNext();
+  }
+  server_->serve_call_(server_->context_, reinterpret_cast<hpu_rpc_server_call*>(this), context_.method().c_str());
+  writes_.End();
+  writes_.WaitUntilAtMost(0);
+  Begin();
+  stream_.Finish(status_, &finished_);
+  End();
+}
+
+void ServerCall::Received(bool ok) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    receiving_ = false;
+    if (ok) {
+      messages_.push_back(std::move(incoming_));
+      incoming_.Clear();
+      ReceiveNext();
+    } else {
+      at_end_ = true;
+    }
+    changed_.notify_all();
+  }
+  End();
+}
+
+void ServerCall::ReceiveNext() {
+  if (receiving_ || at_end_ || messages_.size() >= kMostWaiting) return;
+  receiving_ = true;
+  ++running_;
+  stream_.Read(&incoming_, &received_);
+}
+
+void ServerCall::Written(bool ok) {
+  writes_.Sent(ok);
+  End();
+}
+
+void ServerCall::Finished(bool) { End(); }
+
+void ServerCall::Gone(bool) {
+  writes_.Close();
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (context_.IsCancelled()) {
+      at_end_ = true;
+      messages_.clear();
+    }
+    changed_.notify_all();
+  }
+  End();
+}
+
+void ServerCall::Begin() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++running_;
+}
+
+void ServerCall::End() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--running_ > 0) return;
+  }
+  Server* const server = server_;
+  delete this;
+  server->CallEnds();
+}
+
+std::unique_ptr<Server> Server::Start(const std::string& address, hpu_rpc_serve_call serve_call, void* context,
+                                      grpc::Status* status) {
+  const std::string path = UnixPath(address);
+  if (path.empty() && !IsLoopback(address)) {
+    *status = grpc::Status(grpc::StatusCode::FAILED_PRECONDITION,
+                           address +
+                               " is not an address of the loopback interface; others would need TLS, which this "
+                               "release does not have: listen on unix:/path or 127.0.0.1:port");
+    return nullptr;
+  }
+  std::unique_ptr<Server> server(new Server(serve_call, context));
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &server->port_);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
+  builder.SetMaxReceiveMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
+  builder.SetMaxSendMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
+  builder.RegisterAsyncGenericService(&server->service_);
+  server->queue_ = builder.AddCompletionQueue();
+  // Nobody else may connect, not even between bind() and a chmod().
+  const mode_t mask = umask(0177);
+  server->server_ = builder.BuildAndStart();
+  umask(mask);
+  if (server->server_ == nullptr || (path.empty() && server->port_ == 0)) {
+    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
+                           "cannot listen on " + address + ": the address is taken or cannot be used");
+    return nullptr;
+  }
+  if (!path.empty()) server->port_ = 0;
+  new ServerCall(server.get());
+  server->thread_ = std::thread([queue = server->queue_.get()] { RunCompletions(queue); });
+  pthread_setname_np(server->thread_.native_handle(), "hpu_rpc_server");
+  return server;
+}
+
+Server::~Server() {
+  if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    calls_changed_.wait(lock, [this] { return calls_ == 0; });
+  }
+  queue_->Shutdown();
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    RunCompletions(queue_.get());
+  }
+}
+
+void Server::CallBegins() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++calls_;
+}
+
+void Server::CallEnds() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  --calls_;
+  calls_changed_.notify_all();
+}
+
+}  // namespace hpu::rpc

@@ -1,0 +1,107 @@
+// The server's side: a listening address and the calls of its clients.
+#ifndef HPU_PLUGIN_RPC_SERVER_H_
+#define HPU_PLUGIN_RPC_SERVER_H_
+
+#include <grpcpp/generic/async_generic_service.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "plugin/rpc/completion.h"
+#include "plugin/rpc/message.h"
+#include "plugin/rpc/rpc.h"
+#include "plugin/rpc/write_queue.h"
+
+namespace hpu::rpc {
+
+class Server;
+
+// Waits to be taken by a client; once taken, it runs on a thread of its own and deletes itself at the end.
+class ServerCall {
+ public:
+  explicit ServerCall(Server* server);
+
+  hpu_rpc_read_result Read(int timeout_ms, const void** data, size_t* size);
+  bool Write(const void* data, size_t size) { return writes_.Push(MakeMessage(data, size)); }
+  bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
+  void Cancel() { context_.TryCancel(); }
+  void SetStatus(grpc::Status status) { status_ = std::move(status); }
+
+ private:
+  // Messages that have arrived and wait to be read: more only come when these have been taken, so that a client cannot
+  // fill the server's memory.
+  static constexpr size_t kMostWaiting = 4;
+
+  // Ends of operations.
+  void Accepted(bool ok);
+  void Received(bool ok);
+  void Written(bool ok);
+  void Finished(bool ok);
+  void Gone(bool ok);  // the client has got its status, or is gone
+
+  void Run();
+  // Holds mutex_.
+  void ReceiveNext();
+  void Begin();
+  void End();
+
+  Server* const server_;
+  grpc::GenericServerContext context_;
+  grpc::GenericServerAsyncReaderWriter stream_{&context_};
+  WriteQueue writes_;
+  MethodCompletion<ServerCall, &ServerCall::Accepted> accepted_{this};
+  MethodCompletion<ServerCall, &ServerCall::Received> received_{this};
+  MethodCompletion<ServerCall, &ServerCall::Written> written_{this};
+  MethodCompletion<ServerCall, &ServerCall::Finished> finished_{this};
+  MethodCompletion<ServerCall, &ServerCall::Gone> gone_{this};
+  grpc::Status status_;                  // of the call's thread
+  std::optional<MessageBytes> reading_;  // of the call's thread
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  grpc::ByteBuffer incoming_;              // of the receive that runs
+  std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, as all below
+  bool receiving_ = false;
+  bool at_end_ = false;  // nothing more will be received
+  int running_ = 0;      // operations
+};
+
+class Server {
+ public:
+  // Null after an error, which goes to `status`.
+  static std::unique_ptr<Server> Start(const std::string& address, hpu_rpc_serve_call serve_call, void* context,
+                                       grpc::Status* status);
+  ~Server();
+
+  int port() const { return port_; }
+
+ private:
+  friend class ServerCall;
+
+  Server(hpu_rpc_serve_call serve_call, void* context) : serve_call_(serve_call), context_(context) {}
+  void CallBegins();
+  void CallEnds();
+
+  const hpu_rpc_serve_call serve_call_;
+  void* const context_;
+  grpc::AsyncGenericService service_;
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::unique_ptr<grpc::Server> server_;
+  int port_ = 0;
+  std::thread thread_;
+
+  std::mutex mutex_;
+  std::condition_variable calls_changed_;
+  int calls_ = 0;  // running; guarded by mutex_
+};
+
+}  // namespace hpu::rpc
+
+#endif  // HPU_PLUGIN_RPC_SERVER_H_

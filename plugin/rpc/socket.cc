@@ -1,0 +1,160 @@
+#include "plugin/rpc/socket.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+namespace hpu::rpc {
+namespace {
+
+constexpr char kUnix[] = "unix:";
+
+// Splits "host:port" or "[host]:port".
+void SplitHostPort(const std::string& address, std::string* host, std::string* port) {
+  const size_t colon = address.rfind(':');
+  *host = address.substr(0, colon);
+  *port = colon == std::string::npos ? "" : address.substr(colon + 1);
+  if (host->size() > 1 && host->front() == '[' && host->back() == ']') *host = host->substr(1, host->size() - 2);
+}
+
+// Finishes `fd`'s connection within the time; closes it and returns -1 if that fails.
+int Connect(int fd, const sockaddr* address, socklen_t size, int timeout_ms, std::string* error) {
+  if (fd < 0) {
+    *error = std::strerror(errno);
+    return -1;
+  }
+  int code = connect(fd, address, size) == 0 ? 0 : errno;
+  if (code == EINPROGRESS) {
+    pollfd writable = {fd, POLLOUT, 0};
+    int ready = 0;
+    do {
+      ready = poll(&writable, 1, timeout_ms);
+    } while (ready < 0 && errno == EINTR);
+    socklen_t length = sizeof(code);
+    if (ready == 0) {
+      code = ETIMEDOUT;
+    } else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &length) != 0) {
+      code = errno;
+    }
+  }
+  if (code == 0) return fd;
+  *error = std::strerror(code);
+  close(fd);
+  return -1;
+}
+
+int ConnectUnix(const std::string& path, int timeout_ms, std::string* error) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    *error = "the path is longer than a Unix socket's may be (" + std::to_string(sizeof(address.sun_path) - 1) + ")";
+    return -1;
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  return Connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address), timeout_ms, error);
+}
+
+int ConnectTcp(const std::string& target, int timeout_ms, std::string* error) {
+  std::string host;
+  std::string port;
+  SplitHostPort(target, &host, &port);
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); code != 0) {
+    *error = gai_strerror(code);
+    return -1;
+  }
+  int fd = -1;
+  for (const addrinfo* info = found; info != nullptr && fd < 0; info = info->ai_next) {
+    fd = Connect(socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), info->ai_addr,
+                 info->ai_addrlen, timeout_ms, error);
+  }
+  freeaddrinfo(found);
+  const int on = 1;
+  if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  return fd;
+}
+
+// Remembered sockets. A child looks at them right after fork(), where it may take no lock: hence atomics. The inode
+// tells a socket from another file that has got its number since.
+struct OpenSocket {
+  std::atomic<int> fd{-1};
+  std::atomic<ino_t> inode{0};
+
+  bool IsOpen(int number) const {
+    struct stat info;
+    return number >= 0 && fd.load() == number && fstat(number, &info) == 0 && S_ISSOCK(info.st_mode) &&
+           info.st_ino == inode.load();
+  }
+};
+std::array<OpenSocket, 64> open_sockets;
+
+void CloseSockets() {
+  for (const OpenSocket& socket : open_sockets) {
+    if (const int fd = socket.fd.load(); socket.IsOpen(fd)) close(fd);
+  }
+}
+
+}  // namespace
+
+std::string UnixPath(const std::string& address) {
+  return address.rfind(kUnix, 0) == 0 ? address.substr(sizeof(kUnix) - 1) : "";
+}
+
+bool IsLoopback(const std::string& address) {
+  std::string host;
+  std::string port;
+  SplitHostPort(address, &host, &port);
+  in_addr parsed;
+  if (inet_pton(AF_INET, host.c_str(), &parsed) == 1) return (ntohl(parsed.s_addr) >> 24) == 127;
+  return host == "localhost" || host == "::1";
+}
+
+int ConnectSocket(const std::string& address, int timeout_ms, std::string* error) {
+  const std::string path = UnixPath(address);
+  return path.empty() ? ConnectTcp(address, timeout_ms, error) : ConnectUnix(path, timeout_ms, error);
+}
+
+void RememberSocket(int fd) {
+  static std::once_flag once;
+  std::call_once(once, [] { pthread_atfork(nullptr, nullptr, &CloseSockets); });
+  struct stat info;
+  if (fstat(fd, &info) != 0) return;
+  for (OpenSocket& socket : open_sockets) {
+    int none = -1;
+    if (!socket.fd.compare_exchange_strong(none, fd)) continue;
+    socket.inode.store(info.st_ino);
+    return;
+  }
+}
+
+void ForgetSocket(int fd) {
+  for (OpenSocket& socket : open_sockets) {
+    int expected = fd;
+    if (socket.fd.compare_exchange_strong(expected, -1)) return;
+  }
+}
+
+void ShutDownSocket(int fd) {
+  for (const OpenSocket& socket : open_sockets) {
+    if (socket.IsOpen(fd)) shutdown(fd, SHUT_RDWR);
+  }
+}
+
+}  // namespace hpu::rpc

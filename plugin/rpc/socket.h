@@ -1,0 +1,26 @@
+// Addresses and the client's socket.
+#ifndef HPU_PLUGIN_RPC_SOCKET_H_
+#define HPU_PLUGIN_RPC_SOCKET_H_
+
+#include <string>
+
+namespace hpu::rpc {
+
+// The path of "unix:/path"; empty for other addresses.
+std::string UnixPath(const std::string& address);
+// Whether the host of "host:port" is this machine's loopback.
+bool IsLoopback(const std::string& address);
+
+// A connected, non-blocking socket that exec() closes, or -1 with the reason in `error`.
+int ConnectSocket(const std::string& address, int timeout_ms, std::string* error);
+
+// From now until ForgetSocket, a forked child closes `fd`: else the server would not see its client die as long as the
+// child lives.
+void RememberSocket(int fd);
+void ForgetSocket(int fd);
+// Ends both directions of a remembered socket, if its owner has not closed it yet.
+void ShutDownSocket(int fd);
+
+}  // namespace hpu::rpc
+
+#endif  // HPU_PLUGIN_RPC_SOCKET_H_

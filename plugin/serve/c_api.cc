@@ -1,0 +1,56 @@
+#include "plugin/c_api.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "plugin/c_buffer.h"
+#include "plugin/log/log.h"
+#include "plugin/serve/server.h"
+
+namespace hpu::serve {
+namespace {
+
+struct ProcessServer {
+  std::mutex mutex;
+  std::unique_ptr<Server> server;  // guarded by mutex
+};
+
+ProcessServer& TheServer() {
+  static auto* server = new ProcessServer;
+  return *server;
+}
+
+absl::StatusOr<std::string> Start(ServerOptions options) {
+  log::ReadSettings();
+  ProcessServer& process = TheServer();
+  std::lock_guard<std::mutex> lock(process.mutex);
+  if (process.server != nullptr) return absl::FailedPreconditionError("this process is a device server already");
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(std::move(options));
+  if (!server.ok()) return server.status();
+  process.server = *std::move(server);
+  return process.server->spec();
+}
+
+}  // namespace
+}  // namespace hpu::serve
+
+extern "C" {
+
+int32_t hpu_serve_start(const char* address, const char* backend, int32_t allow_faults, hpu_buffer* message) {
+  hpu::serve::ServerOptions options;
+  options.address = address;
+  options.backend = backend;
+  options.allow_faults = allow_faults != 0;
+  const absl::StatusOr<std::string> spec = hpu::serve::Start(std::move(options));
+  *message = hpu::MakeBuffer(spec.ok() ? *spec : spec.status().message());
+  return static_cast<int32_t>(spec.status().code());
+}
+
+void hpu_serve_stop(void) {
+  hpu::serve::ProcessServer& process = hpu::serve::TheServer();
+  std::lock_guard<std::mutex> lock(process.mutex);
+  process.server.reset();
+}
+
+}  // extern "C"

@@ -1,0 +1,89 @@
+#include "plugin/serve/recipe_call.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::serve {
+namespace {
+
+constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
+constexpr uint64_t kMostRecipeBytes = uint64_t{1} << 30;
+constexpr size_t kMostNameBytes = 4096;
+constexpr int32_t kChunkTimeoutMs = 30'000;
+
+absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
+  if (bytes > kMostRecipeBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("program of ", bytes, " bytes; at most ", kMostRecipeBytes));
+  }
+  std::string whole;  // grows as chunks arrive: an announcement alone allocates nothing
+  proto::MakeRecipeRequest request;
+  while (whole.size() < bytes) {
+    HPU_ASSIGN_OR_RETURN(const bool more, call->Read(&request, kChunkTimeoutMs));
+    if (!more) return absl::InvalidArgumentError("the program ends before its announced size");
+    if (request.has_header() || request.chunk().empty() || request.chunk().size() > bytes - whole.size()) {
+      return absl::InvalidArgumentError("a chunk of the program is empty or goes beyond its announced size");
+    }
+    whole.append(request.chunk());
+  }
+  return whole;
+}
+
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> MakeRecipe(hal::Device& device,
+                                                              const proto::MakeRecipeHeader& header,
+                                                              std::string bytes) {
+  switch (header.source()) {
+    case proto::MakeRecipeHeader::SOURCE_PROGRAM:
+      return device.Compile({header.name(), std::move(bytes)});
+    case proto::MakeRecipeHeader::SOURCE_RECIPE:
+      return device.LoadRecipe(header.name(), bytes);
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
+  }
+}
+
+void Describe(const hal::TensorSpec& spec, int32_t alias, proto::Tensor* tensor) {
+  tensor->set_dtype(static_cast<uint32_t>(spec.dtype));
+  for (const int64_t dim : spec.dims) tensor->add_dims(dim);
+  tensor->set_aliased_argument(alias);
+}
+
+void Answer(ServerCall* call, const hal::Recipe& recipe, const std::string& bytes) {
+  proto::MakeRecipeResponse response;
+  proto::RecipeTable& table = *response.mutable_table();
+  for (const hal::TensorSpec& spec : recipe.arguments()) Describe(spec, -1, table.add_arguments());
+  for (const hal::ResultSpec& result : recipe.results()) {
+    Describe(result.spec, result.aliased_argument, table.add_results());
+  }
+  table.set_workspace_bytes(recipe.workspace_bytes());
+  table.set_bytes(bytes.size());
+  call->Write(response);
+  response.clear_table();
+  for (uint64_t at = 0; at < bytes.size(); at += kChunkBytes) {
+    response.set_chunk(bytes.substr(at, kChunkBytes));
+    call->Write(response);
+    if (!call->WaitWritable(kMostUnsent)) return;
+  }
+}
+
+}  // namespace
+
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const proto::MakeRecipeHeader& header) {
+  if (header.name().size() > kMostNameBytes) return absl::InvalidArgumentError("the recipe's name is too long");
+  HPU_ASSIGN_OR_RETURN(std::string bytes, ReadChunks(call, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<const hal::Recipe> recipe,
+                       MakeRecipe(session->device(), header, std::move(bytes)));
+  std::string serialized;
+  if (header.source() == proto::MakeRecipeHeader::SOURCE_PROGRAM) {
+    HPU_ASSIGN_OR_RETURN(serialized, recipe->Serialize());
+  }
+  HPU_RETURN_IF_ERROR(session->recipes().Put(header.recipe(), recipe));
+  Answer(call, *recipe, serialized);
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::serve

@@ -1,0 +1,15 @@
+// MakeRecipe: programs to be compiled, recipes to be loaded.
+#ifndef HPU_PLUGIN_SERVE_RECIPE_CALL_H_
+#define HPU_PLUGIN_SERVE_RECIPE_CALL_H_
+
+#include "absl/status/status.h"
+#include "plugin/serve/session.h"
+
+namespace hpu::serve {
+
+// Reads what `header` announced, makes the recipe, puts it into the session and describes it to the client.
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const proto::MakeRecipeHeader& header);
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVE_RECIPE_CALL_H_

@@ -1,0 +1,71 @@
+// Server: the modules of this process's backend, for other processes (docs/remote.md).
+#ifndef HPU_PLUGIN_SERVE_SERVER_H_
+#define HPU_PLUGIN_SERVE_SERVER_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/files/file_lock.h"
+#include "plugin/hal/backend.h"
+#include "plugin/serve/module_table.h"
+#include "plugin/serve/session.h"
+
+namespace hpu::serve {
+
+struct ServerOptions {
+  std::string address;               // "unix:/path" or "host:port" on the loopback interface; port 0 takes a free one
+  std::string backend = "emulator";  // whose modules are served
+  bool allow_faults = false;         // whether clients may ask for errors (HPU_EMULATOR_FAULTS), for tests
+};
+
+// Thread safe.
+class Server {
+ public:
+  // FailedPrecondition if another server listens at the path, or for addresses that other machines reach.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
+  // Ends all sessions.
+  ~Server();
+
+  // As HPU_BACKEND takes it.
+  const std::string& spec() const { return spec_; }
+
+ private:
+  Server(ServerOptions options, hal::Backend* backend, int modules, const hpu_rpc_api* api);
+
+  absl::Status Listen();
+  static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
+  absl::Status Dispatch(ServerCall* call, absl::string_view method);
+  absl::Status ServeDescribe(ServerCall* call);
+  absl::Status ServeHold(ServerCall* call);
+  absl::Status ServeRun(ServerCall* call);
+  absl::Status ServeMakeRecipe(ServerCall* call);
+
+  absl::StatusOr<std::shared_ptr<Session>> Acquire(const proto::Acquire& request);
+  // Signs of life and forgotten handles, until the client's end.
+  absl::Status KeepSession(ServerCall* call, Session& session);
+  absl::StatusOr<std::shared_ptr<Session>> Find(const std::string& token);
+  void Remove(const std::string& token, const std::shared_ptr<Session>& session);
+
+  const ServerOptions options_;
+  hal::Backend* const backend_;
+  const hpu_rpc_api* const api_;
+  ModuleTable modules_;
+  std::unique_ptr<files::FileLock> path_lock_;  // of a Unix socket
+  std::string spec_;
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Session>> sessions_;  // by token; guarded by mutex_, as all below
+  uint64_t sessions_opened_ = 0;
+  uint64_t sessions_closed_ = 0;
+
+  hpu_rpc_server* rpc_server_ = nullptr;  // last: its calls use all of the above
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVE_SERVER_H_

@@ -1,0 +1,68 @@
+#include "plugin/serve/session.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::serve {
+
+absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device, ModuleHolder holder) {
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory, device->AllocateMemory(device->memory_info().free_bytes));
+  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), std::move(holder)));
+}
+
+Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder)
+    : info_(device->info()),
+      holder_(std::move(holder)),
+      distance_(memory->address() - kBaseAddress),
+      device_(std::move(device)),
+      memory_(std::move(memory)) {}
+
+absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& session, ServerCall* call) {
+  std::lock_guard<std::mutex> lock(session->mutex_);
+  if (session->closed_) return absl::CancelledError("the session has ended");
+  if (session->calls_.size() >= kMostCalls) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a session may have ", kMostCalls, " streams and compilations at a time"));
+  }
+  session->calls_.insert(call);
+  return Share(session, call);
+}
+
+void Session::Leave(ServerCall* call) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  calls_.erase(call);
+  left_.notify_all();
+}
+
+void Session::Close() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    closed_ = true;
+    for (ServerCall* call : calls_) call->Cancel();
+    marks_.Close();
+    recipes_.Close();
+    left_.wait(lock, [this] { return calls_.empty(); });
+  }
+  marks_.Clear();
+  recipes_.Clear();
+  memory_.reset();
+  device_.reset();
+}
+
+void Session::Describe(proto::Module* module) const {
+  module->set_held(true);
+  module->mutable_holder()->set_pid(holder_.pid);
+  module->mutable_holder()->set_command(holder_.command);
+  module->set_memory_bytes(info_.memory_bytes);
+  proto::Counters& counters = *module->mutable_counters();
+  counters.set_launches(launches_);
+  counters.set_bytes_to_device(bytes_to_device_);
+  counters.set_bytes_to_host(bytes_to_host_);
+  counters.set_recipes(recipes_.size());
+  std::lock_guard<std::mutex> lock(mutex_);
+  counters.set_calls(calls_.size());
+}
+
+}  // namespace hpu::serve

@@ -1,0 +1,91 @@
+// Session: one client's module, and what its calls share.
+#ifndef HPU_PLUGIN_SERVE_SESSION_H_
+#define HPU_PLUGIN_SERVE_SESSION_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/hal/device.h"
+#include "plugin/serve/module_table.h"
+#include "plugin/serve/server_call.h"
+#include "plugin/serve/use_table.h"
+
+namespace hpu::serve {
+
+// Thread safe.
+class Session {
+ public:
+  // Wire address of the first byte of the session's memory.
+  static constexpr uint64_t kBaseAddress = uint64_t{1} << 20;
+  static constexpr size_t kMostCalls = 64;
+  static constexpr size_t kMostMarks = size_t{1} << 16;
+  static constexpr size_t kMostRecipes = size_t{1} << 14;
+
+  // Takes all memory of the device for the session.
+  static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device, ModuleHolder holder);
+  ~Session() { Close(); }
+
+  // A call's share in the session: as long as one is there, the device is.
+  class Share {
+   public:
+    Share(std::shared_ptr<Session> session, ServerCall* call) : session_(std::move(session)), call_(call) {}
+    Share(Share&& other) noexcept = default;
+    ~Share() {
+      if (session_ != nullptr) session_->Leave(call_);
+    }
+
+   private:
+    std::shared_ptr<Session> session_;
+    ServerCall* call_;
+  };
+  // For a call of the client's other than Hold. Cancelled if the session has ended, ResourceExhausted if there are too
+  // many calls.
+  static absl::StatusOr<Share> Enter(const std::shared_ptr<Session>& session, ServerCall* call);
+
+  // Ends all calls, waits for them, and gives memory and device back.
+  void Close();
+
+  hal::Device& device() { return *device_; }
+  // The device's address for one of the client's; 0 stays 0. What lies outside of the session's memory the device
+  // refuses.
+  hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
+  UseTable<hal::Event>& marks() { return marks_; }
+  UseTable<const hal::Recipe>& recipes() { return recipes_; }
+
+  void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
+  void CountToDevice(uint64_t bytes) { bytes_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
+  void CountToHost(uint64_t bytes) { bytes_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Everything but the id.
+  void Describe(proto::Module* module) const;
+  const hal::DeviceInfo& info() const { return info_; }
+
+ private:
+  Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder);
+  void Leave(ServerCall* call);
+
+  const hal::DeviceInfo info_;
+  const ModuleHolder holder_;
+  uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
+  std::unique_ptr<hal::Device> device_;
+  std::unique_ptr<hal::Memory> memory_;
+  UseTable<hal::Event> marks_{kMostMarks};
+  UseTable<const hal::Recipe> recipes_{kMostRecipes};
+  std::atomic<uint64_t> launches_{0};
+  std::atomic<uint64_t> bytes_to_device_{0};
+  std::atomic<uint64_t> bytes_to_host_{0};
+
+  mutable std::mutex mutex_;
+  std::condition_variable left_;
+  bool closed_ = false;          // guarded by mutex_
+  std::set<ServerCall*> calls_;  // guarded by mutex_
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVE_SESSION_H_

@@ -1,0 +1,56 @@
+// Staging: host memory through which copies go.
+#ifndef HPU_PLUGIN_SERVE_STAGING_H_
+#define HPU_PLUGIN_SERVE_STAGING_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::serve {
+
+// A few pieces of one size that a stream uses again and again. Thread safe. Must not outlive the device.
+class Staging {
+ public:
+  static constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+  static constexpr int kMostPieces = 8;
+
+  explicit Staging(hal::Device* device) : device_(device) {}
+
+  // A piece; waits for one if all are in use. It comes back when the last reference goes.
+  absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Take() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    returned_.wait(lock, [this] { return !free_.empty() || made_ < kMostPieces; });
+    if (free_.empty()) {
+      HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::HostBuffer> piece, device_->AllocateHost(kPieceBytes));
+      free_.push_back(std::move(piece));
+      ++made_;
+    }
+    hal::HostBuffer* const piece = free_.back().release();
+    free_.pop_back();
+    return std::shared_ptr<hal::HostBuffer>(piece, [this](hal::HostBuffer* used) { Return(used); });
+  }
+
+ private:
+  void Return(hal::HostBuffer* piece) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    free_.emplace_back(piece);
+    returned_.notify_one();
+  }
+
+  hal::Device* const device_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<std::unique_ptr<hal::HostBuffer>> free_;  // guarded by mutex_
+  int made_ = 0;                                        // guarded by mutex_
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVE_STAGING_H_
