@@ -1,36 +1,30 @@
-"""Ranks as the launcher gives them (Open MPI's variables), and what each process sets up for itself from them."""
+"""Ranks as the launcher gives them, and what each process of a job sets up for itself from them."""
 
 from __future__ import annotations
 
 import os
 
-
-def _number(name: str, default: int) -> int:
-    text = os.environ.get(name, "")
-    try:
-        return int(text) if text else default
-    except ValueError:
-        raise ValueError(f"{name}={text} is not a whole number; the MPI launcher sets it") from None
+from habana_frameworks.tensorflow import _launchers
 
 
 def comm_size() -> int:
     """Processes of the job; 1 without a launcher."""
-    return _number("OMPI_COMM_WORLD_SIZE", 1)
+    return _launchers.ranks().size
 
 
 def comm_rank() -> int:
     """This process among those of the job, from 0."""
-    return _number("OMPI_COMM_WORLD_RANK", 0)
+    return _launchers.ranks().rank
 
 
 def comm_local_size() -> int:
     """Processes of the job on this machine; 1 without a launcher."""
-    return _number("OMPI_COMM_WORLD_LOCAL_SIZE", 1)
+    return _launchers.ranks().local_size
 
 
 def comm_local_rank() -> int:
     """This process among those of the job on this machine, from 0."""
-    return _number("OMPI_COMM_WORLD_LOCAL_RANK", 0)
+    return _launchers.ranks().local_rank
 
 
 def is_hierarchical() -> bool:
@@ -45,7 +39,7 @@ def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
 
     `hls_type` is accepted for compatibility: every box numbers its modules from 0.
     """
-    visible = [entry.strip() for entry in os.environ.get("HABANA_VISIBLE_MODULES", "").split(",") if entry.strip()]
+    visible = _visible_modules()
     if not visible:
         return rank
     if rank >= len(visible):
@@ -54,6 +48,11 @@ def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
             f"{rank}: name one module for each process on this machine"
         )
     return int(visible[rank])
+
+
+def _visible_modules() -> list[str]:
+    entries = os.environ.get("HABANA_VISIBLE_MODULES", "").split(",")
+    return [entry.strip() for entry in entries if entry.strip()]
 
 
 def _with_rank(prefix: str, rank: int) -> str:
@@ -67,23 +66,33 @@ def _setup_env_for_multinode(required: bool = False) -> None:
 
     Does nothing for a single process, unless it is `required` to be one of several. Doing it again changes nothing.
     """
-    if comm_size() <= 1:
+    ranks = _launchers.ranks()
+    if ranks.size <= 1:
         if required:
             raise RuntimeError(
-                "several processes are required; start the program with mpirun (OMPI_COMM_WORLD_SIZE is not set)"
+                "several processes are required; start the program with mpirun or `hpu run` (neither a launcher's "
+                "variables nor TF_CONFIG name more than one)"
             )
         return
-    rank = comm_rank()
-    if not os.environ.get("HLS_MODULE_ID"):
-        # Launch scripts of old releases set the older name.
-        os.environ["HLS_MODULE_ID"] = os.environ.get("HLS1_MODULE_ID") or str(get_hw_module_id(comm_local_rank()))
-    os.environ.setdefault("ID", str(comm_local_rank()))
+    _choose_module(ranks)
+    os.environ.setdefault("ID", str(ranks.local_rank))
     for name in ("TF_RANK_PREFIX", "HBN_TF_GRAPH_PREFIX"):
-        os.environ[name] = _with_rank(os.environ.get(name, ""), rank)
+        os.environ[name] = _with_rank(os.environ.get(name, ""), ranks.rank)
     dumps = os.environ.get("TF_DUMP_GRAPH_PREFIX")
     if dumps:
-        last = f"rank_{rank}_"
+        last = f"rank_{ranks.rank}_"
         os.environ["TF_DUMP_GRAPH_PREFIX"] = dumps if dumps.endswith(last) else os.path.join(dumps, last)  # noqa: PTH118
+
+
+def _choose_module(ranks: _launchers.Ranks) -> None:
+    """Sets HLS_MODULE_ID. TF_CONFIG knows nothing of the machine's other jobs: by it alone, any free module will do."""
+    if os.environ.get("HLS_MODULE_ID"):
+        return
+    older = os.environ.get("HLS1_MODULE_ID")  # of launch scripts for old releases
+    if older:
+        os.environ["HLS_MODULE_ID"] = older
+    elif _visible_modules() or ranks.launcher is not _launchers.Launcher.TF_CONFIG:
+        os.environ["HLS_MODULE_ID"] = str(get_hw_module_id(ranks.local_rank))
 
 
 def __getattr__(name: str) -> object:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
 
-from habana_frameworks.tensorflow import multinode_helpers
+from habana_frameworks.tensorflow import _launchers, multinode_helpers
 from tests.support.processes import run_python
 
 VARIABLES = (
-    "OMPI_COMM_WORLD_SIZE",
-    "OMPI_COMM_WORLD_RANK",
-    "OMPI_COMM_WORLD_LOCAL_SIZE",
-    "OMPI_COMM_WORLD_LOCAL_RANK",
+    *_launchers.VARIABLES,
+    "TF_CONFIG",
     "HLS_MODULE_ID",
     "HLS1_MODULE_ID",
     "HABANA_VISIBLE_MODULES",
@@ -41,15 +40,18 @@ def launch(size: int, rank: int, local_size: int, local_rank: int) -> None:
     )
 
 
-def test_single_process() -> None:
+def ranks() -> tuple[int, int, int, int]:
     helpers = multinode_helpers
-    ranks = (helpers.comm_size(), helpers.comm_rank(), helpers.comm_local_size(), helpers.comm_local_rank())
-    assert ranks == (1, 0, 1, 0)
+    return helpers.comm_size(), helpers.comm_rank(), helpers.comm_local_size(), helpers.comm_local_rank()
+
+
+def test_single_process() -> None:
+    assert ranks() == (1, 0, 1, 0)
     before = dict(os.environ)
-    helpers._setup_env_for_multinode()
+    multinode_helpers._setup_env_for_multinode()
     assert dict(os.environ) == before
     with pytest.raises(RuntimeError, match="mpirun"):
-        helpers._setup_env_for_multinode(required=True)
+        multinode_helpers._setup_env_for_multinode(required=True)
 
 
 def test_job_over_two_machines() -> None:
@@ -97,6 +99,71 @@ def test_rank_that_is_no_number() -> None:
     os.environ["OMPI_COMM_WORLD_RANK"] = "first"
     with pytest.raises(ValueError, match="OMPI_COMM_WORLD_RANK=first is not a whole number"):
         multinode_helpers.comm_rank()
+
+
+def test_horovodrun() -> None:
+    os.environ.update(HOROVOD_SIZE="6", HOROVOD_RANK="4", HOROVOD_LOCAL_SIZE="3", HOROVOD_LOCAL_RANK="1")
+    assert ranks() == (6, 4, 3, 1)
+
+
+def test_srun() -> None:
+    os.environ.update(SLURM_STEP_NUM_TASKS="9", SLURM_PROCID="7", SLURM_NODEID="2", SLURM_LOCALID="1")
+    os.environ["SLURM_STEP_TASKS_PER_NODE"] = "3(x2),2,1"
+    assert ranks() == (9, 7, 2, 1)
+    os.environ["SLURM_STEP_TASKS_PER_NODE"] = "three"
+    with pytest.raises(ValueError, match="SLURM_STEP_TASKS_PER_NODE=three is no list"):
+        multinode_helpers.comm_rank()
+
+
+def test_allocation_without_srun_is_one_process() -> None:
+    os.environ.update(SLURM_NTASKS="4", SLURM_PROCID="0", SLURM_LOCALID="0")
+    assert ranks() == (1, 0, 1, 0)
+
+
+def tf_config(kind: str, index: int) -> str:
+    cluster = {"chief": ["a:1"], "worker": ["a:2", "b:1", "b:2", "[::1]:3"], "ps": ["a:9"], "evaluator": ["b:9"]}
+    return json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "index", "expected"),
+    [
+        ("chief", 0, (5, 0, 2, 0)),
+        ("worker", 0, (5, 1, 2, 1)),
+        ("worker", 2, (5, 3, 2, 1)),
+        ("worker", 3, (5, 4, 1, 0)),
+        ("evaluator", 0, (1, 0, 1, 0)),
+        ("ps", 0, (1, 0, 1, 0)),
+    ],
+)
+def test_tf_config(kind: str, index: int, expected: tuple[int, int, int, int]) -> None:
+    os.environ["TF_CONFIG"] = tf_config(kind, index)
+    assert ranks() == expected
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"cluster": {"worker": 3}}', '{"task": {"index": "x"}}'])
+def test_tf_config_that_is_none(text: str) -> None:
+    os.environ["TF_CONFIG"] = text
+    with pytest.raises(ValueError, match=r"TF_CONFIG=.* is not as TensorFlow documents it"):
+        multinode_helpers.comm_size()
+
+
+def test_tf_config_chooses_a_module_among_visible_ones_only() -> None:
+    os.environ["TF_CONFIG"] = tf_config("worker", 2)
+    multinode_helpers._setup_env_for_multinode()
+    assert "HLS_MODULE_ID" not in os.environ, "any free module will do"
+    assert os.environ["HBN_TF_GRAPH_PREFIX"] == "rank_3_"
+    os.environ["HABANA_VISIBLE_MODULES"] = "5,7"
+    multinode_helpers._setup_env_for_multinode()
+    assert os.environ["HLS_MODULE_ID"] == "7"
+
+
+def test_a_launcher_of_one_process_leaves_the_ranks_to_others() -> None:
+    launch(1, 0, 1, 0)
+    os.environ["TF_CONFIG"] = tf_config("worker", 2)
+    assert ranks() == (5, 3, 2, 1)
+    launch(16, 11, 8, 3)
+    assert ranks() == (16, 11, 8, 3)
 
 
 def test_hierarchical_needs_several_machines() -> None:

@@ -44,13 +44,19 @@ def load(command: str) -> bool:
     return True
 
 
-def run(script: str, arguments: list[str], command: str) -> int:
-    """Runs it as `python script arguments` would, in this process; its exit code. `command` says so if interrupted."""
+def run(script: str, arguments: list[str], command: str, is_module: bool = False) -> int:
+    """Runs it as `python script arguments`, or `python -m script arguments`, would, in this process; its exit code.
+
+    `command` says so if interrupted.
+    """
     before = sys.argv[:], sys.path[:]
     sys.argv = [script, *arguments]
-    sys.path.insert(0, str(pathlib.Path(script).resolve().parent))
     try:
-        runpy.run_path(script, run_name="__main__")
+        if is_module:
+            runpy.run_module(script, run_name="__main__", alter_sys=True)
+        else:
+            sys.path.insert(0, str(pathlib.Path(script).resolve().parent))
+            runpy.run_path(script, run_name="__main__")
         return 0
     except SystemExit as end:
         return _exit_code(end.code)

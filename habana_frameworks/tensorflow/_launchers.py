@@ -1,0 +1,130 @@
+"""What launchers tell each process of a job by its environment: Open MPI, Horovod, Slurm, TF_CONFIG."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import os
+import re
+from collections.abc import Callable
+
+
+class Launcher(enum.Enum):
+    """Who named the ranks."""
+
+    NONE = "no launcher"
+    OPEN_MPI = "Open MPI"
+    HOROVOD = "horovodrun"
+    SLURM = "srun"
+    TF_CONFIG = "TF_CONFIG"
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranks:
+    """This process among those of its job, and among those on its machine. Ranks count from 0."""
+
+    launcher: Launcher = Launcher.NONE
+    size: int = 1
+    rank: int = 0
+    local_size: int = 1
+    local_rank: int = 0
+
+
+def ranks() -> Ranks:
+    """By the first launcher that names more than one process, else by the first that names any.
+
+    Raises ValueError if a launcher's variable is none of its own.
+    """
+    found = [ranks for read in _READERS if (ranks := read()) is not None]
+    several = [ranks for ranks in found if ranks.size > 1]
+    return (several or found or [Ranks()])[0]
+
+
+def _number(name: str, launcher: Launcher, default: int) -> int:
+    text = os.environ.get(name, "")
+    try:
+        return int(text) if text else default
+    except ValueError:
+        raise ValueError(f"{name}={text} is not a whole number; {launcher.value} sets it") from None
+
+
+_RANK_VARIABLES = {"SIZE": 1, "RANK": 0, "LOCAL_SIZE": 1, "LOCAL_RANK": 0}
+
+
+def _by_variables(launcher: Launcher, prefix: str) -> Callable[[], Ranks | None]:
+    """Reader of <prefix>SIZE, RANK, LOCAL_SIZE and LOCAL_RANK."""
+
+    def read() -> Ranks | None:
+        if not any(os.environ.get(prefix + name) for name in _RANK_VARIABLES):
+            return None
+        return Ranks(launcher, *(_number(prefix + name, launcher, value) for name, value in _RANK_VARIABLES.items()))
+
+    return read
+
+
+def _by_slurm() -> Ranks | None:
+    """The tasks of this step. An allocation's SLURM_NTASKS says nothing of a process that srun did not start."""
+    if not os.environ.get("SLURM_STEP_NUM_TASKS"):
+        return None
+    slurm = Launcher.SLURM
+    counts = _tasks_per_node(os.environ.get("SLURM_STEP_TASKS_PER_NODE", "1"))
+    node = _number("SLURM_NODEID", slurm, 0)
+    return Ranks(
+        slurm,
+        _number("SLURM_STEP_NUM_TASKS", slurm, 1),
+        _number("SLURM_PROCID", slurm, 0),
+        counts[node] if node < len(counts) else 1,
+        _number("SLURM_LOCALID", slurm, 0),
+    )
+
+
+def _tasks_per_node(text: str) -> list[int]:
+    """Slurm writes 4,4,4,2 as "4(x3),2"."""
+    counts = []
+    for entry in text.split(","):
+        match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", entry.strip())
+        if match is None:
+            raise ValueError(f"SLURM_STEP_TASKS_PER_NODE={text} is no list as srun sets it, like 4(x3),2")
+        counts += [int(match[1])] * int(match[2] or 1)
+    return counts
+
+
+# By which Open MPI, Horovod and Slurm name a process's rank.
+VARIABLES = (
+    *(f"{prefix}{name}" for prefix in ("OMPI_COMM_WORLD_", "HOROVOD_") for name in _RANK_VARIABLES),
+    *("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE"),
+)
+
+# Jobs whose tasks train; an evaluator or a parameter server is none of them.
+_TRAINING_JOBS = ("chief", "master", "worker")
+
+
+def _by_tf_config() -> Ranks | None:
+    text = os.environ.get("TF_CONFIG", "")
+    if not text:
+        return None
+    try:
+        config = json.loads(text)
+        cluster = config.get("cluster", {})
+        task = config.get("task", {})
+        tasks = [(job, i) for job in _TRAINING_JOBS for i in range(len(cluster.get(job, ())))]
+        hosts = [str(cluster[job][i]).rpartition(":")[0] for job, i in tasks]
+        own = (task.get("type"), int(task.get("index", 0)))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"TF_CONFIG={text} is not as TensorFlow documents it ({error}), like "
+            '{"cluster": {"worker": ["host:port", …]}, "task": {"type": "worker", "index": 0}}'
+        ) from None
+    if own not in tasks:
+        return None
+    rank = tasks.index(own)
+    return Ranks(Launcher.TF_CONFIG, len(tasks), rank, hosts.count(hosts[rank]), hosts[:rank].count(hosts[rank]))
+
+
+_READERS: tuple[Callable[[], Ranks | None], ...] = (
+    _by_variables(Launcher.OPEN_MPI, "OMPI_COMM_WORLD_"),
+    _by_variables(Launcher.HOROVOD, "HOROVOD_"),
+    _by_slurm,
+    _by_tf_config,
+)

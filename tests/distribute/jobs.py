@@ -1,0 +1,85 @@
+"""Jobs of several workers for tests: `hpu run` in a process of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tests.support.processes import ROOT, run
+
+TRAIN = pathlib.Path(__file__).with_name("train.py")
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """What `hpu run --json` printed, and the job's output."""
+
+    exit_code: int
+    exit_codes: list[int]
+    failed: int | None
+    log: list[str]
+    seconds: float
+    output: str
+
+
+def run_job(
+    processes: int,
+    script: pathlib.Path | str,
+    *arguments: str,
+    options: tuple[str, ...] = (),
+    environment: Mapping[str, str | None] | None = None,
+    timeout: float = 200,
+    check: bool = True,
+) -> Result:
+    """Runs a script on so many workers. Fails the test if the job fails, unless told not to check."""
+    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", str(processes), "--json", *options]
+    done = run([*command, str(script), *arguments], environment, timeout, check=False, cwd=ROOT)
+    assert done.stdout, done.stderr
+    fields = json.loads(done.stdout)
+    assert fields.pop("signal") is None
+    assert done.returncode == fields["exit_code"]
+    if check and done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return Result(**fields, output=done.stderr)
+
+
+@dataclasses.dataclass(frozen=True)
+class Trained:
+    """What a worker of train.py wrote."""
+
+    weights: list[np.ndarray[Any, Any]]
+    numbers: list[float]
+    replicas: int
+    fallbacks: int
+    clusters: dict[str, int]
+    devices: list[str]
+
+
+def trained(directory: pathlib.Path, rank: int = 0) -> Trained:
+    record = json.loads((directory / f"record_{rank}.json").read_text())
+    with np.load(directory / f"weights_{rank}.npz") as weights:
+        return Trained([weights[str(i)] for i in range(len(weights.files))], **record)
+
+
+def train(
+    directory: pathlib.Path,
+    processes: int,
+    *arguments: str,
+    environment: Mapping[str, str | None] | None = None,
+) -> list[Trained]:
+    """Trains by train.py on so many workers; what each came to."""
+    directory.mkdir(parents=True, exist_ok=True)
+    run_job(processes, TRAIN, "--out", str(directory), *arguments, environment=environment)
+    return [trained(directory, rank) for rank in range(processes)]
+
+
+def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> None:
+    for index, (a, b) in enumerate(zip(one.weights, other.weights)):
+        # Biases may be about 0, where only their scale says what is close.
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1e-2, float(np.abs(b).max())), err_msg=str(index))

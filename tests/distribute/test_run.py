@@ -1,0 +1,179 @@
+"""`hpu run`: ranks and what they are given, output, failures, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from habana_frameworks.tensorflow import ports
+from tests.distribute.jobs import run_job
+from tests.support.processes import ROOT, run
+
+HPU_RUN = [sys.executable, "-m", "habana_frameworks.tensorflow", "run"]
+
+
+@pytest.fixture
+def script(tmp_path: pathlib.Path) -> pathlib.Path:
+    return tmp_path / "program.py"
+
+
+def write(script: pathlib.Path, code: str) -> pathlib.Path:
+    script.write_text(textwrap.dedent(code))
+    return script
+
+
+def test_what_each_rank_is_given(script: pathlib.Path) -> None:
+    write(
+        script,
+        """
+        import json, os, sys
+        from habana_frameworks.tensorflow import multinode_helpers as helpers
+        helpers._setup_env_for_multinode()
+        print(json.dumps({
+            "ranks": [helpers.comm_rank(), helpers.comm_size(), helpers.comm_local_rank(), helpers.comm_local_size()],
+            "config": json.loads(os.environ["TF_CONFIG"]),
+            "module": os.environ.get("HLS_MODULE_ID"),
+            "prefix": os.environ["HBN_TF_GRAPH_PREFIX"],
+            "arguments": sys.argv[1:],
+            "stdin": sys.stdin.read(),
+        }))
+        """,
+    )
+    # Another launcher's ranks and module are not this job's.
+    environment = {"OMPI_COMM_WORLD_SIZE": "9", "OMPI_COMM_WORLD_RANK": "7", "HLS_MODULE_ID": "5"}
+    done = run([*HPU_RUN, "-np", "3", "--modules", "6,4,2", str(script), "--flag", "x y"], environment)
+    lines = sorted(done.stdout.splitlines())
+    assert [line[:4] for line in lines] == ["[0] ", "[1] ", "[2] "]
+    told = [json.loads(line[4:]) for line in lines]
+    assert [t["ranks"] for t in told] == [[rank, 3, rank, 3] for rank in range(3)]
+    assert [t["module"] for t in told] == ["6", "4", "2"]
+    assert [t["prefix"] for t in told] == ["rank_0_", "rank_1_", "rank_2_"]
+    assert [t["config"]["task"] for t in told] == [{"type": "worker", "index": rank} for rank in range(3)]
+    workers = told[0]["config"]["cluster"]["worker"]
+    assert len(set(workers)) == 3 and all(t["config"]["cluster"]["worker"] == workers for t in told)
+    assert all(t["arguments"] == ["--flag", "x y"] and t["stdin"] == "" for t in told)
+
+
+def test_modules_and_autoload(tmp_path: pathlib.Path) -> None:
+    write(
+        tmp_path / "program.py",
+        """
+        import sys
+        print(__name__, sys.argv[1:], "tensorflow" in sys.modules)
+        """,
+    )
+    environment = {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    plain = run([*HPU_RUN, "--no-prefix", "-m", "program", "a"], environment)
+    assert plain.stdout == "__main__ ['a'] False\n"
+    loaded = run([*HPU_RUN, "--no-prefix", "--autoload", "-m", "program", "a"], environment)
+    assert loaded.stdout == "__main__ ['a'] True\n"
+    loaded = run([*HPU_RUN, "--no-prefix", "--autoload", str(tmp_path / "program.py"), "a"])
+    assert loaded.stdout == "__main__ ['a'] True\n"
+
+
+def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
+    write(
+        script,
+        """
+        import sys, time
+        from habana_frameworks.tensorflow import multinode_helpers
+        if multinode_helpers.comm_rank() == 1:
+            print("about to fail", file=sys.stderr)
+            sys.exit(7)
+        time.sleep(600)
+        """,
+    )
+    result = run_job(3, script, check=False)
+    assert (result.exit_code, result.failed, result.log) == (7, 1, ["about to fail"])
+    assert result.exit_codes == [128 + signal.SIGTERM, 7, 128 + signal.SIGTERM]
+    assert "hpu run: rank 1 ended with exit code 7; its last lines:\n    about to fail" in result.output
+
+
+def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
+    write(script, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    result = run_job(1, script, check=False)
+    assert (result.exit_code, result.failed) == (137, 0)
+    assert "rank 0 was ended by signal 9" in result.output
+
+
+def ended(pid: int) -> bool:
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def wait_until(condition: object, seconds: float = 30) -> None:
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_signals_leave_no_process(script: pathlib.Path, number: int, tmp_path: pathlib.Path) -> None:
+    # Ranks that heed no signal but SIGKILL; each has started another process.
+    write(
+        script,
+        f"""
+        import os, pathlib, signal, subprocess, sys, time
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        path = pathlib.Path({str(tmp_path)!r}, f"pids_{{os.getpid()}}")
+        path.with_suffix(".new").write_text(f"{{os.getpid()}} {{child.pid}}")
+        path.with_suffix(".new").rename(path)
+        time.sleep(600)
+        """,
+    )
+    job = subprocess.Popen([*HPU_RUN, "-np", "2", str(script)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    try:
+        wait_until(lambda: len(list(tmp_path.glob("pids_*[0-9]"))) == 2)
+        pids = [[int(pid) for pid in path.read_text().split()] for path in tmp_path.glob("pids_*[0-9]")]
+        job.send_signal(number)
+        code = job.wait(timeout=30)
+    finally:
+        job.kill()
+    if number == signal.SIGKILL:
+        # Nobody is left to end what the ranks have started; the ranks themselves the kernel ends.
+        wait_until(lambda: all(ended(rank) for rank, _ in pids))
+        for _, child in pids:
+            os.kill(child, signal.SIGKILL)
+        return
+    assert code == 128 + number
+    assert all(ended(pid) for pair in pids for pid in pair)
+
+
+def test_wrong_usage(script: pathlib.Path) -> None:
+    def refused(*arguments: str) -> str:
+        done = run([*HPU_RUN, *arguments], {"HABANA_VISIBLE_MODULES": None}, check=False)
+        assert done.returncode == 2
+        return done.stderr
+
+    assert "no program at" in refused(str(script))
+    write(script, "")
+    assert "3 processes need as many modules, and 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
+    assert "no list of module numbers" in refused("--modules", "a", str(script))
+    assert "at least 1" in refused("-np", "0", str(script))
+
+
+def test_reserved_ports_are_given_to_nobody_else() -> None:
+    import socket
+
+    with ports.reserved(4) as numbers:
+        assert len(set(numbers)) == 4
+        for number in numbers:
+            with socket.socket() as other, pytest.raises(OSError, match="in use"):
+                other.bind(("127.0.0.1", number))
+            with socket.socket() as server:  # as gRPC opens its own
+                server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                server.bind(("127.0.0.1", number))
+                server.listen()
