@@ -32,6 +32,12 @@ struct MemoryInfo {
   uint64_t free_bytes = 0;  // not allocated; one allocation may still fail for fragmentation
 };
 
+// For those who watch the device (`hpu smi`).
+struct DeviceUsage {
+  uint64_t memory_bytes = 0;  // of device memory that holds data
+  uint64_t busy_ns = 0;       // for how long launches have run
+};
+
 // Exclusively held by this process until destroyed; all objects made from it must be gone by then. Thread safe.
 //
 // Errors: ResourceExhausted (memory; says what was asked and what is free), InvalidArgument, Aborted (device lost:
@@ -45,6 +51,8 @@ class Device {
 
   virtual const DeviceInfo& info() const = 0;
   virtual MemoryInfo memory_info() const = 0;
+  // Zeros where the backend cannot tell. May take milliseconds.
+  virtual DeviceUsage usage() const { return {}; }
 
   // `bytes` > 0. Contents are undefined.
   virtual absl::StatusOr<std::unique_ptr<Memory>> AllocateMemory(uint64_t bytes) = 0;

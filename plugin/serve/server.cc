@@ -4,14 +4,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <fstream>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/remote/rpc_library.h"
+#include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
 #include "plugin/log/log.h"
 #include "plugin/serve/recipe_call.h"
@@ -78,6 +81,13 @@ absl::StatusOr<std::unique_ptr<files::FileLock>> LockPath(absl::string_view path
         absl::StrCat("process ", files::ReadHolder(file).pid, " serves at ", path, " already"));
   }
   return std::make_unique<files::FileLock>(std::move(file));
+}
+
+uint64_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  uint64_t all_pages = 0, resident_pages = 0;
+  file >> all_pages >> resident_pages;
+  return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 void KeepError(void* status, int32_t code, const char* message, size_t size) {
@@ -153,16 +163,20 @@ absl::Status Server::ServeDescribe(ServerCall* call) {
   response.mutable_versions()->set_last(kLastVersion);
   response.set_pid(static_cast<uint32_t>(getpid()));
   response.set_backend(std::string(backend_->name()));
-  for (int id = 0; id < modules_.size(); ++id) response.add_modules()->set_id(id);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    for (const auto& [token, session] : sessions_) {
-      session->Describe(response.mutable_modules(session->info().module_id));
-      response.set_type(session->info().type);
-    }
-    response.set_sessions_opened(sessions_opened_);
-    response.set_sessions_closed(sessions_closed_);
+  response.set_type(flags::EmulatorType());
+  HPU_ASSIGN_OR_RETURN(const uint64_t memory_bytes, common::DeviceMemoryBytes({}));
+  for (int id = 0; id < modules_.size(); ++id) {
+    proto::Module& module = *response.add_modules();
+    module.set_id(id);
+    module.set_memory_bytes(memory_bytes);
   }
+  for (const std::shared_ptr<Session>& session : Sessions()) {
+    session->Describe(response.mutable_modules(session->info().module_id));
+  }
+  response.set_sessions_opened(sessions_opened_);
+  response.set_sessions_closed(sessions_closed_);
+  response.set_clock_ns(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+  response.set_resident_bytes(ResidentBytes());
   call->Write(response);
   return absl::OkStatus();
 }
@@ -178,10 +192,11 @@ absl::StatusOr<std::shared_ptr<Session>> Server::Acquire(const proto::Acquire& r
   HPU_ASSIGN_OR_RETURN(const int module, modules_.Claim(options, holder));
   options.module_id = module;
   options.visible.clear();
+  const uint64_t number = sessions_opened_.fetch_add(1) + 1;
   absl::StatusOr<std::unique_ptr<hal::Device>> device = backend_->Acquire(options);
   absl::StatusOr<std::shared_ptr<Session>> session =
-      device.ok() ? Session::Create(*std::move(device), holder) : device.status();
-  if (!session.ok()) modules_.Release(module);
+      device.ok() ? Session::Create(*std::move(device), holder, number) : device.status();
+  if (!session.ok()) Release(module);
   return session;
 }
 
@@ -196,7 +211,6 @@ absl::Status Server::ServeHold(ServerCall* call) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     sessions_.emplace(token, session);
-    ++sessions_opened_;
   }
   HPU_LOG(kBackend, kInfo) << "module " << info.module_id << " goes to pid " << request.acquire().holder().pid();
   proto::HoldResponse response;
@@ -240,6 +254,13 @@ absl::Status Server::KeepSession(ServerCall* call, Session& session) {
   }
 }
 
+std::vector<std::shared_ptr<Session>> Server::Sessions() {
+  std::vector<std::shared_ptr<Session>> sessions;
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto& [token, session] : sessions_) sessions.push_back(session);
+  return sessions;
+}
+
 absl::StatusOr<std::shared_ptr<Session>> Server::Find(const std::string& token) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = sessions_.find(token);
@@ -253,9 +274,12 @@ void Server::Remove(const std::string& token, const std::shared_ptr<Session>& se
     sessions_.erase(token);
   }
   session->Close();
-  modules_.Release(session->info().module_id);
-  std::lock_guard<std::mutex> lock(mutex_);
-  ++sessions_closed_;
+  Release(session->info().module_id);
+}
+
+void Server::Release(int module_id) {
+  modules_.Release(module_id);
+  sessions_closed_.fetch_add(1);
 }
 
 absl::Status Server::ServeRun(ServerCall* call) {

@@ -2,10 +2,12 @@
 #ifndef HPU_PLUGIN_SERVE_SERVER_H_
 #define HPU_PLUGIN_SERVE_SERVER_H_
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,8 +50,12 @@ class Server {
   absl::StatusOr<std::shared_ptr<Session>> Acquire(const proto::Acquire& request);
   // Signs of life and forgotten handles, until the client's end.
   absl::Status KeepSession(ServerCall* call, Session& session);
+  // Those that are open now.
+  std::vector<std::shared_ptr<Session>> Sessions();
   absl::StatusOr<std::shared_ptr<Session>> Find(const std::string& token);
   void Remove(const std::string& token, const std::shared_ptr<Session>& session);
+  // The session that held it is over.
+  void Release(int module_id);
 
   const ServerOptions options_;
   hal::Backend* const backend_;
@@ -59,9 +65,9 @@ class Server {
   std::string spec_;
 
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Session>> sessions_;  // by token; guarded by mutex_, as all below
-  uint64_t sessions_opened_ = 0;
-  uint64_t sessions_closed_ = 0;
+  std::map<std::string, std::shared_ptr<Session>> sessions_;  // by token; guarded by mutex_
+  std::atomic<uint64_t> sessions_opened_{0};
+  std::atomic<uint64_t> sessions_closed_{0};
 
   hpu_rpc_server* rpc_server_ = nullptr;  // last: its calls use all of the above
 };

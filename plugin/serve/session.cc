@@ -7,14 +7,17 @@
 
 namespace hpu::serve {
 
-absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device, ModuleHolder holder) {
+absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
+                                                         uint64_t number) {
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory, device->AllocateMemory(device->memory_info().free_bytes));
-  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), std::move(holder)));
+  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), std::move(holder), number));
 }
 
-Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder)
+Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
+                 uint64_t number)
     : info_(device->info()),
       holder_(std::move(holder)),
+      number_(number),
       distance_(memory->address() - kBaseAddress),
       device_(std::move(device)),
       memory_(std::move(memory)) {}
@@ -61,8 +64,13 @@ void Session::Describe(proto::Module* module) const {
   counters.set_bytes_to_device(bytes_to_device_);
   counters.set_bytes_to_host(bytes_to_host_);
   counters.set_recipes(recipes_.size());
+  module->set_session_number(number_);
   std::lock_guard<std::mutex> lock(mutex_);
   counters.set_calls(calls_.size());
+  if (closed_) return;  // the device may be gone
+  const hal::DeviceUsage usage = device_->usage();
+  module->set_memory_used_bytes(usage.memory_bytes);
+  counters.set_busy_ns(usage.busy_ns);
 }
 
 }  // namespace hpu::serve

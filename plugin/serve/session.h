@@ -27,8 +27,9 @@ class Session {
   static constexpr size_t kMostMarks = size_t{1} << 16;
   static constexpr size_t kMostRecipes = size_t{1} << 14;
 
-  // Takes all memory of the device for the session.
-  static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device, ModuleHolder holder);
+  // Takes all memory of the device for the session. `number`: of the server's sessions, from 1.
+  static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
+                                                         uint64_t number);
   ~Session() { Close(); }
 
   // A call's share in the session: as long as one is there, the device is.
@@ -66,11 +67,13 @@ class Session {
   const hal::DeviceInfo& info() const { return info_; }
 
  private:
-  Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder);
+  Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
+          uint64_t number);
   void Leave(ServerCall* call);
 
   const hal::DeviceInfo info_;
   const ModuleHolder holder_;
+  const uint64_t number_;
   uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Memory> memory_;

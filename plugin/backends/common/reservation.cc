@@ -3,8 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -43,6 +45,21 @@ absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Create(uint64_t bytes,
     madvise(memory, size, MADV_HUGEPAGE);
   }
   return reservation;
+}
+
+uint64_t Reservation::CommittedBytes() const {
+  if (distance_ == 0) return 0;
+  // In parts: the kernel writes a byte for each page.
+  constexpr uint64_t kPart = uint64_t{1} << 30;
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> resident(std::min(kPart, RoundUp(size_, page)) / page);
+  uint64_t pages = 0;
+  for (uint64_t at = 0; at < size_; at += kPart) {
+    const uint64_t part = RoundUp(std::min(kPart, size_ - at), page);
+    if (mincore(ToData(base_ + at), part, resident.data()) != 0) return 0;
+    pages += std::count_if(resident.begin(), resident.begin() + part / page, [](unsigned char in) { return in & 1; });
+  }
+  return pages * page;
 }
 
 Reservation::~Reservation() { munmap(mapping_, mapping_bytes_); }

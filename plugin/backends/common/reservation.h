@@ -32,6 +32,8 @@ class Reservation {
   char* ToData(uint64_t address) const { return reinterpret_cast<char*>(address + distance_); }
   // Gives the whole pages of a range back to the operating system; their contents are lost.
   void Decommit(uint64_t address, uint64_t bytes);
+  // Bytes of the pages that were written. Asks the kernel about each page: milliseconds for tens of GiB.
+  uint64_t CommittedBytes() const;
 
  private:
   Reservation(void* mapping, size_t mapping_bytes, uint64_t base, uint64_t size, uint64_t distance)

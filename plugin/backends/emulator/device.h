@@ -2,6 +2,8 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,6 +29,7 @@ class EmulatorDevice final : public hal::Device {
 
   const hal::DeviceInfo& info() const override { return info_; }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
+  hal::DeviceUsage usage() const override { return {reservation_->CommittedBytes(), busy_ns_.load()}; }
   absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
@@ -49,6 +52,7 @@ class EmulatorDevice final : public hal::Device {
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
   // Counts a command that is about to run; the error that a test asked for.
   absl::Status CountCommand(common::Faults::Kind kind) { return state_->faults.CountCommand(kind, liveness_); }
+  void CountBusy(std::chrono::nanoseconds time) { busy_ns_.fetch_add(time.count(), std::memory_order_relaxed); }
   void AddStream(EmulatorStream* stream);
   void RemoveStream(EmulatorStream* stream);
 
@@ -71,6 +75,7 @@ class EmulatorDevice final : public hal::Device {
   const common::ModuleLock lock_;
   common::Liveness liveness_;
   const common::Reservation* const reservation_;  // owned by state_->memory
+  std::atomic<uint64_t> busy_ns_{0};
   std::unique_ptr<State> state_;
 };
 

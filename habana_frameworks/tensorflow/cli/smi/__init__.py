@@ -1,0 +1,102 @@
+"""`hpu smi`: modules, who holds them, their memory and utilisation. Understands the queries of hl-smi."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from habana_frameworks.tensorflow import monitor
+from habana_frameworks.tensorflow.cli.smi import fields, views
+from habana_frameworks.tensorflow.cli.smi.sample import Sample
+
+# Between the two readings that a utilisation needs.
+_SAMPLE_SECONDS = 0.25
+_INTERRUPTED = 130
+
+_DESCRIPTION = """Shows the modules that HPU_BACKEND reaches: those of a device server, or the emulated ones
+inside of this user's processes. Loads and acquires nothing. Exit code 0: the modules are shown; 1: they cannot be read
+(the server does not answer, the backend has none); 2: wrong usage; 130: --loop was interrupted."""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        "smi", help="show modules, processes, memory, utilisation", description=_DESCRIPTION
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("-L", "--list-aips", action="store_true", help="one line a module")
+    what.add_argument("-q", "--query", action="store_true", help="all that is known of each module")
+    what.add_argument(
+        "-Q",
+        "--query-aip",
+        metavar="FIELDS",
+        type=fields.parse,
+        help=f"these fields as CSV, comma-separated: {', '.join(fields.FIELDS)}",
+    )
+    what.add_argument("--json", action="store_true", help="print one JSON object for programs; with --loop one a line")
+    parser.add_argument(
+        "-f",
+        "--format",
+        metavar="csv[,noheader][,nounits]",
+        type=fields.parse_format,
+        default=fields.Format(),
+        help="how -Q prints: without the line of names, without units",
+    )
+    parser.add_argument("-i", "--device", metavar="MODULE", help="only this module: its number or its bus_id")
+    parser.add_argument(
+        "-l", "--loop", metavar="SECONDS", type=_seconds, nargs="?", const=5.0, help="again and again (default: 5)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints once, or until interrupted."""
+    show = _view(arguments)
+    try:
+        for number, sample in enumerate(_samples(arguments.loop)):
+            chosen = sample.only(arguments.device) if arguments.device else sample
+            if not chosen.modules:
+                known = ", ".join(str(module.id) for module in sample.modules)
+                print(f"hpu smi: there is no module {arguments.device}; there are {known}", file=sys.stderr)
+                return 2
+            show(chosen, number == 0)
+            sys.stdout.flush()
+    except (monitor.UnavailableError, ValueError) as error:
+        print(f"hpu smi: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return 0
+
+
+def _view(arguments: argparse.Namespace) -> Callable[[Sample, bool], None]:
+    if arguments.query_aip:
+        return lambda sample, first: fields.print_csv(sample, arguments.query_aip, arguments.format, first)
+    if arguments.json:
+        return lambda sample, _: views.print_json(sample, one_line=arguments.loop is not None)
+    if arguments.list_aips:
+        return lambda sample, _: views.print_list(sample)
+    return lambda sample, _: views.print_details(sample) if arguments.query else views.print_table(sample)
+
+
+def _samples(interval: float | None) -> Iterator[Sample]:
+    before = monitor.read()
+    # Of free modules no utilisation is to be measured.
+    if any(module.holder for module in before.modules):
+        time.sleep(_SAMPLE_SECONDS)
+    while True:
+        after = monitor.read()
+        yield Sample(after, monitor.utilization(before, after))
+        if interval is None:
+            return
+        before = after
+        time.sleep(interval)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
+    return seconds

@@ -1,0 +1,110 @@
+"""The fields that `hpu smi -Q` prints, by hl-smi's names, and two of our own: pid and process_name."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import difflib
+import time
+from collections.abc import Callable, Sequence
+
+from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
+from habana_frameworks.tensorflow.monitor import Module
+
+UNKNOWN = "N/A"
+_FORMATS = ("csv", "noheader", "nounits")
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """How a module's value is found; None is printed as N/A."""
+
+    value: Callable[[Sample, Module], object]
+    unit: str = ""
+    note: str = ""
+
+
+def _mebibytes(count: int | None) -> int | None:
+    return None if count is None else count >> 20
+
+
+def _free(module: Module) -> int | None:
+    if module.memory_total is None or module.memory_used is None:
+        return None
+    return module.memory_total - module.memory_used
+
+
+FIELDS = {
+    "index": Field(lambda _, module: module.id),
+    "module_id": Field(lambda _, module: module.id),
+    "bus_id": Field(lambda _, module: bus_id(module)),
+    "name": Field(lambda _, module: module.type),
+    "driver_version": Field(lambda *_: __version__),
+    "timestamp": Field(lambda sample, _: time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))),
+    "memory.total": Field(lambda _, module: _mebibytes(module.memory_total), "MiB"),
+    "memory.used": Field(lambda _, module: _mebibytes(module.memory_used), "MiB"),
+    "memory.free": Field(lambda _, module: _mebibytes(_free(module)), "MiB"),
+    "utilization.aip": Field(lambda sample, module: sample.percent(module), "%"),
+    "temperature.aip": Field(lambda sample, module: sample.celsius(module), "C", "emulated"),
+    "pid": Field(lambda _, module: module.holder and module.holder.pid),
+    "process_name": Field(lambda _, module: module.holder and module.holder.command),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """What --format says."""
+
+    header: bool = True
+    units: bool = True
+
+
+def parse(text: str) -> list[str]:
+    """Names of fields."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in FIELDS:
+            nearest = difflib.get_close_matches(name, FIELDS, n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(FIELDS)}"
+            raise argparse.ArgumentTypeError(f"no field {name!r}; {hint}")
+    return names
+
+
+def parse_format(text: str) -> Format:
+    """Words of --format: csv, noheader, nounits, in any order."""
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in _FORMATS:
+            raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(_FORMATS)}")
+    return Format(header="noheader" not in words, units="nounits" not in words)
+
+
+def print_csv(sample: Sample, names: Sequence[str], how: Format, first: bool) -> None:
+    """One line a module, below the fields' names if it is the first time."""
+    if how.header and first:
+        _print_row([_head(name, how.units) for name in names])
+    for module in sample.modules:
+        _print_row([_cell(FIELDS[name], sample, module, how.units) for name in names])
+
+
+def _head(name: str, units: bool) -> str:
+    field = FIELDS[name]
+    return name + (f" [{field.unit}]" if field.unit and units else "") + (f" ({field.note})" if field.note else "")
+
+
+def _cell(field: Field, sample: Sample, module: Module, units: bool) -> str:
+    value = field.value(sample, module)
+    if value is None:
+        return UNKNOWN
+    return f"{value} {field.unit}" if field.unit and units else str(value)
+
+
+def _print_row(cells: Sequence[str]) -> None:
+    # A blank behind each comma, as hl-smi has it: csv.writer cannot.
+    print(", ".join(_quoted(cell) for cell in cells))
+
+
+def _quoted(cell: str) -> str:
+    """As RFC 4180 has it where the cell needs it."""
+    return '"' + cell.replace('"', '""') + '"' if set(cell) & set(',"\n') else cell

@@ -1,0 +1,114 @@
+"""What `hpu smi` prints for people, and its JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from typing import Any
+
+from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow.cli.smi.fields import UNKNOWN
+from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
+from habana_frameworks.tensorflow.monitor import Module
+
+_HEADS = ("module", "model", "memory used", "memory", "utilisation", "temperature", "process")
+
+
+def print_table(sample: Sample) -> None:
+    """A line a module, and below it the command lines of those who hold some."""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))
+    print(f"{when}  HPU_BACKEND={sample.state.backend}{_served(sample)}")
+    rows = [
+        (
+            str(module.id),
+            module.type,
+            _size(module.memory_used),
+            _size(module.memory_total),
+            _percent(sample, module),
+            f"{sample.celsius(module)} C",
+            str(module.holder.pid) if module.holder else "-",
+        )
+        for module in sample.modules
+    ]
+    print(*_text.table(_HEADS, rows), sep="\n")
+    for module in sample.modules:
+        if module.holder:
+            print(f"module {module.id} is held by process {module.holder.pid}: {module.holder.command}")
+    print("Temperatures are emulated.")
+
+
+def print_list(sample: Sample) -> None:
+    """One line a module."""
+    for module in sample.modules:
+        holder = f"held by process {module.holder.pid}" if module.holder else "free"
+        print(f"module {module.id}: {module.type} ({bus_id(module)}), emulated, {holder}")
+
+
+def print_details(sample: Sample) -> None:
+    """Everything, a block for each module."""
+    server = sample.state.server
+    print(f"backend: {sample.state.backend}{_served(sample)}")
+    if server:
+        print(f"sessions: {server.sessions_opened} opened, {server.sessions_closed} closed")
+        print(f"server's memory on the host: {_size(server.resident_bytes)}")
+    for module in sample.modules:
+        print(f"\nmodule {module.id} ({bus_id(module)})")
+        lines = _details(sample, module)
+        width = max(map(len, lines)) + 1
+        for name, value in lines.items():
+            print(f"  {name + ':':<{width}} {value}")
+
+
+def _details(sample: Sample, module: Module) -> dict[str, str]:
+    lines = {
+        "model": f"{module.type} (emulated)",
+        "memory": f"{_size(module.memory_used)} used of {_size(module.memory_total)}",
+        "utilisation": _percent(sample, module),
+        "temperature": f"{sample.celsius(module)} C (emulated)",
+    }
+    if module.holder is None:
+        return {**lines, "process": "none"}
+    lines["process"] = f"{module.holder.pid} ({module.holder.command})"
+    if module.launches is not None:
+        lines["launches"] = str(module.launches)
+        lines["copied"] = f"{_size(module.bytes_to_device)} to the device, {_size(module.bytes_to_host)} to the host"
+        lines["recipes"] = str(module.recipes)
+        lines["streams"] = str(module.streams)
+    return lines
+
+
+def print_json(sample: Sample, one_line: bool) -> None:
+    """One object; null where something cannot be known."""
+    state = sample.state
+    report = {
+        "backend": state.backend,
+        "time": sample.time,
+        "server": state.server and dataclasses.asdict(state.server),
+        "modules": [_json(sample, module) for module in sample.modules],
+    }
+    print(json.dumps(report, indent=None if one_line else 2))
+
+
+def _json(sample: Sample, module: Module) -> dict[str, Any]:
+    return {
+        **dataclasses.asdict(module),
+        "bus_id": bus_id(module),
+        "utilization": sample.utilizations[module.id],
+        "temperature_celsius": sample.celsius(module),
+        "temperature_is_emulated": True,
+    }
+
+
+def _served(sample: Sample) -> str:
+    server = sample.state.server
+    return f" (process {server.pid} serves {server.backend} modules)" if server else ""
+
+
+def _size(count: int | None) -> str:
+    return UNKNOWN if count is None else f"{count >> 20} MiB"
+
+
+def _percent(sample: Sample, module: Module) -> str:
+    percent = sample.percent(module)
+    return UNKNOWN if percent is None else f"{percent} %"

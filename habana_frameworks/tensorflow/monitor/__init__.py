@@ -1,0 +1,30 @@
+"""What devices do, seen from outside: modules, who holds them, memory, utilisation. Acquires and loads nothing.
+
+before = monitor.read()
+time.sleep(1)
+print(monitor.utilization(before, monitor.read()))
+"""
+
+from __future__ import annotations
+
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow.monitor import emulator, server
+from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State, utilization
+
+__all__ = ["Module", "Process", "ServerState", "State", "UnavailableError", "is_server", "read", "utilization"]
+
+UnavailableError = server.UnavailableError
+is_server = server.is_address
+
+
+def read(backend: str = "") -> State:
+    """The modules that HPU_BACKEND, or `backend` in its place, reaches.
+
+    Raises UnavailableError if a device server does not answer, ValueError for a backend without modules to look at.
+    """
+    backend = backend or flags.backend()
+    if server.is_address(backend):
+        return server.read(backend)
+    if backend in ("auto", "emulator"):
+        return emulator.read()
+    raise ValueError(f"HPU_BACKEND={backend} has no modules to look at; an emulator or a device server has")

@@ -1,0 +1,83 @@
+"""The modules of a device server, by its call Describe (proto/hpu/device/v1/device.proto)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State
+
+_METHOD = "/hpu.device.v1.DeviceService/Describe"
+_TIMEOUT_SECONDS = 10
+
+
+class UnavailableError(RuntimeError):
+    """The device server does not answer, or not as one."""
+
+
+def is_address(backend: str) -> bool:
+    """Whether this value of HPU_BACKEND names a device server."""
+    return backend.partition(":")[0] in ("grpc", "grpc+unix")
+
+
+def read(backend: str) -> State:
+    """Asks the server that `backend`, as HPU_BACKEND has it, names. Raises UnavailableError."""
+    answer = describe(backend)
+    modules = tuple(_module(module, answer.type) for module in answer.modules)
+    server = ServerState(
+        answer.pid, answer.backend, answer.sessions_opened, answer.sessions_closed, answer.resident_bytes
+    )
+    return State(backend, answer.clock_ns / 1e9, modules, server)
+
+
+def describe(backend: str) -> Any:
+    """The server's DescribeResponse, which device.proto documents field by field. Raises UnavailableError."""
+    try:
+        import grpc
+
+        from habana_frameworks.tensorflow.lib import device_pb2
+    except ImportError as error:
+        raise UnavailableError(
+            f"{error}; asking a device server needs grpcio, protobuf and a build with gRPC (docs/remote.md)"
+        ) from None
+    try:
+        with grpc.insecure_channel(_target(backend)) as channel:
+            call = channel.stream_stream(
+                _METHOD,
+                request_serializer=device_pb2.DescribeRequest.SerializeToString,
+                response_deserializer=device_pb2.DescribeResponse.FromString,
+            )
+            answers = list(call(iter([device_pb2.DescribeRequest()]), timeout=_TIMEOUT_SECONDS))
+    except grpc.RpcError as error:
+        if error.code() is not grpc.StatusCode.UNAVAILABLE:
+            raise UnavailableError(f"device server at {backend}: {error.details()}") from None
+        raise UnavailableError(
+            f"no device server answers at {backend}; start one: hpu serve --listen {_target(backend)}"
+        ) from None
+    if len(answers) != 1:
+        raise UnavailableError(f"what answers at {backend} is no device server")
+    return answers[0]
+
+
+def _target(backend: str) -> str:
+    """The server's address as gRPC, and `hpu serve --listen`, have it."""
+    return backend.replace("grpc://", "", 1) if backend.startswith("grpc:") else backend.replace("grpc+", "", 1)
+
+
+def _module(module: Any, model: str) -> Module:
+    if not module.held:
+        return Module(module.id, model, memory_total=module.memory_bytes, memory_used=0)
+    counters = module.counters
+    return Module(
+        module.id,
+        model,
+        holder=Process(module.holder.pid, module.holder.command.decode(errors="replace")),
+        memory_total=module.memory_bytes,
+        memory_used=module.memory_used_bytes,
+        session=module.session_number,
+        busy_seconds=counters.busy_ns / 1e9,
+        launches=counters.launches,
+        bytes_to_device=counters.bytes_to_device,
+        bytes_to_host=counters.bytes_to_host,
+        streams=counters.calls,
+        recipes=counters.recipes,
+    )
