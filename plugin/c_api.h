@@ -116,10 +116,17 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 
 // --- device server ---
 
-// Serves the modules of the backend `backend` to other processes at `address`: "unix:/path", or "host:port" on the
-// loopback interface. One server a process. `allow_faults`: whether clients may ask for errors. Returns an absl status
-// code; `message` gets the value of HPU_BACKEND with which clients reach the server, or the error.
-HPU_EXPORT int32_t hpu_serve_start(const char* address, const char* backend, int32_t allow_faults, hpu_buffer* message);
+typedef struct hpu_serve_options {
+  const char* address;     // "unix:/path", or "host:port" on the loopback interface
+  const char* backend;     // whose modules are served
+  int32_t allow_faults;    // whether clients may ask for errors
+  const void* recipe_key;  // secret that recipes are sealed with
+  size_t recipe_key_size;  // at least 32; 0: a random key that dies with the server
+} hpu_serve_options;
+
+// Serves modules to other processes. One server a process. Returns an absl status code; `message` gets the value of
+// HPU_BACKEND with which clients reach the server, or the error.
+HPU_EXPORT int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message);
 // Ends all sessions and the server. Does nothing if there is none.
 HPU_EXPORT void hpu_serve_stop(void);
 

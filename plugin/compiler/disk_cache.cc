@@ -28,6 +28,11 @@ bool Equal(const store::StoreSettings& a, const store::StoreSettings& b) {
          a.lock_timeout == b.lock_timeout;
 }
 
+// Whether loading failed for what the bytes are, not for the state of the device.
+bool IsOfTheRecipe(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) || absl::IsPermissionDenied(status);
+}
+
 void Warn(const std::string& message) { LOG(WARNING) << "Recipe cache: " << message; }
 
 std::string ToText(const hal::TensorSpec& spec) {
@@ -74,6 +79,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
       lookup.recipe = *std::move(recipe);
       return lookup;
     }
+    if (!IsOfTheRecipe(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
     // Whoever was faster has made it anew, and what is refused a second time is compiled here and not kept.

@@ -53,6 +53,7 @@ hpu_rpc_server* Serve(const char* address, hpu_rpc_serve_call serve_call, void* 
 int32_t ServerPort(hpu_rpc_server* server) { return Cast(server)->port(); }
 void Stop(hpu_rpc_server* server) { delete Cast(server); }
 
+const char* Peer(hpu_rpc_server_call* call) { return Cast(call)->peer().c_str(); }
 hpu_rpc_read_result Read(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size) {
   return Cast(call)->Read(timeout_ms, data, size);
 }
@@ -64,8 +65,9 @@ void Finish(hpu_rpc_server_call* call, int32_t code, const char* message, size_t
 }
 
 constexpr hpu_rpc_api kApi = {
-    HPU_RPC_VERSION, Connect, Disconnect, Close, Open, Write,       WaitWritable,       WritesDone,   Cancel,
-    FreeCall,        Serve,   ServerPort, Stop,  Read, ServerWrite, ServerWaitWritable, ServerCancel, Finish,
+    HPU_RPC_VERSION, Connect, Disconnect, Close, Open, Write, WaitWritable, WritesDone,         Cancel,
+    FreeCall,        Serve,   ServerPort, Stop,  Peer, Read,  ServerWrite,  ServerWaitWritable, ServerCancel,
+    Finish,
 };
 
 }  // namespace

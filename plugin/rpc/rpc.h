@@ -79,6 +79,8 @@ typedef struct hpu_rpc_api {
   int32_t (*server_port)(hpu_rpc_server* server);
   // Cancels all calls, waits until their threads have returned, and frees the server.
   void (*stop)(hpu_rpc_server* server);
+  // The client's address, as gRPC writes it: "ipv4:127.0.0.1:4711", "unix:". Valid as long as the call.
+  const char* (*peer)(hpu_rpc_server_call* call);
   // The next message, valid until the next read. `timeout_ms` < 0 waits without end. For the call's own thread.
   hpu_rpc_read_result (*read)(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size);
   int32_t (*server_write)(hpu_rpc_server_call* call, const void* data, size_t size);

@@ -43,6 +43,7 @@ void ServerCall::Accepted(bool ok) {
   }
   server_->CallBegins();
   new ServerCall(server_);
+  peer_ = context_.peer();
   Begin();  // gone_
   Begin();  // the thread
   std::thread([this] { Run(); }).detach();

@@ -28,6 +28,7 @@ class ServerCall {
  public:
   explicit ServerCall(Server* server);
 
+  const std::string& peer() const { return peer_; }
   hpu_rpc_read_result Read(int timeout_ms, const void** data, size_t* size);
   bool Write(const void* data, size_t size) { return writes_.Push(MakeMessage(data, size)); }
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
@@ -61,6 +62,7 @@ class ServerCall {
   MethodCompletion<ServerCall, &ServerCall::Written> written_{this};
   MethodCompletion<ServerCall, &ServerCall::Finished> finished_{this};
   MethodCompletion<ServerCall, &ServerCall::Gone> gone_{this};
+  std::string peer_;                     // constant once the thread runs
   grpc::Status status_;                  // of the call's thread
   std::optional<MessageBytes> reading_;  // of the call's thread
 

@@ -37,12 +37,13 @@ absl::StatusOr<std::string> Start(ServerOptions options) {
 
 extern "C" {
 
-int32_t hpu_serve_start(const char* address, const char* backend, int32_t allow_faults, hpu_buffer* message) {
-  hpu::serve::ServerOptions options;
-  options.address = address;
-  options.backend = backend;
-  options.allow_faults = allow_faults != 0;
-  const absl::StatusOr<std::string> spec = hpu::serve::Start(std::move(options));
+int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message) {
+  hpu::serve::ServerOptions server;
+  server.address = options->address;
+  server.backend = options->backend;
+  server.allow_faults = options->allow_faults != 0;
+  server.recipe_key.assign(static_cast<const char*>(options->recipe_key), options->recipe_key_size);
+  const absl::StatusOr<std::string> spec = hpu::serve::Start(std::move(server));
   *message = hpu::MakeBuffer(spec.ok() ? *spec : spec.status().message());
   return static_cast<int32_t>(spec.status().code());
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/hal/status_macros.h"
+#include "plugin/serve/program_check.h"
 
 namespace hpu::serve {
 namespace {
@@ -33,14 +34,17 @@ absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
   return whole;
 }
 
-absl::StatusOr<std::shared_ptr<const hal::Recipe>> MakeRecipe(hal::Device& device,
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> MakeRecipe(hal::Device& device, const RecipeSeal& seal,
                                                               const proto::MakeRecipeHeader& header,
                                                               std::string bytes) {
   switch (header.source()) {
     case proto::MakeRecipeHeader::SOURCE_PROGRAM:
+      HPU_RETURN_IF_ERROR(CheckProgram(bytes));
       return device.Compile({header.name(), std::move(bytes)});
-    case proto::MakeRecipeHeader::SOURCE_RECIPE:
-      return device.LoadRecipe(header.name(), bytes);
+    case proto::MakeRecipeHeader::SOURCE_RECIPE: {
+      HPU_ASSIGN_OR_RETURN(const absl::string_view recipe, seal.Open(bytes));
+      return device.LoadRecipe(header.name(), recipe);
+    }
     default:
       return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
   }
@@ -72,14 +76,16 @@ void Answer(ServerCall* call, const hal::Recipe& recipe, const std::string& byte
 
 }  // namespace
 
-absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const proto::MakeRecipeHeader& header) {
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal,
+                             const proto::MakeRecipeHeader& header) {
   if (header.name().size() > kMostNameBytes) return absl::InvalidArgumentError("the recipe's name is too long");
   HPU_ASSIGN_OR_RETURN(std::string bytes, ReadChunks(call, header.bytes()));
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<const hal::Recipe> recipe,
-                       MakeRecipe(session->device(), header, std::move(bytes)));
+                       MakeRecipe(session->device(), seal, header, std::move(bytes)));
   std::string serialized;
   if (header.source() == proto::MakeRecipeHeader::SOURCE_PROGRAM) {
     HPU_ASSIGN_OR_RETURN(serialized, recipe->Serialize());
+    serialized = seal.Seal(std::move(serialized));
   }
   HPU_RETURN_IF_ERROR(session->recipes().Put(header.recipe(), recipe));
   Answer(call, *recipe, serialized);

@@ -1,7 +1,6 @@
 #include "plugin/serve/server.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -17,6 +16,7 @@
 #include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
 #include "plugin/log/log.h"
+#include "plugin/serve/crypto.h"
 #include "plugin/serve/recipe_call.h"
 #include "plugin/serve/run_call.h"
 
@@ -32,16 +32,9 @@ constexpr int kMostFaults = 64;
 constexpr int kMostForgotten = 4096;
 constexpr size_t kMostCommandBytes = 200;
 constexpr size_t kTokenBytes = 16;
+constexpr size_t kRecipeKeyBytes = 32;
 // gRPC sends it in a header, of which clients take 8 KiB.
 constexpr size_t kMostMessageBytes = 2000;
-
-absl::StatusOr<std::string> RandomToken() {
-  std::string token(kTokenBytes, '\0');
-  if (getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size())) {
-    return absl::InternalError("the system gives no random numbers");
-  }
-  return token;
-}
 
 // The version that both speak.
 absl::StatusOr<uint32_t> NegotiateVersion(const proto::VersionRange& client) {
@@ -90,6 +83,16 @@ uint64_t ResidentBytes() {
   return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+absl::StatusOr<RecipeSeal> SealOf(const ServerOptions& options) {
+  if (options.recipe_key.empty()) {
+    HPU_ASSIGN_OR_RETURN(const std::string key, RandomBytes(kRecipeKeyBytes));
+    return RecipeSeal(key);
+  }
+  if (options.recipe_key.size() >= kRecipeKeyBytes) return RecipeSeal(options.recipe_key);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the key for recipes has ", options.recipe_key.size(), " bytes; it has at least ", kRecipeKeyBytes));
+}
+
 void KeepError(void* status, int32_t code, const char* message, size_t size) {
   *static_cast<absl::Status*>(status) =
       absl::Status(static_cast<absl::StatusCode>(code), absl::string_view(message, size));
@@ -101,13 +104,14 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   HPU_ASSIGN_OR_RETURN(const hpu_rpc_api* api, remote::RpcLibrary());
   HPU_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(options.backend));
   HPU_ASSIGN_OR_RETURN(const int modules, backend->ModuleCount());
-  std::unique_ptr<Server> server(new Server(std::move(options), backend, modules, api));
+  HPU_ASSIGN_OR_RETURN(const RecipeSeal seal, SealOf(options));
+  std::unique_ptr<Server> server(new Server(std::move(options), backend, modules, seal, api));
   HPU_RETURN_IF_ERROR(server->Listen());
   return server;
 }
 
-Server::Server(ServerOptions options, hal::Backend* backend, int modules, const hpu_rpc_api* api)
-    : options_(std::move(options)), backend_(backend), api_(api), modules_(modules) {}
+Server::Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, const hpu_rpc_api* api)
+    : options_(std::move(options)), backend_(backend), seal_(std::move(seal)), api_(api), modules_(modules) {}
 
 Server::~Server() {
   if (rpc_server_ != nullptr) api_->stop(rpc_server_);
@@ -137,9 +141,7 @@ void Server::Serve(void* self, hpu_rpc_server_call* rpc_call, const char* method
   auto* server = static_cast<Server*>(self);
   ServerCall call(server->api_, rpc_call);
   const absl::Status status = server->Dispatch(&call, method);
-  if (!status.ok()) {
-    HPU_LOG(kBackend, kWarning) << "call of " << method << " ended: " << status;
-  }
+  if (!status.ok()) server->refusals_.Add(server->api_->peer(rpc_call), method, status);
   const absl::string_view message = status.message().substr(0, kMostMessageBytes);
   server->api_->finish(rpc_call, static_cast<int32_t>(status.code()), message.data(), message.size());
 }
@@ -205,7 +207,7 @@ absl::Status Server::ServeHold(ServerCall* call) {
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_acquire()) return absl::InvalidArgumentError("Hold begins with an Acquire");
   HPU_ASSIGN_OR_RETURN(const uint32_t version, NegotiateVersion(request.acquire().versions()));
-  HPU_ASSIGN_OR_RETURN(const std::string token, RandomToken());
+  HPU_ASSIGN_OR_RETURN(const std::string token, RandomBytes(kTokenBytes));
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Acquire(request.acquire()));
   const hal::DeviceInfo info = session->info();
   {
@@ -221,7 +223,8 @@ absl::Status Server::ServeHold(ServerCall* call) {
   acquired.set_memory_bytes(info.memory_bytes);
   acquired.set_type(info.type);
   acquired.set_description(info.description);
-  acquired.set_compiler_target(info.compiler_target);
+  // A cache that clients of several servers share keeps their recipes apart.
+  acquired.set_compiler_target(absl::StrCat(info.compiler_target, "; server-key ", seal_.key_id()));
   acquired.set_lease_ms(kLeaseMs);
   acquired.set_base_address(Session::kBaseAddress);
   call->Write(response);
@@ -307,7 +310,7 @@ absl::Status Server::ServeMakeRecipe(ServerCall* call) {
   }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
-  return serve::ServeMakeRecipe(call, session.get(), request.header());
+  return serve::ServeMakeRecipe(call, session.get(), seal_, request.header());
 }
 
 }  // namespace hpu::serve

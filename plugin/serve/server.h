@@ -15,6 +15,8 @@
 #include "plugin/files/file_lock.h"
 #include "plugin/hal/backend.h"
 #include "plugin/serve/module_table.h"
+#include "plugin/serve/recipe_seal.h"
+#include "plugin/serve/refusal_log.h"
 #include "plugin/serve/session.h"
 
 namespace hpu::serve {
@@ -23,6 +25,7 @@ struct ServerOptions {
   std::string address;               // "unix:/path" or "host:port" on the loopback interface; port 0 takes a free one
   std::string backend = "emulator";  // whose modules are served
   bool allow_faults = false;         // whether clients may ask for errors (HPU_EMULATOR_FAULTS), for tests
+  std::string recipe_key;            // secret that recipes are sealed with; empty: one that dies with the server
 };
 
 // Thread safe.
@@ -37,7 +40,7 @@ class Server {
   const std::string& spec() const { return spec_; }
 
  private:
-  Server(ServerOptions options, hal::Backend* backend, int modules, const hpu_rpc_api* api);
+  Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, const hpu_rpc_api* api);
 
   absl::Status Listen();
   static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
@@ -59,7 +62,9 @@ class Server {
 
   const ServerOptions options_;
   hal::Backend* const backend_;
+  const RecipeSeal seal_;
   const hpu_rpc_api* const api_;
+  RefusalLog refusals_;
   ModuleTable modules_;
   std::unique_ptr<files::FileLock> path_lock_;  // of a Unix socket
   std::string spec_;

@@ -231,7 +231,26 @@ def test_recipes_are_refused_that_are_none(session: Session, client: Client, siz
         token = session.acquired.session
         header = pb.MakeRecipeHeader(session=token, recipe=1, name=b"test", source=source, bytes=size)
         messages = [pb.MakeRecipeRequest(header=header), *(pb.MakeRecipeRequest(chunk=chunk) for chunk in chunks)]
-        assert client.recipe().refusal(*messages)[0] is grpc.StatusCode.INVALID_ARGUMENT
+        unsigned = source == pb.MakeRecipeHeader.SOURCE_RECIPE and sum(map(len, chunks)) == size
+        expected = grpc.StatusCode.PERMISSION_DENIED if unsigned else grpc.StatusCode.INVALID_ARGUMENT
+        assert client.recipe().refusal(*messages)[0] is expected
+
+
+def test_programs_run_no_functions_of_the_server(session: Session, client: Client) -> None:
+    def field(tag: bytes, data: bytes) -> bytes:
+        return tag + bytes([len(data)]) + data
+
+    # xla.HloModuleProto, of which Python has no messages.
+    opcode, target = field(b"\x12", b"custom-call"), field(b"\xe2\x01", b"system")
+    instruction = field(b"\x12", opcode + target)
+    program = field(b"\x1a", instruction)  # a computation
+    token = session.acquired.session
+    source = pb.MakeRecipeHeader.SOURCE_PROGRAM
+    header = pb.MakeRecipeHeader(session=token, recipe=1, name=b"test", source=source, bytes=len(program))
+    messages = [pb.MakeRecipeRequest(header=header), pb.MakeRecipeRequest(chunk=program)]
+    code, details = client.recipe().refusal(*messages)
+    assert code is grpc.StatusCode.INVALID_ARGUMENT
+    assert "calls the function 'system'" in details
 
 
 def test_acquisitions_are_bounded(client: Client) -> None:

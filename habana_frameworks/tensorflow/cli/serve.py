@@ -11,8 +11,12 @@ import tempfile
 import threading
 from typing import Any
 
+from habana_frameworks.tensorflow import secret_files
+
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
 nothing but HPU_BACKEND set to what this command prints. Exit code 0: ended by a signal; 1: could not start."""
+# Who was refused, and why, goes to stderr.
+_LOG = {"TF_CPP_MIN_LOG_LEVEL": "1", "LOG_LEVEL_BACKEND": "3", "ENABLE_CONSOLE": "true"}
 
 
 def default_address() -> str:
@@ -33,6 +37,12 @@ def add_parser(subparsers: Any) -> None:
         help="unix:/path, or host:port on the loopback interface (port 0: any free one; default %(default)s)",
     )
     parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
+    parser.add_argument(
+        "--key",
+        metavar="FILE",
+        help="secret that recipes are signed with (32 bytes or more, mode 0600); servers with the same one take each "
+        "other's recipes (default: one of your own, made the first time)",
+    )
     parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_EMULATOR_FAULTS, for tests")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.set_defaults(run=run)
@@ -48,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         os.environ["HPU_EMULATOR_LOCK_DIR"] = locks
         os.environ["HPU_EMULATOR_MODULES"] = str(arguments.modules)
         os.environ["HPU_BACKEND"] = arguments.backend
-        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+        for name, value in _LOG.items():
+            os.environ.setdefault(name, value)
         return _serve(arguments, stopped)
 
 
@@ -57,8 +68,10 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
     from habana_frameworks.tensorflow import device_server, errors
 
     try:
-        spec = device_server.start(arguments.listen, arguments.backend, arguments.allow_faults)
-    except (errors.HabanaModuleError, errors.DeviceError) as error:
+        spec = device_server.start(
+            arguments.listen, arguments.backend, arguments.allow_faults, recipe_key=_recipe_key(arguments.key)
+        )
+    except (errors.HabanaModuleError, errors.DeviceError, secret_files.KeyFileError) as error:
         print(f"hpu serve: {error}", file=sys.stderr)
         return 1
     try:
@@ -71,6 +84,19 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
     finally:
         device_server.stop()
     return 0
+
+
+def _recipe_key(path: str | None) -> bytes:
+    if path is not None:
+        return secret_files.read(path)
+    try:
+        return secret_files.of_user("serve.key")
+    except secret_files.KeyFileError as error:
+        print(
+            f"hpu serve: {error}; recipes that clients keep will be of no use after this server's end: give it --key",
+            file=sys.stderr,
+        )
+        return b""
 
 
 def _count(text: str) -> int:

@@ -5,7 +5,8 @@ from habana_frameworks.tensorflow.recipe_store.bundle import BundleError, export
 from habana_frameworks.tensorflow.recipe_store.directory import Cleaned, Entry, Listing, clean, list_entries
 from habana_frameworks.tensorflow.recipe_store.fitness import Installation, conditions, misfits
 from habana_frameworks.tensorflow.recipe_store.misses import Miss, explain_misses
-from habana_frameworks.tensorflow.recipe_store.signing_key import KeyFileError, SigningKey
+from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
+from habana_frameworks.tensorflow.secret_files import KeyFileError
 
 __all__ = [
     "BundleError",

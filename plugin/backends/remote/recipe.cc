@@ -80,6 +80,10 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
     const absl::Status status = call.Wait();
     if (!session->liveness().Check().ok()) return session->liveness().Check();
     if (absl::IsUnavailable(status)) session->Lose(status);
+    if (absl::IsPermissionDenied(status)) {
+      return absl::PermissionDeniedError(
+          absl::StrCat("the device server at ", session->connection().spec(), " refused it: ", status.message()));
+    }
     HPU_RETURN_IF_ERROR(status);
   }
   // From here on the server has the recipe, which this object's destructor gives back.

@@ -1,0 +1,79 @@
+"""Files with secret bytes: keys and tokens that nobody but their user may open."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import secrets
+import stat
+
+LEAST_BYTES = 32
+_MOST_BYTES = 1 << 20
+
+
+class KeyFileError(ValueError):
+    """The file cannot be used; the message says why and what to do."""
+
+
+def read(path: str | os.PathLike[str], what: str = "key", least_bytes: int = LEAST_BYTES) -> bytes:
+    """Reads an ordinary file that belongs to this user and is open to nobody else (0600).
+
+    what: "key" or "token", for messages.
+    """
+    name = pathlib.Path(path)
+    try:
+        # Without waiting, should it be a pipe.
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise KeyFileError(f"the {what} file {name} cannot be read: {error.strerror}") from error
+    try:
+        secret = _read(descriptor, what, name)
+    finally:
+        os.close(descriptor)
+    if len(secret) < least_bytes:
+        raise KeyFileError(
+            f"the {what} file {name} has {len(secret)} bytes; a {what} has at least {least_bytes}: "
+            f"(umask 077; head -c {LEAST_BYTES} /dev/urandom{' | base64' if what == 'token' else ''} > FILE)"
+        )
+    return secret
+
+
+def of_user(name: str) -> bytes:
+    """The user's own key of that name, made at random the first time.
+
+    It lies in the directory for state (XDG_STATE_HOME). Raises KeyFileError if it cannot be kept or read there.
+    """
+    directory = pathlib.Path(os.environ.get("XDG_STATE_HOME") or pathlib.Path.home() / ".local/state")
+    path = directory / "hpu-tensorflow" / name
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            _make(path)
+    except OSError as error:
+        raise KeyFileError(f"the key file {path} cannot be made: {error.strerror}") from error
+    return read(path)
+
+
+def _make(path: pathlib.Path) -> None:
+    """Puts a new key there, whole, unless another process was faster."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(LEAST_BYTES))
+        os.link(temporary, path)
+    except FileExistsError:
+        pass
+    finally:
+        temporary.unlink()
+
+
+def _read(descriptor: int, what: str, name: pathlib.Path) -> bytes:
+    info = os.fstat(descriptor)
+    if not stat.S_ISREG(info.st_mode):
+        raise KeyFileError(f"the {what} file {name} is no ordinary file")
+    if info.st_uid != os.geteuid():
+        raise KeyFileError(f"the {what} file {name} belongs to user {info.st_uid}, not to you")
+    if info.st_mode & 0o077:
+        raise KeyFileError(f"others may open the {what} file {name}: chmod 600 {name}")
+    return os.read(descriptor, _MOST_BYTES)

@@ -1,0 +1,115 @@
+"""Recipes that clients keep: a server takes its own, and no others."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.recipes.conftest import run_training
+from tests.remote.servers import Server
+from tests.support.processes import ROOT
+
+CHECKSUM_BYTES = 32
+PAYLOAD_SIZE = slice(32, 40)
+
+
+def run_client(server: Server, cache: pathlib.Path) -> Any:
+    """What a client that trains found, and what it said on the way."""
+    return run_training(cache, {"HPU_BACKEND": server.backend})
+
+
+def forge(entry: pathlib.Path, position: float) -> None:
+    """Changes a byte of the recipe (`position` of 1: its last one) and makes the entry's checksum fit."""
+    data = bytearray(entry.read_bytes()[:-CHECKSUM_BYTES])
+    size = int.from_bytes(data[PAYLOAD_SIZE], "little")
+    data[len(data) - size + int(position * (size - 1))] ^= 1
+    entry.write_bytes(data + hashlib.sha256(data).digest())
+
+
+def test_a_server_that_is_started_again_takes_the_recipes_of_the_one_before(tmp_path: pathlib.Path) -> None:
+    with Server(tmp_path) as server:
+        first = run_client(server, tmp_path / "cache")
+    assert first["recipes"]["compiled"] > 0
+    key = tmp_path / "state" / "hpu-tensorflow" / "serve.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    with Server(tmp_path) as server:
+        second = run_client(server, tmp_path / "cache")
+        assert "refused" not in server.log()
+    assert second["recipes"]["compiled"] == 0
+    assert second["losses"] == first["losses"]
+
+
+@pytest.mark.parametrize("position", [0.0, 0.5, 1.0])
+def test_a_forged_recipe_is_refused_and_compiled_anew(tmp_path: pathlib.Path, position: float) -> None:
+    cache = tmp_path / "cache"
+    with Server(tmp_path) as server:
+        first = run_client(server, cache)
+        count = first["recipes"]["compiled"]
+        entries = list(cache.glob("*.recipe"))
+        assert len(entries) == count
+        for entry in entries:
+            forge(entry, position)
+        second = run_client(server, cache)
+        said = second["messages"]
+        assert second["losses"] == first["losses"]
+        assert second["recipes"]["compiled"] == second["recipes"]["stored"] == count
+        assert said.count(f"the device server at {server.backend} refused it: the recipe was not made by") == count
+        assert said.count("the recipe is compiled anew") == count
+        log = server.log()
+        assert log.count("refused /hpu.device.v1.DeviceService/MakeRecipe of unix:") == count, log
+        assert "PERMISSION_DENIED: the recipe was not made by this server, or was changed since" in log
+        third = run_client(server, cache)
+        assert third["recipes"]["compiled"] == 0
+
+
+def test_clients_of_two_servers_share_a_cache_without_harm(tmp_path: pathlib.Path) -> None:
+    results = []
+    for _ in range(2):
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            with Server(tmp_path / name) as server:
+                results.append(run_client(server, tmp_path / "cache"))
+                assert "refused" not in server.log()
+    compiled = [result["recipes"]["compiled"] for result in results]
+    assert compiled[0] == compiled[1] > 0
+    assert compiled[2:] == [0, 0]
+    assert len({str(result["losses"]) for result in results}) == 1
+
+
+def test_servers_with_one_key_take_each_others_recipes(tmp_path: pathlib.Path) -> None:
+    key = tmp_path / "key"
+    key.touch(0o600)
+    key.write_bytes(os.urandom(40))
+    compiled = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with Server(tmp_path / name, "--key", str(key)) as server:
+            compiled.append(run_client(server, tmp_path / "cache")["recipes"]["compiled"])
+    assert compiled[0] > 0
+    assert compiled[1] == 0
+
+
+def test_a_key_that_others_may_open_or_that_is_short_is_refused(tmp_path: pathlib.Path) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(bytes(31))
+    for mode, reason in ((0o644, f"chmod 600 {key}"), (0o600, "has 31 bytes; a key has at least 32")):
+        key.chmod(mode)
+        command = [sys.executable, "-m", "habana_frameworks.tensorflow", "serve", "--key", str(key)]
+        command += ["--listen", f"unix:{tmp_path / 'server'}"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        assert reason in done.stderr
+
+
+def test_without_a_place_for_the_key_the_server_says_what_that_means(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "state").touch()
+    with Server(tmp_path) as server:
+        assert "give it --key" in server.log()
+        assert run_client(server, tmp_path / "cache")["recipes"]["compiled"] > 0
