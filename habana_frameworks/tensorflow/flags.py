@@ -62,6 +62,8 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_LAZY_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "bool", "false"),
+    values.Flag("HPU_COLLECTIVE_BUCKET_MB", "int", "25"),
+    values.Flag("HPU_COLLECTIVE_STALL_S", "int", "60"),
     values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
     values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
     values.Flag("ENABLE_CONSOLE", "bool", "false"),
@@ -501,6 +503,20 @@ def tf_enable_dynamic_shapes() -> bool:
     and async.
     """
     return values.parse_bool(_BY_NAME["TF_ENABLE_DYNAMIC_SHAPES"])
+
+
+def collective_bucket_mb() -> int:
+    """HPU_COLLECTIVE_BUCKET_MB: Gradients are reduced among workers in buckets of this many MiB, each as soon as it
+    is full, while the backward pass goes on; 0 reduces all at once at its end.
+    """
+    return values.parse_int(_BY_NAME["HPU_COLLECTIVE_BUCKET_MB"])
+
+
+def collective_stall_s() -> int:
+    """HPU_COLLECTIVE_STALL_S: A collective operation that waits longer for other workers, in seconds, is named in a
+    warning, with the workers and whether they answer; 0 never warns.
+    """
+    return values.parse_int(_BY_NAME["HPU_COLLECTIVE_STALL_S"])
 
 
 def hbn_tf_graph_prefix() -> str:

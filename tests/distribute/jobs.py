@@ -61,22 +61,23 @@ class Trained:
     devices: list[str]
 
 
-def trained(directory: pathlib.Path, rank: int = 0) -> Trained:
-    record = json.loads((directory / f"record_{rank}.json").read_text())
-    with np.load(directory / f"weights_{rank}.npz") as weights:
+def _trained(directory: pathlib.Path, case: str, rank: int) -> Trained:
+    record = json.loads((directory / f"record_{case}_{rank}.json").read_text())
+    with np.load(directory / f"weights_{case}_{rank}.npz") as weights:
         return Trained([weights[str(i)] for i in range(len(weights.files))], **record)
 
 
 def train(
     directory: pathlib.Path,
     processes: int,
-    *arguments: str,
+    *cases: str,
+    options: tuple[str, ...] = (),
     environment: Mapping[str, str | None] | None = None,
-) -> list[Trained]:
-    """Trains by train.py on so many workers; what each came to."""
+) -> dict[str, list[Trained]]:
+    """Trains cases of train.py on so many workers: what each worker came to, by case."""
     directory.mkdir(parents=True, exist_ok=True)
-    run_job(processes, TRAIN, "--out", str(directory), *arguments, environment=environment)
-    return [trained(directory, rank) for rank in range(processes)]
+    run_job(processes, TRAIN, "--out", str(directory), *options, *cases, environment=environment)
+    return {case: [_trained(directory, case, rank) for rank in range(processes)] for case in cases}
 
 
 def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> None:

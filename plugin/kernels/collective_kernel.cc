@@ -1,0 +1,198 @@
+// TensorFlow's collective ops on the HPU. Their data pass through host memory, where the CPU's kernels exchange them
+// with the other workers over whatever transport TensorFlow has set up. (The kernels that TensorFlow has for any device
+// would merge in a copy of the device's buffers and drop the result.)
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/device/hpu_device.h"
+#include "plugin/device/process_device.h"
+#include "plugin/kernels/collective_watch.h"
+#include "plugin/kernels/host_call.h"
+#include "plugin/kernels/host_device.h"
+#include "tensorflow/core/common_runtime/device_mgr.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/util/device_name_utils.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::AsyncOpKernel;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+
+// The CPU of the worker that the kernel runs for: by its name the others find what it sends.
+absl::StatusOr<tensorflow::Device*> CpuBeside(OpKernelContext* context) {
+  std::string name;
+  TF_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
+  tensorflow::Device* cpu = nullptr;
+  TF_RETURN_IF_ERROR(context->function_library()->device_mgr()->LookupDevice(name, &cpu));
+  return cpu;
+}
+
+// One execution: copies to the host, the CPU's kernel, copies back. Deletes itself at the end.
+class Run {
+ public:
+  Run(OpKernelContext* context, ProcessDevice& device, AsyncOpKernel* kernel, AsyncOpKernel::DoneCallback done)
+      : context_(context), device_(device), kernel_(kernel), done_(std::move(done)) {}
+
+  void Start() {
+    waiting_ = context_->num_inputs() + 1;
+    inputs_.resize(context_->num_inputs());
+    for (int i = 0; i < context_->num_inputs(); ++i) CopyInput(i);
+    Arrived(absl::OkStatus());
+  }
+
+ private:
+  void CopyInput(int i) {
+    const Tensor& input = context_->input(i);
+    if (input.TotalBytes() == 0 || !device_.Owns(input.tensor_data().data())) {
+      inputs_[i] = input;
+      return Arrived(absl::OkStatus());
+    }
+    inputs_[i] = Tensor(device_.host_allocator(), input.dtype(), input.shape());
+    if (!inputs_[i].IsInitialized()) {
+      return Arrived(absl::ResourceExhaustedError(
+          absl::StrCat("no host memory for the ", input.TotalBytes(), " bytes that ", kernel_->name(), " exchanges")));
+    }
+    device_.CopyToHost(AddressOf(input), const_cast<char*>(inputs_[i].tensor_data().data()), input.TotalBytes(),
+                       [this](absl::Status status) { Arrived(std::move(status)); });
+  }
+
+  // Called once for each input and once by Start.
+  void Arrived(absl::Status status) {
+    if (!status.ok()) {
+      absl::MutexLock lock(&mutex_);
+      status_.Update(status);
+    }
+    if (waiting_.fetch_sub(1) > 1) return;
+    if (!status_.ok()) return End(status_);
+    const absl::Status started = Exchange();
+    if (!started.ok()) End(started);
+  }
+
+  absl::Status Exchange() {
+    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
+    TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+    watch_ = CollectiveWatch::Get().Begin(*context_);
+    call_.emplace(context_, kernel_, cpu, host->runner(), std::move(inputs_));
+    kernel_->ComputeAsync(call_->context(), [this] { CopyOutputs(); });
+    return absl::OkStatus();
+  }
+
+  void CopyOutputs() {
+    watch_.reset();
+    std::vector<Tensor> outputs;
+    const absl::Status exchanged = call_->TakeOutputs(&outputs);
+    if (!exchanged.ok()) return End(exchanged);
+    call_.reset();
+    if (context_->output_memory_type(0) == tensorflow::HOST_MEMORY) {
+      context_->set_output(0, outputs[0]);
+      return End(absl::OkStatus());
+    }
+    Tensor* output = nullptr;
+    const absl::Status allocated = context_->allocate_output(0, outputs[0].shape(), &output);
+    if (!allocated.ok() || output->TotalBytes() == 0) return End(allocated);
+    const uint64_t bytes = output->TotalBytes();
+    const void* source = outputs[0].tensor_data().data();
+    device_.CopyToDeviceAsync(source, AddressOf(*output), bytes,
+                              [this, held = outputs[0]](absl::Status status) { End(std::move(status)); });
+  }
+
+  void End(absl::Status status) {
+    if (!status.ok()) context_->SetStatus(status);
+    const AsyncOpKernel::DoneCallback done = std::move(done_);
+    delete this;
+    done();
+  }
+
+  OpKernelContext* const context_;
+  ProcessDevice& device_;
+  AsyncOpKernel* const kernel_;
+  AsyncOpKernel::DoneCallback done_;
+  std::atomic<int> waiting_{0};
+  absl::Mutex mutex_;
+  absl::Status status_;  // guarded by mutex_ until all inputs have arrived
+  std::vector<Tensor> inputs_;
+  std::unique_ptr<CollectiveWatch::Entry> watch_;
+  std::optional<HostCall> call_;
+};
+
+class CollectiveKernel : public AsyncOpKernel {
+ public:
+  explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction) : AsyncOpKernel(construction) {
+    absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
+        MakeCpuKernel(construction->def(), construction->graph_def_version());
+    OP_REQUIRES_OK(construction, kernel.status());
+    kernel_ = *std::move(kernel);
+    OP_REQUIRES(construction, kernel_->AsAsync() != nullptr,
+                absl::InternalError(absl::StrCat(type_string(), " waits for other workers in its CPU kernel")));
+  }
+
+  void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
+    absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
+    OP_REQUIRES_OK_ASYNC(context, device.status(), done);
+    (new Run(context, **device, kernel_->AsAsync(), std::move(done)))->Start();
+  }
+
+ private:
+  std::unique_ptr<tensorflow::OpKernel> kernel_;
+};
+
+class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
+ public:
+  tensorflow::OpKernel* Create(tensorflow::OpKernelConstruction* construction) override {
+    return new CollectiveKernel(construction);
+  }
+};
+
+constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",      "CollectiveBcastSend",
+                                "CollectiveBcastRecv",   "CollectiveReduceV2",    "CollectiveGatherV2",
+                                "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
+                                "CollectiveAllToAllV2"};
+
+// Data of type int32 lie in host memory, as do keys, sizes and handles.
+std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
+  tensorflow::KernelDefBuilder builder(op.name().c_str());
+  builder.Device(kDeviceType);
+  for (const auto& attribute : op.attr()) {
+    if (attribute.name() != "T") continue;
+    std::vector<tensorflow::DataType> types;
+    for (const int type : attribute.allowed_values().list().type()) {
+      if ((type == tensorflow::DT_INT32) == int32) types.push_back(static_cast<tensorflow::DataType>(type));
+    }
+    builder.TypeConstraint("T", types);
+  }
+  const auto add = [&](const tensorflow::OpDef::ArgDef& argument) {
+    if (argument.type_attr() != "T" || int32) builder.HostMemory(argument.name().c_str());
+  };
+  for (const auto& argument : op.input_arg()) add(argument);
+  for (const auto& argument : op.output_arg()) add(argument);
+  return std::unique_ptr<tensorflow::KernelDef>(const_cast<tensorflow::KernelDef*>(builder.Build()));
+}
+
+bool RegisterAll() {
+  static auto* registrars = new std::vector<std::unique_ptr<tensorflow::kernel_factory::OpKernelRegistrar>>;
+  for (const char* name : kOps) {
+    const tensorflow::OpDef* op = nullptr;
+    TF_CHECK_OK(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
+    for (const bool int32 : {false, true}) {
+      registrars->push_back(std::make_unique<tensorflow::kernel_factory::OpKernelRegistrar>(
+          Definition(*op, int32).release(), "HpuCollectiveKernel", std::make_unique<CollectiveKernelFactory>()));
+    }
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool registered = RegisterAll();
+
+}  // namespace
+}  // namespace hpu

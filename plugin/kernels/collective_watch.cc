@@ -1,0 +1,153 @@
+#include "plugin/kernels/collective_watch.h"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "plugin/flags/flags.h"
+#include "plugin/log/log.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/platform/env.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::CollectiveExecutor;
+using tensorflow::core::RefCountPtr;
+
+constexpr absl::Duration kPoll = absl::Milliseconds(200);
+constexpr int64_t kAnswerMilliseconds = 5000;
+
+// A key of the op: an input of the second form of collective ops, an attribute of the first.
+int KeyOf(tensorflow::OpKernelContext& context, const char* name) {
+  const tensorflow::Tensor* tensor = nullptr;
+  if (context.input(name, &tensor).ok()) return tensor->scalar<int32_t>()();
+  int value = 0;
+  tensorflow::TryGetNodeAttr(context.op_kernel().def(), name, &value);
+  return value;
+}
+
+std::string Describe(tensorflow::OpKernelContext& context) {
+  const tensorflow::OpKernel& kernel = context.op_kernel();
+  const tensorflow::Tensor* data = nullptr;
+  std::string tensor = tensorflow::DataTypeString(kernel.output_type(0));
+  if (context.input("input", &data).ok()) absl::StrAppend(&tensor, data->shape().DebugString());
+  return absl::StrCat(kernel.name(), " (", kernel.type_string(), " of ", tensor, ", group ",
+                      KeyOf(context, "group_key"), ", instance ", KeyOf(context, "instance_key"), ")");
+}
+
+// Asks every member whether it is up, and says it once all have answered or had time to.
+class Question {
+ public:
+  Question(std::string text, RefCountPtr<CollectiveExecutor> executor, tensorflow::CollGroupParams group)
+      : text_(std::move(text)),
+        executor_(std::move(executor)),
+        group_(std::move(group)),
+        answers_(group_.members.size()) {}
+
+  // Deletes this object at the end.
+  void Ask() {
+    missing_ = static_cast<int>(group_.members.size()) + 1;
+    for (size_t i = 0; i < group_.members.size(); ++i) {
+      if (group_.members[i].is_local || executor_->remote_access() == nullptr) {
+        Answer(i, "this process");
+        continue;
+      }
+      executor_->remote_access()->CheckPeerHealth(
+          group_.members[i].task, kAnswerMilliseconds, [this, i](const absl::Status& status) {
+            Answer(i, status.ok() ? "is up" : absl::StrCat("does not answer: ", status.message()));
+          });
+    }
+    Answered();
+  }
+
+ private:
+  void Answer(size_t member, std::string answer) {
+    answers_[member] = absl::StrCat("rank ", member, " (", group_.members[member].task, ") ", answer);
+    Answered();
+  }
+
+  void Answered() {
+    if (missing_.fetch_sub(1) > 1) return;
+    LOG(WARNING) << text_ << " Ranks: " << absl::StrJoin(answers_, "; ") << ".";
+    HPU_LOG(kKernels, kWarning) << text_ << " Ranks: " << absl::StrJoin(answers_, "; ") << ".";
+    delete this;
+  }
+
+  const std::string text_;
+  const RefCountPtr<CollectiveExecutor> executor_;
+  const tensorflow::CollGroupParams group_;
+  std::vector<std::string> answers_;  // each written by one callback
+  std::atomic<int> missing_{0};
+};
+
+}  // namespace
+
+CollectiveWatch& CollectiveWatch::Get() {
+  static auto* watch = new CollectiveWatch;
+  return *watch;
+}
+
+CollectiveWatch::Entry::~Entry() { CollectiveWatch::Get().End(id_); }
+
+std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKernelContext& context) {
+  const int64_t limit = flags::CollectiveStallS();
+  if (limit <= 0 || context.collective_executor() == nullptr) return nullptr;
+  Waiting waiting;
+  waiting.operation = Describe(context);
+  waiting.group_key = KeyOf(context, "group_key");
+  context.collective_executor()->Ref();
+  waiting.executor.reset(context.collective_executor());
+  waiting.start = absl::Now();
+  waiting.limit = absl::Seconds(limit);
+  absl::MutexLock lock(&mutex_);
+  waiting_.emplace(next_id_, std::move(waiting));
+  if (thread_ == nullptr) {
+    thread_ = tensorflow::Env::Default()->StartThread({}, "hpu_collective_watch", [this] { Loop(); });
+  }
+  return std::unique_ptr<Entry>(new Entry(next_id_++));
+}
+
+void CollectiveWatch::End(int64_t id) {
+  RefCountPtr<CollectiveExecutor> executor;  // goes after the lock
+  absl::MutexLock lock(&mutex_);
+  const auto found = waiting_.find(id);
+  executor = std::move(found->second.executor);
+  waiting_.erase(found);
+}
+
+void CollectiveWatch::Loop() {
+  absl::MutexLock lock(&mutex_);
+  while (true) {
+    mutex_.Await(absl::Condition(+[](std::map<int64_t, Waiting>* waiting) { return !waiting->empty(); }, &waiting_));
+    std::vector<Waiting> stalled;
+    for (auto& [id, waiting] : waiting_) {
+      if (waiting.said || absl::Now() - waiting.start < waiting.limit) continue;
+      waiting.said = true;
+      Waiting copy{waiting.operation, waiting.group_key, nullptr, waiting.start, waiting.limit};
+      waiting.executor->Ref();
+      copy.executor.reset(waiting.executor.get());
+      stalled.push_back(std::move(copy));
+    }
+    mutex_.Unlock();
+    for (Waiting& waiting : stalled) Say(std::move(waiting));
+    absl::SleepFor(kPoll);
+    mutex_.Lock();
+  }
+}
+
+void CollectiveWatch::Say(Waiting waiting) {
+  const std::string text = absl::StrCat(waiting.operation, " has waited ", absl::FormatDuration(waiting.limit),
+                                        " for other workers (HPU_COLLECTIVE_STALL_S).");
+  tensorflow::CollGroupParams group;
+  const absl::Status known = waiting.executor->LookupGroup(waiting.group_key, &group);
+  if (known.ok()) return (new Question(text, std::move(waiting.executor), std::move(group)))->Ask();
+  LOG(WARNING) << text << " Not all workers of its group have begun a collective operation yet.";
+  HPU_LOG(kKernels, kWarning) << text << " Not all workers of its group have begun a collective operation yet.";
+}
+
+}  // namespace hpu

@@ -1,0 +1,64 @@
+// CollectiveWatch: says which collective operations wait too long for other workers.
+#ifndef HPU_PLUGIN_KERNELS_COLLECTIVE_WATCH_H_
+#define HPU_PLUGIN_KERNELS_COLLECTIVE_WATCH_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "tensorflow/core/framework/collective.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/platform/env.h"
+#include "tensorflow/core/platform/refcount.h"
+
+namespace hpu {
+
+// Warns once of each operation that takes longer than HPU_COLLECTIVE_STALL_S. Its thread starts with the first
+// operation and sleeps while there is none. Thread safe; never destroyed.
+class CollectiveWatch {
+ public:
+  static CollectiveWatch& Get();
+
+  // An operation that has begun and not ended.
+  class Entry {
+   public:
+    ~Entry();
+
+   private:
+    friend class CollectiveWatch;
+    explicit Entry(int64_t id) : id_(id) {}
+    const int64_t id_;
+  };
+
+  // The kernel in `context` waits for others until the entry goes. Null if HPU_COLLECTIVE_STALL_S is 0.
+  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context);
+
+ private:
+  struct Waiting {
+    std::string operation;
+    int group_key = 0;
+    tensorflow::core::RefCountPtr<tensorflow::CollectiveExecutor> executor;
+    absl::Time start;
+    absl::Duration limit;
+    bool said = false;
+  };
+
+  CollectiveWatch() = default;
+  void End(int64_t id);
+  void Loop();
+  // Says for whom.
+  static void Say(Waiting waiting);
+
+  absl::Mutex mutex_;
+  std::map<int64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  tensorflow::Thread* thread_ ABSL_GUARDED_BY(mutex_) = nullptr;  // as long as the process
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_KERNELS_COLLECTIVE_WATCH_H_

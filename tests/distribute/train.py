@@ -1,0 +1,135 @@
+"""A worker of the tests' jobs: trains small models by HPUStrategy and writes what came of it to files.
+
+Weights and batches are the same whatever the number of workers, so that the weights at the end must be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.models import CLASSES, transformer
+from habana_frameworks.tensorflow import load_habana_module, multinode_helpers, statistics
+from habana_frameworks.tensorflow.distribute import HPUStrategy
+
+GLOBAL_BATCH = 16
+
+
+def cnn() -> tf.keras.Model:
+    """Without batch normalisation and dropout, which see only a worker's own part of the batch."""
+    layers = tf.keras.layers
+    return tf.keras.Sequential(
+        [
+            layers.Conv2D(8, 3, padding="same", activation="relu", input_shape=(12, 12, 1)),
+            layers.MaxPooling2D(),
+            layers.Conv2D(16, 3, padding="same", activation="relu"),
+            layers.Flatten(),
+            layers.Dense(CLASSES),
+        ]
+    )
+
+
+MODELS = {
+    "cnn": (cnn, (12, 12, 1)),
+    "transformer": (lambda: transformer(depth=2, width=32, heads=2, length=16), (16, 32)),
+}
+
+
+def build(name: str) -> tf.keras.Model:
+    model = MODELS[name][0]()
+    generator = np.random.default_rng(1)
+    # Kernels about as Keras draws them; biases 0, scales 1.
+    model.set_weights(
+        [
+            w if w.ndim == 1 else generator.normal(0, w.size**-0.5 * w.shape[-1] ** 0.5, w.shape).astype(np.float32)
+            for w in model.get_weights()
+        ]
+    )
+    return model
+
+
+def batches(name: str, steps: int) -> tf.data.Dataset:
+    generator = np.random.default_rng(0)
+    count = steps * GLOBAL_BATCH
+    inputs = generator.standard_normal((count, *MODELS[name][1]), dtype=np.float32)
+    labels = generator.integers(0, CLASSES, count)
+    dataset = tf.data.Dataset.from_tensor_slices((inputs, labels)).batch(GLOBAL_BATCH, drop_remainder=True)
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
+    return dataset.with_options(options)
+
+
+def fit(strategy: tf.distribute.Strategy, name: str, dataset: tf.data.Dataset) -> tuple[tf.keras.Model, list[float]]:
+    with strategy.scope():
+        model = build(name)
+        model.compile(
+            tf.keras.optimizers.SGD(0.05), tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True), ["accuracy"]
+        )
+    history = model.fit(dataset, verbose=0)
+    return model, [*history.history["loss"], *model.evaluate(dataset, verbose=0)]
+
+
+def loop(strategy: tf.distribute.Strategy, name: str, dataset: tf.data.Dataset) -> tuple[tf.keras.Model, list[float]]:
+    with strategy.scope():
+        model = build(name)
+        optimizer = tf.keras.optimizers.SGD(0.05)
+
+    @tf.function
+    def step(batch: Any) -> tf.Tensor:
+        def replica(inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+            with tf.GradientTape() as tape:
+                logits = model(inputs, training=True)
+                losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+                loss = tf.nn.compute_average_loss(losses, global_batch_size=GLOBAL_BATCH)
+            variables = model.trainable_variables
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            return loss
+
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, strategy.run(replica, batch), axis=None)
+
+    losses = [float(step(batch)) for batch in strategy.experimental_distribute_dataset(dataset)]
+    return model, losses
+
+
+WAYS = {"fit": fit, "loop": loop}
+
+
+def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: pathlib.Path) -> None:
+    """Trains a case, as cnn-fit, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
+    name, way = case.split("-")
+    statistics.reset()
+    model, numbers = WAYS[way](strategy, name, batches(name, steps))
+    counts = statistics.get()
+    record = {
+        "numbers": numbers,
+        "replicas": strategy.num_replicas_in_sync,
+        "fallbacks": counts.fallbacks,
+        "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
+        "devices": sorted({weight.device for weight in model.trainable_variables}),
+    }
+    label = f"{case}_{multinode_helpers.comm_rank()}"
+    np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
+    (directory / f"record_{label}.json").write_text(json.dumps(record))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--bucket-bytes", type=int, default=0)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("cases", nargs="+", choices=[f"{model}-{way}" for model in MODELS for way in WAYS])
+    arguments = parser.parse_args()
+    load_habana_module()
+    options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=arguments.bucket_bytes)
+    strategy = HPUStrategy(communication_options=options)
+    for case in arguments.cases:
+        run(strategy, case, arguments.steps, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
