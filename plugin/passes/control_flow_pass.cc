@@ -10,8 +10,11 @@
 #include "plugin/passes/graph_names.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/marking_pass.h"
+#include "plugin/passes/narrowing_pass.h"
+#include "plugin/passes/placement_policy.h"
 #include "tensorflow/core/common_runtime/lower_functional_ops.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
 
 namespace hpu::passes {
 namespace {
@@ -148,8 +151,13 @@ class LowerPass : public tensorflow::GraphOptimizationPass {
     PassContext context(options.graph, options.flib_def, GraphName(FunctionName(options)),
                         Settings::FromEnvironment(options.session_options));
     context.report.function = FunctionName(options);
+    const OpListData& list = PlacementPolicy::Active().list();
+    if (!list.takes_all) {
+      TF_RETURN_IF_ERROR(NarrowLoopBodies(&context, list,
+                                          [](const Node& node) { return IsHidden(node) && !IsPinnedElsewhere(node); }));
+    }
     const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
-    if (!context.report.refusals.empty()) KeepReport(context.report);
+    if (!context.report.refusals.empty() || !context.report.rewrites.empty()) KeepReport(context.report);
     return status;
   }
 };

@@ -40,7 +40,9 @@ absl::StatusOr<FunctionDef> ToFunction(const tensorflow::FunctionBody& body, con
 
 }  // namespace
 
-absl::Status FunctionRewriter::Run() { return RewriteGraph(context_->graph->get(), IsOnHpu, "").status(); }
+absl::Status FunctionRewriter::Run(const Concerned& concerned) {
+  return RewriteGraph(context_->graph->get(), concerned, "").status();
+}
 
 absl::StatusOr<bool> FunctionRewriter::RewriteGraph(Graph* graph, const Concerned& concerned,
                                                     const std::string& prefix) {

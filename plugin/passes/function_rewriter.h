@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "plugin/passes/graph_util.h"
 #include "plugin/passes/pass_context.h"
 
 namespace hpu::passes {
@@ -26,8 +27,8 @@ class FunctionRewriter {
   FunctionRewriter(PassContext* context, std::string suffix, Rewrite rewrite)
       : context_(context), suffix_(std::move(suffix)), rewrite_(std::move(rewrite)) {}
 
-  // Rewrites the context's graph and what it calls from its HPU nodes.
-  absl::Status Run();
+  // Rewrites the context's graph, and what it calls from those of its nodes that `concerned` picks.
+  absl::Status Run(const Concerned& concerned = IsOnHpu);
 
  private:
   absl::StatusOr<bool> RewriteGraph(tensorflow::Graph* graph, const Concerned& concerned, const std::string& prefix);

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_PASSES_NARROWING_PASS_H_
 
 #include "absl/status/status.h"
+#include "plugin/passes/function_rewriter.h"
 #include "plugin/passes/op_list.h"
 #include "plugin/passes/pass_context.h"
 #include "plugin/passes/static_shapes.h"
@@ -15,6 +16,11 @@ namespace hpu::passes {
 // type; ops that give them do their work in it, and a cast of the old name gives the wide type to whoever wants it:
 // what a user fetches keeps its type and its values. Nodes that the program has on another device stay as they are.
 absl::Status NarrowTypes(PassContext* context, const OpListData& list, const StaticShapes& shapes);
+
+// The same in the bodies and conditions of those loops and branches of a graph that `concerned` picks, and in what
+// these call. Runs before it is decided which of them can stay whole.
+absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
+                              const FunctionRewriter::Concerned& concerned);
 
 }  // namespace hpu::passes
 

@@ -27,37 +27,24 @@ struct Rule {
 
 const Rule* FindRule(std::string_view op) {
   static const auto* rules = new absl::flat_hash_map<std::string_view, Rule>{
-      {"ArgMax", {"output_type", WideRole::kGives}},
-      {"ArgMin", {"output_type", WideRole::kGives}},
-      {"Shape", {"out_type", WideRole::kGives}},
-      {"Size", {"out_type", WideRole::kGives}},
-      {"BroadcastTo", {"T", WideRole::kCarries}},
-      {"ConcatV2", {"T", WideRole::kCarries}},
-      {"ExpandDims", {"T", WideRole::kCarries}},
-      {"Fill", {"T", WideRole::kCarries}},
-      {"GatherNd", {"Tparams", WideRole::kCarries}},
-      {"GatherV2", {"Tparams", WideRole::kCarries}},
-      {"Identity", {"T", WideRole::kCarries}},
-      {"Maximum", {"T", WideRole::kCarries, true}},
-      {"Minimum", {"T", WideRole::kCarries, true}},
-      {"Pack", {"T", WideRole::kCarries}},
-      {"Pad", {"T", WideRole::kCarries}},
-      {"PadV2", {"T", WideRole::kCarries}},
-      {"Reshape", {"T", WideRole::kCarries}},
-      {"ReverseV2", {"T", WideRole::kCarries}},
-      {"Select", {"T", WideRole::kCarries}},
-      {"SelectV2", {"T", WideRole::kCarries}},
-      {"Slice", {"T", WideRole::kCarries}},
-      {"Squeeze", {"T", WideRole::kCarries}},
-      {"StridedSlice", {"T", WideRole::kCarries}},
-      {"Tile", {"T", WideRole::kCarries}},
-      {"Transpose", {"T", WideRole::kCarries}},
-      {"Cast", {"SrcT", WideRole::kTakes}},
-      {"Equal", {"T", WideRole::kTakes, true}},
-      {"Greater", {"T", WideRole::kTakes, true}},
-      {"GreaterEqual", {"T", WideRole::kTakes, true}},
-      {"Less", {"T", WideRole::kTakes, true}},
-      {"LessEqual", {"T", WideRole::kTakes, true}},
+      {"ArgMax", {"output_type", WideRole::kGives}}, {"ArgMin", {"output_type", WideRole::kGives}},
+      {"Shape", {"out_type", WideRole::kGives}},     {"ShapeN", {"out_type", WideRole::kGives}},
+      {"Size", {"out_type", WideRole::kGives}},      {"BroadcastTo", {"T", WideRole::kCarries}},
+      {"ConcatV2", {"T", WideRole::kCarries}},       {"ExpandDims", {"T", WideRole::kCarries}},
+      {"Fill", {"T", WideRole::kCarries}},           {"GatherNd", {"Tparams", WideRole::kCarries}},
+      {"GatherV2", {"Tparams", WideRole::kCarries}}, {"Identity", {"T", WideRole::kCarries}},
+      {"Maximum", {"T", WideRole::kCarries, true}},  {"Minimum", {"T", WideRole::kCarries, true}},
+      {"Pack", {"T", WideRole::kCarries}},           {"Pad", {"T", WideRole::kCarries}},
+      {"PadV2", {"T", WideRole::kCarries}},          {"Reshape", {"T", WideRole::kCarries}},
+      {"ReverseV2", {"T", WideRole::kCarries}},      {"Select", {"T", WideRole::kCarries}},
+      {"SelectV2", {"T", WideRole::kCarries}},       {"Slice", {"T", WideRole::kCarries}},
+      {"Split", {"T", WideRole::kCarries}},          {"SplitV", {"T", WideRole::kCarries}},
+      {"Squeeze", {"T", WideRole::kCarries}},        {"StridedSlice", {"T", WideRole::kCarries}},
+      {"Tile", {"T", WideRole::kCarries}},           {"TopKV2", {"T", WideRole::kCarries, true}},
+      {"Transpose", {"T", WideRole::kCarries}},      {"Unpack", {"T", WideRole::kCarries}},
+      {"Cast", {"SrcT", WideRole::kTakes}},          {"Equal", {"T", WideRole::kTakes, true}},
+      {"Greater", {"T", WideRole::kTakes, true}},    {"GreaterEqual", {"T", WideRole::kTakes, true}},
+      {"Less", {"T", WideRole::kTakes, true}},       {"LessEqual", {"T", WideRole::kTakes, true}},
       {"NotEqual", {"T", WideRole::kTakes, true}},
   };
   const auto found = rules->find(op);
@@ -148,10 +135,13 @@ bool GivesSmallValues(const Node& node, const StaticShapes& shapes) {
     const int64_t bound = PositionBound(node, shapes);
     return bound >= 0 && bound <= kLargest;
   }
-  const PartialTensorShape shape = shapes.InputShape(node, 0);
-  if (!shape.IsFullyDefined()) return false;
-  if (node.type_string() == "Size") return shape.num_elements() <= kLargest;
-  return absl::c_all_of(shape.dim_sizes(), [](int64_t size) { return size <= kLargest; });
+  for (int input = 0; input < node.num_inputs(); ++input) {
+    const PartialTensorShape shape = shapes.InputShape(node, input);
+    if (!shape.IsFullyDefined()) return false;
+    if (node.type_string() == "Size" && shape.num_elements() > kLargest) return false;
+    if (absl::c_any_of(shape.dim_sizes(), [](int64_t size) { return size > kLargest; })) return false;
+  }
+  return true;
 }
 
 }  // namespace hpu::passes

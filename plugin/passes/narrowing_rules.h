@@ -20,8 +20,8 @@ inline bool IsWide(tensorflow::DataType type) { return NarrowType(type) != type;
 // What an op does with the values whose type an attribute holds.
 enum class WideRole {
   kTakes,    // its inputs; results are of other types and equal for equal values
-  kCarries,  // its inputs and its only output, which holds nothing but values of the inputs
-  kGives,    // its only output
+  kCarries,  // its inputs and outputs, which hold nothing but values of the inputs
+  kGives,    // its outputs
 };
 
 struct WideAttribute {

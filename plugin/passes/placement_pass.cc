@@ -193,6 +193,7 @@ class PlacementPass : public tensorflow::GraphOptimizationPass {
     if (!MayUseHpu(options)) return tensorflow::OkStatus();
     const std::string function = options.function_def == nullptr ? "" : options.function_def->signature().name();
     PassContext context(options.graph, options.flib_def, GraphName(function), passes::Settings::FromEnvironment());
+    context.function = function;
     const tensorflow::Device* device = options.default_function_device;
     const tensorflow::Status status = PlaceUnsupportedOpsOnCpu(
         &context, PlacementPolicy::Active(), device == nullptr ? "/device:CPU:0" : HostOf(device->name()));

@@ -101,6 +101,68 @@ def test_sizes_through_arithmetic_that_moves_values() -> None:
     assert "Mul" in refused  # a product may not fit
 
 
+def test_ops_with_several_results() -> None:
+    def several(x: tf.Tensor, n: tf.Tensor) -> Any:
+        long = tf.cast(n, I64)
+        first, second = tf.split(long, 2)
+        a, b, c = tf.split(long, [1, 2, 1])
+        p, q, r, s = tf.unstack(long)
+        top, where = tf.math.top_k(long, 2)
+        rows, _ = tf.shape_n([x, x[0]], out_type=I64)
+        return (
+            (first, tf.cast(second, tf.float32) * 2.0, tf.cast(b, tf.float32) * 2.0, a, c),
+            (tf.stack([p, s]) > tf.stack([q, r]), top, tf.gather(x, where), tf.reshape(x, rows)),
+        )
+
+    rewrites, refused = run(several, X, np.array([3, 1, 2**31 - 1, -(2**31)], np.int32))
+    for op in ("Split", "SplitV", "Unpack", "TopKV2", "ShapeN"):
+        assert rewrites[op] == "works in int32"
+    assert rewrites["Greater"] == rewrites["Cast"] == "takes int32"
+    assert refused == {"Cast"}  # those to int64 that the function returns
+
+
+def test_several_results_of_which_one_waits_and_one_is_fetched() -> None:
+    with tf.Graph().as_default(), tf1.Session() as session:
+        n = tf1.placeholder(tf.int32, [4])
+        first, second = tf.split(tf.cast(n, I64), 2, name="halves")
+        with tf.control_dependencies([first]):
+            value = tf.cast(second, tf.float32) * 2.0
+        fetched, twice = session.run(["halves:1", value], {n: [1, 2, 3, 4]})
+        assert fetched.dtype == np.int64
+        np.testing.assert_array_equal(fetched, [3, 4])
+        np.testing.assert_array_equal(twice, [6.0, 8.0])
+        np.testing.assert_array_equal(session.run(first, {n: [1, 2, 3, 4]}), [1, 2])
+
+
+def test_loop_bodies() -> None:
+    """Greedy search: each step looks for the largest, in int64 as TensorFlow has it."""
+
+    def search(x: tf.Tensor) -> Any:
+        def body(i: tf.Tensor, y: tf.Tensor) -> Any:
+            best = tf.cast(tf.argmax(y, axis=1), tf.int32)
+            return i + 1, y - 0.5 * tf.one_hot(best, 4, dtype=tf.float32)
+
+        return tf.while_loop(lambda i, y: i < 3, body, (0, x), maximum_iterations=3)[1] * 2.0
+
+    rewrites, refused = run(search, X)
+    assert rewrites["ArgMax"] == "works in int32" and rewrites["Cast"] == "takes int32"
+    assert not refused
+    report = next(r for r in reversed(_passes.recent_reports()) if r["graph"] == "search" and r["clusters"])
+    assert len(report["clusters"]) == 1  # with the loop in it
+
+
+def test_what_a_loop_carries_keeps_its_type() -> None:
+    def counting(x: tf.Tensor) -> Any:
+        def body(n: tf.Tensor, y: tf.Tensor) -> Any:
+            return n * 3 + tf.argmax(y, axis=0)[0], y + 1.0
+
+        return tf.while_loop(lambda n, y: y[0, 0] < 40.0, body, (tf.constant(1, I64), x))
+
+    rewrites, refused = run(counting, X)
+    assert "Mul" in refused  # 3 ** 41 does not fit
+    assert rewrites.get("Mul") is None
+
+
 def test_casts_there_and_back() -> None:
     def double(x: tf.Tensor, n: tf.Tensor) -> Any:
         wide = tf.transpose(tf.cast(x, tf.float64))
