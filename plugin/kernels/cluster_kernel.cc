@@ -92,27 +92,26 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
       bool queued = false;
       absl::Status status = Launch(context, *device, *executable, arguments, &queued);
       if (status.ok() || queued) return status;
-      TF_RETURN_IF_ERROR(OnFailure(status));
-      return RunHere(context, *device, arguments, HostReason::kFailure);
+      return FallBack(context, *device, arguments, status);
     }
     if (entry.failed()) {
       TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
       arguments.Unlock();
       TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, *device, entry.failure()));
       if (done) return absl::OkStatus();
-      TF_RETURN_IF_ERROR(OnFailure(entry.failure()));
       arguments.Lock();
-      return RunHere(context, *device, arguments, HostReason::kFailure);
+      return FallBack(context, *device, arguments, entry.failure());
     }
     const CompileDecision decision = Decide(entry, arguments);
+    std::vector<ArgumentDescription> descriptions = arguments.Describe();
     if (decision.action != CompileDecision::Action::kCompile) {
-      if (decision.action == CompileDecision::Action::kCompileInBackground) {
-        TF_RETURN_IF_ERROR(CompileLater(context, *device, arguments, entry));
-      }
       absl::Status status = RunHere(context, *device, arguments, decision.reason);
+      // Not before: the compiler would take processors from the execution that somebody waits for.
+      if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
+        return CompileLater(context, *device, std::move(descriptions), entry);
+      }
       if (!CpuLacksKernel(status)) return status;
     }
-    const std::vector<ArgumentDescription> descriptions = arguments.Describe();
     arguments.Unlock();
     Compile(*device, Source(context), descriptions, /*cancelled=*/nullptr, CompileCounter(), row_buckets().get(),
             entry);
@@ -120,19 +119,30 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
 }
 
 absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                         const KernelArguments& arguments, ExecutableTable::Entry& entry) {
+                                         std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry) {
   if (entry.SetScheduled(true)) return absl::OkStatus();
   compiles_later_.store(true, std::memory_order_relaxed);
   ClusterSource source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
   // Nothing in it refers to this kernel, which may go while it is compiled.
-  auto work = [&device, &entry, table = table_, source, library, descriptions = arguments.Describe(),
+  auto work = [&device, &entry, table = table_, source, library, descriptions = std::move(descriptions),
                counter = CompileCounter(), buckets = row_buckets()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();
     Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
   };
   if (!CompileQueue::Get().Schedule(this, std::move(work))) entry.SetScheduled(false);
   return absl::OkStatus();
+}
+
+absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                     const KernelArguments& arguments, const absl::Status& failure) {
+  TF_RETURN_IF_ERROR(OnFailure(failure));
+  absl::Status status = RunHere(context, device, arguments, HostReason::kFailure);
+  if (!CpuLacksKernel(status)) return status;
+  return absl::Status(failure.code(),
+                      absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
+                                   "\nNor can it run on the CPU instead: ", status.message(),
+                                   "\nUse another op, or cast to a type that one of them has it for (float32)"));
 }
 
 absl::Status ClusterKernel::RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device,

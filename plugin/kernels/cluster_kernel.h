@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -65,9 +66,12 @@ class ClusterKernel : public tensorflow::OpKernel {
 
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
-  // Has the entry compiled in the background, if there is room in the queue. Wants the arguments' lock.
+  // Has the entry compiled in the background, if there is room in the queue.
   absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                            const KernelArguments& arguments, ExecutableTable::Entry& entry);
+                            std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
+  // Runs on the CPU what failed on the HPU, if that is allowed and possible. Wants the arguments' lock.
+  absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
+                        const absl::Status& failure);
   absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                        HostReason reason);
 

@@ -7,7 +7,7 @@
 namespace hpu {
 
 // Every node of `function` that the CPU has a kernel for in float32 but not in bfloat16 computes in float32, between
-// casts. Other nodes stay as they are.
+// casts; an update of bfloat16 variables on float32 copies of these. Other nodes stay as they are.
 void ToHostPrecision(tensorflow::FunctionDef* function);
 
 }  // namespace hpu

@@ -52,3 +52,66 @@ def test_ops_that_the_cpu_has_in_float32_only() -> None:
     environment = {"TF_BF16_CONVERSION": "full"}
     run_python(COMPARE + LAUNCHED, environment)
     run_python(COMPARE + FELL_BACK, {**environment, "HPU_EMULATOR_FAULTS": "compile@1+"})
+
+
+# TensorFlow's CPU has these updates in float32 and not in bfloat16.
+UPDATES = """
+import numpy as np
+import tensorflow as tf
+from habana_frameworks.tensorflow import load_habana_module, statistics
+
+load_habana_module()
+START = [[1.0, -2.0, 0.5], [0.25, 0.5, 1.0], [1.0, 2.0, 4.0]]
+
+
+def update(variables, gradient):
+    rate = tf.constant(0.5, gradient.dtype)
+    var, m, v = (variable.handle for variable in variables)
+    with tf.control_dependencies([variables[0].assign_add(gradient)]):
+        read = variables[0] * 1
+    with tf.control_dependencies([read]):
+        done = tf.raw_ops.ResourceApplyAdaMax(
+            var=var, m=m, v=v, beta1_power=rate, lr=rate, beta1=rate, beta2=rate, epsilon=rate * 0, grad=gradient)
+    with tf.control_dependencies([done]):
+        tf.raw_ops.ResourceApplyProximalGradientDescent(var=var, alpha=rate, l1=rate * 0.25, l2=rate, delta=gradient)
+    return read, variables[0] + 1
+
+
+def train(device, dtype):
+    with tf.device(device):
+        variables = [tf.Variable(tf.constant(value, dtype)) for value in START]
+        step = tf.function(lambda gradient: update(variables, gradient))
+        results = [step(tf.constant([0.5, -0.25, 1.0], dtype)) for _ in range(3)]
+        return [np.asarray(tf.cast(t, tf.float32)) for t in tf.nest.flatten([results, [v.value() for v in variables]])]
+
+
+for actual, expected in zip(train("/device:HPU:0", tf.bfloat16), train("/device:CPU:0", tf.float32)):
+    np.testing.assert_allclose(actual, expected, rtol=0.03, atol=0.03)
+clusters = [cluster for cluster in statistics.clusters() if cluster.launches + cluster.fallbacks]
+"""
+
+
+def test_updates_that_the_cpu_has_in_float32_only() -> None:
+    run_python(UPDATES + "assert sum(c.launches for c in clusters) == 3 and not any(c.fallbacks for c in clusters)\n")
+    fell_back = "assert sum(c.fallbacks for c in clusters) == 3 and not any(c.launches for c in clusters)\n"
+    run_python(UPDATES + fell_back, {"HPU_EMULATOR_FAULTS": "compile@1+"})
+
+
+def test_neither_the_hpu_nor_the_cpu_can_run_an_eager_op() -> None:
+    program = """
+    import tensorflow as tf
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    with tf.device("/device:HPU:0"):
+        x = tf.cast(tf.constant([1.5, 2.5]), tf.bfloat16)
+        try:
+            tf.math.lgamma(x)
+        except tf.errors.OpError as error:
+            message = str(error)
+    for part in ("Lgamma", "cannot run on the HPU: ", "HPU_EMULATOR_FAULTS", "Nor can it run on the CPU instead",
+                 "DT_BFLOAT16", "cast to a type"):
+        assert part in message, message
+    assert message.index("HPU_EMULATOR_FAULTS") < message.index("Nor can it")
+    """
+    run_python(program, {"HPU_EMULATOR_FAULTS": "compile@1+"})
