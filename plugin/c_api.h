@@ -53,10 +53,10 @@ HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 // --- kernels ---
 
 // What has been compiled, launched and run on the CPU so far, as a JSON object: "clusters" (each with "name", "ops",
-// "arguments", "constants", "argument_bytes", "recipes", "compile_seconds", "recipe_bytes", "launches", "fallbacks",
-// "fallback_bytes"), "eager" ("recipes", "compile_seconds",
-// "launches", "host_runs", "host_bytes"), and over the clusters and eager ops "compile_seconds", "launches",
-// "fallbacks", "fallback_bytes".
+// "arguments", "constants", "argument_bytes", "recipes", "compile_seconds", "lowering_seconds" (of these),
+// "recipe_bytes", "launches", "fallbacks", "fallback_bytes", "fallback_reasons"), "eager" ("recipes",
+// "compile_seconds", "launches", "host_runs", "host_bytes"), and over the clusters and eager ops "compile_seconds",
+// "launches", "fallbacks", "fallback_bytes".
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // The clusters that were compiled or ran as a table, one a line.
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);

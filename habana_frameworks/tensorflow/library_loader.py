@@ -131,7 +131,7 @@ def _load() -> None:
     # Whatever listed devices before did so without the HPU.
     context.reinitialize_physical_devices()
     _allow_short_device_names()
-    _leave_rewrites_to_the_compiler(tf)
+    _leave_rewrites_to_the_compiler(tf, context)
     habana_ops._module = module
     grads.register()
     _plugin = path
@@ -174,10 +174,26 @@ def _allow_short_device_names() -> None:
 _LEFT_TO_THE_COMPILER = ("arithmetic_optimization", "remapping")
 
 
-def _leave_rewrites_to_the_compiler(tf: Any) -> None:
+def _leave_rewrites_to_the_compiler(tf: Any, context: Any) -> None:
     """Turns those of TensorFlow's graph optimizers off that the program has no opinion on."""
+    left = list(_LEFT_TO_THE_COMPILER)
+    # Two only ever change what runs on a GPU, and look long at each new graph to find that out.
+    if not tf.config.list_physical_devices("GPU"):
+        left.append("layout_optimizer")
+        _disable_memory_optimizer(context)
     chosen = tf.config.optimizer.get_experimental_options()
-    tf.config.optimizer.set_experimental_options({name: False for name in _LEFT_TO_THE_COMPILER if name not in chosen})
+    tf.config.optimizer.set_experimental_options({name: False for name in left if name not in chosen})
+
+
+def _disable_memory_optimizer(context: Any) -> None:
+    """tf.config.optimizer has no option for it, and the context keeps what it started from to itself."""
+    from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
+
+    if context._config is None:
+        context._config = config_pb2.ConfigProto()
+    rewriter, kinds = context._config.graph_options.rewrite_options, rewriter_config_pb2.RewriterConfig
+    if rewriter.memory_optimization == kinds.DEFAULT_MEM_OPT:
+        rewriter.memory_optimization = kinds.NO_MEM_OPT
 
 
 def _check_backend(handle: ctypes.CDLL) -> None:

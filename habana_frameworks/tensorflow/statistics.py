@@ -36,6 +36,8 @@ class Cluster:
     # Why executions were on the CPU, and how many for each reason: "fallback" where the HPU could not run it; by
     # HPU_COMPILE_MODE "lazy", "compiling", "megamorphic", "compile-limit", "never" (docs/recipes.md).
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    # The part of compile_seconds that goes into lowering to HLO, which a recipe from disk does not save.
+    lowering_seconds: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -24,6 +24,7 @@ absl::StatusOr<std::shared_ptr<Executable>> LowerAndCompile(hal::Device& device,
   TF_RETURN_IF_ERROR(task.Enter("lowering"));
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
+  executable->lowering_seconds = absl::ToDoubleSeconds(absl::Now() - start);
   if (Computes(*executable)) {
     TF_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
                         RecipeCache::Get().FindOrCompile(device, lowered.program, task));

@@ -41,8 +41,9 @@ struct Executable {
   // The recipe is for more rows than the inputs and outputs have: its arguments and results are larger than these,
   // which are the first bytes of them (compile.h).
   bool padded = false;
-  bool shares_recipe = false;  // with another signature of the cluster
-  double compile_seconds = 0;  // lowering and code generation
+  bool shares_recipe = false;   // with another signature of the cluster
+  double compile_seconds = 0;   // lowering, and code generation or loading
+  double lowering_seconds = 0;  // the part of it that a stored recipe does not save
 };
 
 }  // namespace hpu

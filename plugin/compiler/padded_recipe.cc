@@ -53,10 +53,12 @@ absl::StatusOr<std::shared_ptr<Executable>> PaddedRecipe::MakeExecutable(
   TF_RETURN_IF_ERROR(task.Enter("lowering"));
   TF_ASSIGN_OR_RETURN(Lowered lowered, Lower(source, arguments));
   auto executable = std::make_shared<Executable>(std::move(lowered.executable));
+  executable->lowering_seconds = absl::ToDoubleSeconds(absl::Now() - start);
   if (Computes(*executable)) {
     absl::MutexLock lock(&mutex_);
     executable->padded = rows < rows_;
     TF_RETURN_IF_ERROR(LowerOnce(source));
+    executable->lowering_seconds = absl::ToDoubleSeconds(absl::Now() - start);
     if (executable->padded) {
       TF_RETURN_IF_ERROR(CheckFit(*executable, lowered_->executable));
       TF_RETURN_IF_ERROR(CheckRowIndependence(lowered.program, lowered_->program, {rows, rows_}));

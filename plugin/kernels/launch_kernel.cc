@@ -37,6 +37,11 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   return absl::OkStatus();
 }
 
+// What RowBuckets::refusal() gave, for people.
+std::string RefusalText(const std::string& refusal) {
+  return refusal.empty() ? "" : absl::StrCat("its rows cannot be padded: ", refusal);
+}
+
 // Random ops draw outside of a function that must be compiled: their state is the host's. All other ops must compile.
 bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const std::string& function,
                    const std::vector<std::string>& names) {
@@ -164,12 +169,15 @@ std::vector<std::string> LaunchKernel::ArgumentNames() const {
   return names;
 }
 
+std::string LaunchKernel::WhatChanges() const {
+  const std::string refusal = row_buckets_->refusal();
+  return absl::StrCat(history_->WhatChanges(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
+}
+
 void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
   if (warned_of_changes_.exchange(true)) return;
-  const std::string refusal = row_buckets_->refusal();
   const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
-                                           " executions; what changes most: ", history_->WhatChanges(ArgumentNames()),
-                                           refusal.empty() ? "" : "; its rows cannot be padded: ", refusal);
+                                           " executions; what changes most: ", WhatChanges());
   LOG(WARNING) << warning
                << (flags::TfEnableDynamicShapes()
                        ? ". Pad it to few sizes; new ones run on the CPU (TF_ENABLE_DYNAMIC_SHAPES)"
@@ -185,10 +193,15 @@ void LaunchKernel::CountLaunch() {
 }
 
 std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
-  return [counters = counters_, history = history_, name = name()](const Executable& executable) {
+  return [counters = counters_, history = history_, buckets = row_buckets_, record = RecordOf(def()),
+          function = function_.name(), name = name()](const Executable& executable) {
     if (executable.shares_recipe) return;
+    if (const std::string refusal = buckets->refusal(); !refusal.empty()) {
+      OpCounters::Get().AddFailure(record, function, "dynamic-shapes", {}, RefusalText(refusal));
+    }
     counters->recipes.fetch_add(1, std::memory_order_relaxed);
     counters->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+    counters->lowering_microseconds.fetch_add(static_cast<int64_t>(executable.lowering_seconds * 1e6));
     history->CountRecipe(executable.compile_seconds);
     int64_t argument_bytes = 0, recipe_bytes = 0;
     if (executable.recipe != nullptr) {
@@ -209,7 +222,7 @@ void LaunchKernel::CountHostRun(uint64_t bytes, HostReason reason) {
   history_->CountExecution();
   HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
   if (reason == HostReason::kFailure || !OpCounters::Get().collects()) return;
-  const std::string changes = reason == HostReason::kMegamorphic ? history_->WhatChanges(ArgumentNames()) : "";
+  const std::string changes = reason == HostReason::kMegamorphic ? WhatChanges() : "";
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
                                absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
 }

@@ -47,6 +47,8 @@ class LaunchKernel : public ClusterKernel {
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
+  // Which argument or value, and why dynamic shapes do not help.
+  std::string WhatChanges() const;
   // Once, which argument makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);

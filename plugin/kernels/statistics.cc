@@ -28,7 +28,8 @@ std::string ToJson(const ClusterCounters& cluster) {
   // Names are node names: letters, digits and _.-/ only.
   return absl::StrCat(
       "{\"name\": \"", cluster.name, "\", \"ops\": ", cluster.ops, ", \"recipes\": ", cluster.recipes.load(),
-      ", \"compile_seconds\": ", Seconds(cluster.compile_microseconds), ", \"launches\": ", cluster.launches.load(),
+      ", \"compile_seconds\": ", Seconds(cluster.compile_microseconds),
+      ", \"lowering_seconds\": ", Seconds(cluster.lowering_microseconds), ", \"launches\": ", cluster.launches.load(),
       ", \"arguments\": ", cluster.arguments, ", \"constants\": ", cluster.constants,
       ", \"argument_bytes\": ", cluster.argument_bytes.load(), ", \"recipe_bytes\": ", cluster.recipe_bytes.load(),
       ", \"fallbacks\": ", cluster.fallbacks.load(), ", \"fallback_bytes\": ", cluster.fallback_bytes.load(),
@@ -97,8 +98,9 @@ std::string Statistics::ToTable() const {
 void Statistics::Reset() {
   absl::MutexLock lock(&mutex_);
   for (ClusterCounters& cluster : clusters_) {
-    for (auto* counter : {&cluster.recipes, &cluster.compile_microseconds, &cluster.argument_bytes,
-                          &cluster.recipe_bytes, &cluster.launches, &cluster.fallbacks, &cluster.fallback_bytes}) {
+    for (auto* counter :
+         {&cluster.recipes, &cluster.compile_microseconds, &cluster.lowering_microseconds, &cluster.argument_bytes,
+          &cluster.recipe_bytes, &cluster.launches, &cluster.fallbacks, &cluster.fallback_bytes}) {
       counter->store(0);
     }
     for (std::atomic<int64_t>& counter : cluster.fallback_reasons) counter.store(0);

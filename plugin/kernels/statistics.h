@@ -24,6 +24,7 @@ struct ClusterCounters {
   int64_t constants = 0;  // of these, known at compile time
   std::atomic<int64_t> recipes{0};
   std::atomic<int64_t> compile_microseconds{0};
+  std::atomic<int64_t> lowering_microseconds{0};
   std::atomic<int64_t> argument_bytes{0};  // of the recipe that was compiled last
   std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as they are stored
   std::atomic<int64_t> launches{0};

@@ -195,3 +195,22 @@ def test_device_queries(hpu: str) -> None:
 def test_device_type_is_a_setting() -> None:
     code = "from habana_frameworks.tensorflow import habana_device; print(habana_device.get_type())"
     assert run_python(code, {"HPU_EMULATOR_TYPE": "GAUDI HL2000M"}).stdout == "GAUDI HL2000M\n"
+
+
+def test_optimizers_that_have_nothing_to_do_without_a_gpu() -> None:
+    program = """
+    import tensorflow as tf
+    from habana_frameworks.tensorflow import load_habana_module
+    from tensorflow.core.protobuf.rewriter_config_pb2 import RewriterConfig
+    from tensorflow.python.eager import context
+
+    tf.config.optimizer.set_experimental_options({"remapping": True})
+    load_habana_module()
+    assert not tf.config.list_physical_devices("GPU")
+    options = tf.config.optimizer.get_experimental_options()
+    assert options["remapping"] and not options["layout_optimizer"] and not options["arithmetic_optimization"]
+    rewriter = context.context().config.graph_options.rewrite_options
+    assert rewriter.memory_optimization == RewriterConfig.NO_MEM_OPT
+    assert rewriter.layout_optimizer == RewriterConfig.OFF and rewriter.remapping == RewriterConfig.ON
+    """
+    run_python(program)

@@ -14,6 +14,8 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.explanation.collect import Collector
+from habana_frameworks.tensorflow.explanation.model import Cluster, Explanation
 from tests.support.compare import CPU, HPU, assert_close
 
 FEATURES = 16
@@ -277,3 +279,51 @@ def test_function_that_must_be_compiled() -> None:
         with tf.device(CPU):
             assert_close(actual, plain(value))
     assert recipes() == 4
+
+
+def explain_sizes(sizes: Iterable[int]) -> tuple[Explanation, Cluster]:
+    """A mean loss over batches of those sizes, and its only cluster."""
+    graph = tf.function(MIX_ROWS["mean loss"], input_signature=[tf.TensorSpec([None, FEATURES])])
+    collector = Collector()
+    collector.start()
+    with tf.device(HPU):
+        for size in sizes:
+            graph(random(size, FEATURES))
+    told = collector.stop()
+    (cluster,) = [cluster for graph in told.graphs for cluster in graph.clusters if cluster.recipes]
+    return told, cluster
+
+
+def test_explanation_says_why_rows_are_not_padded() -> None:
+    told, cluster = explain_sizes([5, 7, 9, 10])
+    assert cluster.rule == "dynamic-shapes" and cluster.launches == 4 and cluster.fallbacks == 0
+    assert cluster.reason and "its rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason
+    (total,) = [total for total in told.rules() if total.rule.name == "dynamic-shapes"]
+    assert total.examples[0][2] == cluster.reason and "docs/dynamic_shapes.md" in total.rule.remedy
+
+
+def test_explanation_of_a_cluster_that_ends_on_the_cpu() -> None:
+    _, cluster = explain_sizes(range(5, 25))
+    assert cluster.rule == "megamorphic" and cluster.fallbacks > 0 and cluster.reason
+    assert "dimension 0 of argument" in cluster.reason and "its rows cannot be padded: " in cluster.reason
+
+
+@pytest.mark.parametrize("mode", ["lazy", "async"])
+def test_modes_that_begin_on_the_cpu(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_COMPILE_MODE", mode)
+    sizes = [*SIZES[:40], *SIZES[:40], *SIZES[:40]]
+    assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes)
+    while mode == "async" and statistics.get().launches == 0:  # until the first recipe is there
+        assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes)
+    counts = statistics.get()
+    assert counts.launches > 0 and 0 < recipes() <= MOST_RECIPES
+    reasons = {reason for cluster in counts.clusters for reason in cluster.fallback_reasons}
+    assert reasons == {"lazy" if mode == "lazy" else "compiling"}
+
+
+@pytest.mark.parametrize("mode", ["lazy", "async"])
+def test_modes_that_begin_on_the_cpu_where_rows_are_mixed(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_COMPILE_MODE", mode)
+    sizes = [size for size in range(5, 25) for _ in range(4)]
+    assert assert_same(MIX_ROWS["mean loss"], lambda n: (random(n, FEATURES),), sizes) <= 12
+    assert fallbacks() > 0

@@ -69,6 +69,11 @@ _TABLE = (
     # At run time.
     Rule("compile-error", "did not compile and was put out of its cluster", "see the reason; use another op"),
     Rule("fallback", "its cluster ran on the CPU", "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid makes it an error"),
+    Rule(
+        "dynamic-shapes",
+        "compiles for each size: TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
+        "mend what its reason names, or pad in the program (docs/dynamic_shapes.md)",
+    ),
     # By HPU_COMPILE_MODE.
     Rule("lazy", "its cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),
     Rule("compiling", "its cluster ran on the CPU while it was compiled in the background", "nothing", expected=True),
