@@ -117,11 +117,22 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 // --- device server ---
 
 typedef struct hpu_serve_options {
-  const char* address;     // "unix:/path", or "host:port" on the loopback interface
+  const char* address;     // "unix:/path" or "host:port"; beyond the loopback interface only with TLS and a check of
+                           // who clients are
   const char* backend;     // whose modules are served
   int32_t allow_faults;    // whether clients may ask for errors
   const void* recipe_key;  // secret that recipes are sealed with
   size_t recipe_key_size;  // at least 32; 0: a random key that dies with the server
+  const char* token;       // that clients must show; empty: none
+  // PEM texts; empty: none.
+  const char* tls_certificate;
+  const char* tls_private_key;
+  const char* tls_client_ca;  // vouches for the certificates that clients must have
+  // Of one session; 0: the default.
+  uint64_t most_memory_bytes;  // of device memory; by default what it asks for
+  uint64_t most_recipes;
+  uint64_t most_recipe_bytes;
+  uint64_t most_in_flight_bytes;  // programs and recipes on their way, data of copies
 } hpu_serve_options;
 
 // Serves modules to other processes. One server a process. Returns an absl status code; `message` gets the value of

@@ -38,6 +38,7 @@ class Flag:
     source: str = ""
     equivalent: str = ""
     effect: str = "acts"
+    secret: bool = False
 
     @property
     def camel(self) -> str:
@@ -163,6 +164,8 @@ def python_flag(flag: Flag) -> list[str]:
         arguments.append("(" + ", ".join(map(json.dumps, flag.values)) + ("," if len(flag.values) == 1 else "") + ")")
     if flag.effect != "acts":
         arguments.append(f"effect=values.Effect.{flag.effect.upper()}")
+    if flag.secret:
+        arguments.append("secret=True")
     line = f"    values.Flag({', '.join(arguments)}),"
     if len(line) <= LINE_LENGTH:
         return [line]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `make` does before anything else on a machine that has nothing yet.
 #   setup.sh system         a C++ compiler and gRPC's C++ library
-#   setup.sh tests          GoogleTest
+#   setup.sh tests          GoogleTest, and openssl for certificates
 #   setup.sh bench          Google Benchmark
 #   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
 # Missing system packages are installed when the user may (root, or sudo without a password), else named in one line.
@@ -30,6 +30,13 @@ install_system() {
   compiles 'int main() {}' || missing+=(g++ libc6-dev binutils)
   command -v pkg-config >/dev/null || missing+=(pkg-config)
   compiles '#include <grpcpp/generic/generic_stub.h>' || missing+=(libgrpc++-dev)
+  [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
+}
+
+install_tests() {
+  local missing=()
+  compiles '#include <gtest/gtest.h>' || missing+=(libgtest-dev)
+  command -v openssl >/dev/null || missing+=(openssl)
   [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
 }
 
@@ -104,7 +111,7 @@ make_venv() {
 
 case "${1:-}" in
   system) install_system ;;
-  tests) compiles '#include <gtest/gtest.h>' || install_packages libgtest-dev ;;
+  tests) install_tests ;;
   bench) compiles '#include <benchmark/benchmark.h>' || install_packages libbenchmark-dev ;;
   venv) make_venv "${2:?directory}" ;;
   *) fail "usage: setup.sh system | tests | bench | venv DIR" ;;

@@ -38,6 +38,8 @@ class Flag:
     default: str
     values: tuple[str, ...] = ()
     effect: Effect = Effect.ACTS
+    secret: bool = False
+    """Its value is not to be shown."""
 
     def names_in(self, environment: Mapping[str, str]) -> list[str]:
         """The variables of `environment` that this setting declares and that are not empty."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 
 from habana_frameworks.tensorflow import _c_api, errors, library_loader
 
@@ -16,16 +17,58 @@ class _Options(ctypes.Structure):
         ("allow_faults", ctypes.c_int32),
         ("recipe_key", ctypes.c_char_p),
         ("recipe_key_size", ctypes.c_size_t),
+        ("token", ctypes.c_char_p),
+        ("tls_certificate", ctypes.c_char_p),
+        ("tls_private_key", ctypes.c_char_p),
+        ("tls_client_ca", ctypes.c_char_p),
+        ("most_memory_bytes", ctypes.c_uint64),
+        ("most_recipes", ctypes.c_uint64),
+        ("most_recipe_bytes", ctypes.c_uint64),
+        ("most_in_flight_bytes", ctypes.c_uint64),
     ]
 
 
-def start(address: str, backend: str = "emulator", allow_faults: bool = False, *, recipe_key: bytes = b"") -> str:
+@dataclasses.dataclass(frozen=True)
+class Tls:
+    """How a server shows who it is; PEM texts."""
+
+    certificate: bytes
+    """Followed by those between it and its root."""
+    private_key: bytes
+    client_ca: bytes = b""
+    """Vouches for the certificates that clients must have; empty: they need none."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What one client may have at a time; 0: the default."""
+
+    memory_bytes: int = 0
+    """Of device memory. A client that asks for more gets so much; by default each gets what it asks for."""
+    recipes: int = 0
+    recipe_bytes: int = 0
+    in_flight_bytes: int = 0
+    """Of programs and recipes on their way, and of data that are copied through host memory."""
+
+
+def start(
+    address: str,
+    backend: str = "emulator",
+    allow_faults: bool = False,
+    *,
+    recipe_key: bytes = b"",
+    token: str = "",
+    tls: Tls | None = None,
+    limits: Limits | None = None,
+) -> str:
     """Serves the modules of `backend` at `address` and returns the value of HPU_BACKEND that reaches them.
 
-    address: "unix:/path" (only this user may connect), or "host:port" on the loopback interface; port 0: a free one.
+    address: "unix:/path" (only this user may connect), or "host:port"; port 0: a free one. Beyond the loopback
+    interface there must be TLS, and a token or certificates of clients.
     allow_faults: clients may ask for errors with HPU_EMULATOR_FAULTS.
     recipe_key: at least 32 secret bytes. The server loads from its clients only recipes that a server with this key
     made. Without a key it takes a random one, and no later server accepts what clients have kept.
+    token: what clients must show (HPU_SERVER_TOKEN), in printable characters of ASCII; empty: nothing.
 
     Raises errors.DeviceError if the server cannot start. A process has one server at most.
     """
@@ -33,7 +76,23 @@ def start(address: str, backend: str = "emulator", allow_faults: bool = False, *
     plugin = library_loader.plugin()
     call = _c_api.function(plugin, "hpu_serve_start")
     call.restype = ctypes.c_int32
-    options = _Options(address.encode(), backend.encode(), allow_faults, recipe_key, len(recipe_key))
+    tls = tls or Tls(b"", b"")
+    limits = limits or Limits()
+    options = _Options(
+        address.encode(),
+        backend.encode(),
+        allow_faults,
+        recipe_key,
+        len(recipe_key),
+        token.encode(),
+        tls.certificate,
+        tls.private_key,
+        tls.client_ca,
+        limits.memory_bytes,
+        limits.recipes,
+        limits.recipe_bytes,
+        limits.in_flight_bytes,
+    )
     code = call(ctypes.byref(options), ctypes.byref(message))
     text = _c_api.take(plugin, message).decode(errors="replace")
     if code != 0:

@@ -14,6 +14,11 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_LOCK_DIR", "string", ""),
+    values.Flag("HPU_SERVER_TOKEN", "string", "", secret=True),
+    values.Flag("HPU_SERVER_TOKEN_FILE", "string", ""),
+    values.Flag("HPU_SERVER_CA", "string", ""),
+    values.Flag("HPU_SERVER_CERT", "string", ""),
+    values.Flag("HPU_SERVER_KEY", "string", ""),
     values.Flag("HPU_EMULATOR_FAULTS", "list", ""),
     values.Flag("HPU_EAGER_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_EAGER_MAX_SIGNATURES", "int", "64"),
@@ -155,8 +160,8 @@ _BY_NAME = {flag.name: flag for flag in ALL}
 
 def backend() -> str:
     """HPU_BACKEND: Device to use: auto (a Gaudi if one is there, else the emulator), emulator, null (a device that
-    computes nothing, for measuring host overhead), or a module of a device server (hpu serve): grpc+unix:/path or
-    grpc://host:port.
+    computes nothing, for measuring host overhead), or a module of a device server (hpu serve): grpc+unix:/path,
+    grpc://host:port, or grpcs://host:port with TLS.
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
 
@@ -188,6 +193,35 @@ def emulator_lock_dir() -> str:
     under XDG_RUNTIME_DIR or /tmp.
     """
     return values.parse_string(_BY_NAME["HPU_EMULATOR_LOCK_DIR"])
+
+
+def server_token() -> str:
+    """HPU_SERVER_TOKEN: The token that a device server wants of its clients (hpu serve --token-file)."""
+    return values.parse_string(_BY_NAME["HPU_SERVER_TOKEN"])
+
+
+def server_token_file() -> str:
+    """HPU_SERVER_TOKEN_FILE: A file with that token, in place of HPU_SERVER_TOKEN."""
+    return values.parse_string(_BY_NAME["HPU_SERVER_TOKEN_FILE"])
+
+
+def server_ca() -> str:
+    """HPU_SERVER_CA: A file of certificates (PEM) that vouch for the device server of HPU_BACKEND=grpcs://…; empty
+    takes those that the system trusts.
+    """
+    return values.parse_string(_BY_NAME["HPU_SERVER_CA"])
+
+
+def server_cert() -> str:
+    """HPU_SERVER_CERT: A file with the certificate (PEM) that this program shows a device server which asks for one
+    (--tls-client-ca).
+    """
+    return values.parse_string(_BY_NAME["HPU_SERVER_CERT"])
+
+
+def server_key() -> str:
+    """HPU_SERVER_KEY: A file with the private key (PEM) of HPU_SERVER_CERT."""
+    return values.parse_string(_BY_NAME["HPU_SERVER_KEY"])
 
 
 def emulator_faults() -> list[str]:

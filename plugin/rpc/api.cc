@@ -1,4 +1,5 @@
 // The table of functions that the library exports.
+#include <memory>
 #include <string>
 
 #include "plugin/rpc/client.h"
@@ -19,14 +20,13 @@ void Report(const grpc::Status& status, hpu_rpc_report report, void* context) {
   report(context, status.error_code(), message.data(), message.size());
 }
 
-hpu_rpc_channel* Connect(const char* address, int32_t timeout_ms, hpu_rpc_report report, void* context) {
-  std::string error;
-  const int fd = ConnectSocket(address, timeout_ms, &error);
-  if (fd < 0) {
-    Report(grpc::Status(grpc::StatusCode::UNAVAILABLE, error), report, context);
-    return nullptr;
-  }
-  return reinterpret_cast<hpu_rpc_channel*>(new Channel(address, fd));
+int32_t IsLoopbackAddress(const char* address) { return IsLoopback(address); }
+
+hpu_rpc_channel* Connect(const hpu_rpc_client_options* options, hpu_rpc_report report, void* context) {
+  grpc::Status status;
+  std::unique_ptr<Channel> channel = Channel::Connect(*options, &status);
+  if (channel == nullptr) Report(status, report, context);
+  return reinterpret_cast<hpu_rpc_channel*>(channel.release());
 }
 
 void Disconnect(hpu_rpc_channel* channel) { Cast(channel)->Disconnect(); }
@@ -42,11 +42,10 @@ void WritesDone(hpu_rpc_call* call) { Cast(call)->WritesDone(); }
 void Cancel(hpu_rpc_call* call) { Cast(call)->Cancel(); }
 void FreeCall(hpu_rpc_call* call) { delete Cast(call); }
 
-hpu_rpc_server* Serve(const char* address, hpu_rpc_serve_call serve_call, void* serve_context, hpu_rpc_report report,
-                      void* report_context) {
+hpu_rpc_server* Serve(const hpu_rpc_server_options* options, hpu_rpc_report report, void* context) {
   grpc::Status status;
-  std::unique_ptr<Server> server = Server::Start(address, serve_call, serve_context, &status);
-  if (server == nullptr) Report(status, report, report_context);
+  std::unique_ptr<Server> server = Server::Start(*options, &status);
+  if (server == nullptr) Report(status, report, context);
   return reinterpret_cast<hpu_rpc_server*>(server.release());
 }
 
@@ -54,6 +53,7 @@ int32_t ServerPort(hpu_rpc_server* server) { return Cast(server)->port(); }
 void Stop(hpu_rpc_server* server) { delete Cast(server); }
 
 const char* Peer(hpu_rpc_server_call* call) { return Cast(call)->peer().c_str(); }
+const char* Authorization(hpu_rpc_server_call* call) { return Cast(call)->authorization().c_str(); }
 hpu_rpc_read_result Read(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size) {
   return Cast(call)->Read(timeout_ms, data, size);
 }
@@ -65,8 +65,26 @@ void Finish(hpu_rpc_server_call* call, int32_t code, const char* message, size_t
 }
 
 constexpr hpu_rpc_api kApi = {
-    HPU_RPC_VERSION, Connect, Disconnect, Close, Open, Write, WaitWritable, WritesDone,         Cancel,
-    FreeCall,        Serve,   ServerPort, Stop,  Peer, Read,  ServerWrite,  ServerWaitWritable, ServerCancel,
+    HPU_RPC_VERSION,
+    IsLoopbackAddress,
+    Connect,
+    Disconnect,
+    Close,
+    Open,
+    Write,
+    WaitWritable,
+    WritesDone,
+    Cancel,
+    FreeCall,
+    Serve,
+    ServerPort,
+    Stop,
+    Peer,
+    Authorization,
+    Read,
+    ServerWrite,
+    ServerWaitWritable,
+    ServerCancel,
     Finish,
 };
 

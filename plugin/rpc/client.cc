@@ -1,19 +1,86 @@
 #include "plugin/rpc/client.h"
 
+#include <grpcpp/create_channel.h>
 #include <grpcpp/create_channel_posix.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <chrono>
+#include <utility>
+
+#include "plugin/rpc/credentials.h"
 #include "plugin/rpc/message.h"
 #include "plugin/rpc/socket.h"
 
 namespace hpu::rpc {
 
-Channel::Channel(const std::string& address, int fd) : fd_(fd) {
+namespace {
+
+using Deadline = std::chrono::system_clock::time_point;
+
+// Why a connection failed: a call tells.
+grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline deadline) {
+  grpc::ClientContext context;
+  context.set_deadline(deadline);
+  grpc::CompletionQueue queue;
+  grpc::GenericStub stub(channel);
+  grpc::ByteBuffer answer;
+  grpc::Status status;
+  const auto call = stub.PrepareUnaryCall(&context, "/", grpc::ByteBuffer(), &queue);
+  call->StartCall();
+  call->Finish(&answer, &status, nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  return status;
+}
+
+// gRPC makes encrypted connections only by itself.
+std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& options,
+                                                const grpc::ChannelArguments& arguments, grpc::Status* status) {
+  const Deadline deadline = std::chrono::system_clock::now() + std::chrono::milliseconds(options.timeout_ms);
+  std::shared_ptr<grpc::Channel> channel =
+      grpc::CreateCustomChannel(options.address, ChannelCredentials(*options.tls), arguments);
+  for (grpc_connectivity_state state = channel->GetState(true); state != GRPC_CHANNEL_READY;
+       state = channel->GetState(true)) {
+    if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) {
+      *status = FailureOf(channel, deadline);
+      return nullptr;
+    }
+    if (!channel->WaitForStateChange(state, deadline)) {
+      *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "it takes no TLS connection in time");
+      return nullptr;
+    }
+  }
+  return channel;
+}
+
+}  // namespace
+
+std::unique_ptr<Channel> Channel::Connect(const hpu_rpc_client_options& options, grpc::Status* status) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
   arguments.SetMaxSendMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
-  RememberSocket(fd);
-  stub_ = std::make_unique<grpc::GenericStub>(grpc::CreateCustomInsecureChannelFromFd(address, fd, arguments));
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // no connection of another channel
+  std::shared_ptr<grpc::Channel> channel;
+  int fd = -1;
+  if (options.tls != nullptr) {
+    channel = ConnectEncrypted(options, arguments, status);
+    if (channel == nullptr) return nullptr;
+  } else {
+    std::string error;
+    fd = ConnectSocket(options.address, options.timeout_ms, &error);
+    if (fd < 0) {
+      *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, error);
+      return nullptr;
+    }
+    RememberSocket(fd);
+    channel = grpc::CreateCustomInsecureChannelFromFd(options.address, fd, arguments);
+  }
+  return std::unique_ptr<Channel>(new Channel(channel, fd, TextOf(options.authorization)));
+}
+
+Channel::Channel(const std::shared_ptr<grpc::Channel>& channel, int fd, std::string authorization)
+    : fd_(fd), authorization_(std::move(authorization)), stub_(channel) {
   thread_ = std::thread([this] { RunCompletions(&queue_); });
   pthread_setname_np(thread_.native_handle(), "hpu_rpc");
 }
@@ -21,25 +88,48 @@ Channel::Channel(const std::string& address, int fd) : fd_(fd) {
 Channel::~Channel() {
   queue_.Shutdown();
   thread_.join();
-  ForgetSocket(fd_);
-  stub_.reset();
+  if (fd_ >= 0) ForgetSocket(fd_);
 }
 
-void Channel::Disconnect() { ShutDownSocket(fd_); }
+void Channel::Disconnect() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  disconnected_ = true;
+  for (Call* call : calls_) call->Break();
+}
+
+bool Channel::Add(Call* call) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  calls_.insert(call);
+  return !disconnected_;
+}
+
+void Channel::Remove(Call* call) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  calls_.erase(call);
+}
+
+void Channel::Authorize(grpc::ClientContext* context) const {
+  if (!authorization_.empty()) context->AddMetadata(kAuthorization, authorization_);
+}
 
 Call::Call(Channel* channel, const std::string& method, const hpu_rpc_handler& handler)
-    : handler_(handler), writes_([this](const grpc::ByteBuffer& message) {
+    : channel_(channel), handler_(handler), writes_([this](const grpc::ByteBuffer& message) {
         Begin();
         stream_->Write(message, &written_);
       }) {
+  channel->Authorize(&context_);
   stream_ = channel->stub().PrepareCall(&context_, method, &channel->queue());
   Begin();
   stream_->StartCall(&started_);
+  if (!channel->Add(this)) Break();
 }
 
 Call::~Call() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  done_changed_.wait(lock, [this] { return done_; });
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    done_changed_.wait(lock, [this] { return done_; });
+  }
+  channel_->Remove(this);
 }
 
 bool Call::Write(const void* data, size_t size) { return writes_.Push(MakeMessage(data, size)); }
@@ -93,6 +183,7 @@ void Call::End() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (--running_ > 0) return;
   }
+  if (broken_) status_ = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the connection was given up");
   const std::string message = status_.error_message();
   handler_.on_done(handler_.context, status_.error_code(), message.data(), message.size());
   std::lock_guard<std::mutex> lock(mutex_);

@@ -6,9 +6,11 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -18,23 +20,40 @@
 
 namespace hpu::rpc {
 
+class Call;
+
 // One connection and the thread that completes the operations of its calls, which must be gone before it.
 class Channel {
  public:
-  // `fd` is connected; the channel closes it.
-  Channel(const std::string& address, int fd);
+  // Null after an error, which goes to `status`.
+  static std::unique_ptr<Channel> Connect(const hpu_rpc_client_options& options, grpc::Status* status);
   ~Channel();
 
+  // Ends all calls.
   void Disconnect();
 
-  grpc::GenericStub& stub() { return *stub_; }
+  // Calls come and go. False once disconnected.
+  bool Add(Call* call);
+  void Remove(Call* call);
+
+  // Adds what goes with each call.
+  void Authorize(grpc::ClientContext* context) const;
+  grpc::GenericStub& stub() { return stub_; }
   grpc::CompletionQueue& queue() { return queue_; }
 
  private:
+  // The channel closes `fd`, its socket; -1 where gRPC keeps that to itself.
+  Channel(const std::shared_ptr<grpc::Channel>& channel, int fd, std::string authorization);
+
   const int fd_;
+  const std::string authorization_;
   grpc::CompletionQueue queue_;
-  std::unique_ptr<grpc::GenericStub> stub_;
+  grpc::GenericStub stub_;
   std::thread thread_;
+
+  std::mutex mutex_;
+  std::set<Call*> calls_;      // guarded by mutex_
+  bool disconnected_ = false;  // guarded by mutex_
 };
 
 class Call {
@@ -47,6 +66,11 @@ class Call {
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
   void WritesDone() { writes_.End(); }
   void Cancel() { context_.TryCancel(); }
+  // The connection is broken.
+  void Break() {
+    broken_ = true;
+    context_.TryCancel();
+  }
 
  private:
   // Ends of operations.
@@ -60,11 +84,13 @@ class Call {
   // The last operation to end tells the handler.
   void End();
 
+  Channel* const channel_;
   const hpu_rpc_handler handler_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
   grpc::ByteBuffer received_;
   grpc::Status status_;
+  std::atomic<bool> broken_{false};
   WriteQueue writes_;
   MethodCompletion<Call, &Call::Started> started_{this};
   MethodCompletion<Call, &Call::Read> read_{this};

@@ -41,6 +41,30 @@ typedef struct hpu_rpc_handler {
 // Runs on a thread of the call's own, which may block. The call ends when it returns, with what finish() was given.
 typedef void (*hpu_rpc_serve_call)(void* context, hpu_rpc_server_call* call, const char* method);
 
+// PEM texts; null: none.
+typedef struct hpu_rpc_tls {
+  const char* root_certificates;  // who vouches for the other side; null: for servers whom the system trusts, for
+                                  // clients nobody need
+  const char* certificate;        // of this side, with those between it and its root
+  const char* private_key;
+} hpu_rpc_tls;
+
+typedef struct hpu_rpc_client_options {
+  const char* address;        // "unix:/path" or "host:port"
+  int32_t timeout_ms;         // to connect
+  const hpu_rpc_tls* tls;     // null: not encrypted
+  const char* authorization;  // goes with each call; null: nothing
+} hpu_rpc_client_options;
+
+typedef struct hpu_rpc_server_options {
+  const char* address;     // "unix:/path" (mode 0600) or "host:port"; port 0 takes a free one
+  const hpu_rpc_tls* tls;  // null: not encrypted
+  hpu_rpc_serve_call serve_call;
+  // Gets what gRPC has to say of errors, handshakes with clients that it refused among them. The code means nothing.
+  hpu_rpc_report log;
+  void* context;  // of serve_call and log
+} hpu_rpc_server_options;
+
 typedef enum hpu_rpc_read_result {
   HPU_RPC_READ_MESSAGE = 0,
   HPU_RPC_READ_END = 1,  // the client has sent its last message, or is gone
@@ -50,11 +74,14 @@ typedef enum hpu_rpc_read_result {
 typedef struct hpu_rpc_api {
   uint32_t version;  // HPU_RPC_VERSION
 
+  // Whether "host:port" names this machine's loopback interface, and so nobody else can read along or connect.
+  int32_t (*is_loopback)(const char* address);
+
   // --- client ---
 
-  // Connects to "unix:/path" or "host:port". Null after an error, which `report` gets: UNAVAILABLE if nobody answers.
+  // Null after an error, which `report` gets: UNAVAILABLE if nobody answers, or if one side does not trust the other.
   // A channel is one connection: when that breaks, all its calls end with UNAVAILABLE and it is of no further use.
-  hpu_rpc_channel* (*connect)(const char* address, int32_t timeout_ms, hpu_rpc_report report, void* context);
+  hpu_rpc_channel* (*connect)(const hpu_rpc_client_options* options, hpu_rpc_report report, void* context);
   // Breaks the connection, for a server that does not answer: all calls end with UNAVAILABLE.
   void (*disconnect)(hpu_rpc_channel* channel);
   // All calls must have been freed.
@@ -71,16 +98,16 @@ typedef struct hpu_rpc_api {
 
   // --- server ---
 
-  // Listens at "unix:/path" (mode 0600) or "host:port" with a loopback host; port 0 takes a free one. Null after an
-  // error. FAILED_PRECONDITION for other hosts, which need TLS.
-  hpu_rpc_server* (*serve)(const char* address, hpu_rpc_serve_call serve_call, void* serve_context,
-                           hpu_rpc_report report, void* report_context);
+  // Listens. Null after an error.
+  hpu_rpc_server* (*serve)(const hpu_rpc_server_options* options, hpu_rpc_report report, void* context);
   // The TCP port; 0 for a Unix socket.
   int32_t (*server_port)(hpu_rpc_server* server);
   // Cancels all calls, waits until their threads have returned, and frees the server.
   void (*stop)(hpu_rpc_server* server);
   // The client's address, as gRPC writes it: "ipv4:127.0.0.1:4711", "unix:". Valid as long as the call.
   const char* (*peer)(hpu_rpc_server_call* call);
+  // What the client sent as authorization; empty: nothing. Valid as long as the call.
+  const char* (*authorization)(hpu_rpc_server_call* call);
   // The next message, valid until the next read. `timeout_ms` < 0 waits without end. For the call's own thread.
   hpu_rpc_read_result (*read)(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size);
   int32_t (*server_write)(hpu_rpc_server_call* call, const void* data, size_t size);

@@ -1,11 +1,11 @@
 #include "plugin/rpc/server.h"
 
-#include <grpcpp/security/server_credentials.h>
 #include <sys/stat.h>
 
 #include <chrono>
 #include <utility>
 
+#include "plugin/rpc/credentials.h"
 #include "plugin/rpc/socket.h"
 
 namespace hpu::rpc {
@@ -44,6 +44,10 @@ void ServerCall::Accepted(bool ok) {
   server_->CallBegins();
   new ServerCall(server_);
   peer_ = context_.peer();
+  const auto authorization = context_.client_metadata().find(kAuthorization);
+  if (authorization != context_.client_metadata().end()) {
+    authorization_.assign(authorization->second.data(), authorization->second.size());
+  }
   Begin();  // gone_
   Begin();  // the thread
   std::thread([this] { Run(); }).detach();
@@ -122,19 +126,13 @@ void ServerCall::End() {
   server->CallEnds();
 }
 
-std::unique_ptr<Server> Server::Start(const std::string& address, hpu_rpc_serve_call serve_call, void* context,
-                                      grpc::Status* status) {
+std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grpc::Status* status) {
+  const std::string address = options.address;
   const std::string path = UnixPath(address);
-  if (path.empty() && !IsLoopback(address)) {
-    *status = grpc::Status(grpc::StatusCode::FAILED_PRECONDITION,
-                           address +
-                               " is not an address of the loopback interface; others would need TLS, which this "
-                               "release does not have: listen on unix:/path or 127.0.0.1:port");
-    return nullptr;
-  }
-  std::unique_ptr<Server> server(new Server(serve_call, context));
+  std::unique_ptr<Server> server(new Server(options.serve_call, options.context));
+  server->log_.emplace(options.log, options.context);
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &server->port_);
+  builder.AddListeningPort(address, ServerCredentials(options.tls), &server->port_);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
   builder.SetMaxReceiveMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
@@ -147,7 +145,8 @@ std::unique_ptr<Server> Server::Start(const std::string& address, hpu_rpc_serve_
   umask(mask);
   if (server->server_ == nullptr || (path.empty() && server->port_ == 0)) {
     *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
-                           "cannot listen on " + address + ": the address is taken or cannot be used");
+                           "cannot listen on " + address + ": the address is taken or cannot be used" +
+                               (options.tls == nullptr ? "" : ", or the certificate and its key do not fit"));
     return nullptr;
   }
   if (!path.empty()) server->port_ = 0;

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "plugin/rpc/completion.h"
+#include "plugin/rpc/error_log.h"
 #include "plugin/rpc/message.h"
 #include "plugin/rpc/rpc.h"
 #include "plugin/rpc/write_queue.h"
@@ -29,6 +30,7 @@ class ServerCall {
   explicit ServerCall(Server* server);
 
   const std::string& peer() const { return peer_; }
+  const std::string& authorization() const { return authorization_; }
   hpu_rpc_read_result Read(int timeout_ms, const void** data, size_t* size);
   bool Write(const void* data, size_t size) { return writes_.Push(MakeMessage(data, size)); }
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
@@ -62,7 +64,8 @@ class ServerCall {
   MethodCompletion<ServerCall, &ServerCall::Written> written_{this};
   MethodCompletion<ServerCall, &ServerCall::Finished> finished_{this};
   MethodCompletion<ServerCall, &ServerCall::Gone> gone_{this};
-  std::string peer_;                     // constant once the thread runs
+  std::string peer_;  // constant once the thread runs, as the next
+  std::string authorization_;
   grpc::Status status_;                  // of the call's thread
   std::optional<MessageBytes> reading_;  // of the call's thread
 
@@ -78,8 +81,7 @@ class ServerCall {
 class Server {
  public:
   // Null after an error, which goes to `status`.
-  static std::unique_ptr<Server> Start(const std::string& address, hpu_rpc_serve_call serve_call, void* context,
-                                       grpc::Status* status);
+  static std::unique_ptr<Server> Start(const hpu_rpc_server_options& options, grpc::Status* status);
   ~Server();
 
   int port() const { return port_; }
@@ -93,6 +95,7 @@ class Server {
 
   const hpu_rpc_serve_call serve_call_;
   void* const context_;
+  std::optional<ErrorLog> log_;
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;

@@ -151,10 +151,4 @@ void ForgetSocket(int fd) {
   }
 }
 
-void ShutDownSocket(int fd) {
-  for (const OpenSocket& socket : open_sockets) {
-    if (socket.IsOpen(fd)) shutdown(fd, SHUT_RDWR);
-  }
-}
-
 }  // namespace hpu::rpc

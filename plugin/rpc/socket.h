@@ -18,8 +18,6 @@ int ConnectSocket(const std::string& address, int timeout_ms, std::string* error
 // child lives.
 void RememberSocket(int fd);
 void ForgetSocket(int fd);
-// Ends both directions of a remembered socket, if its owner has not closed it yet.
-void ShutDownSocket(int fd);
 
 }  // namespace hpu::rpc
 

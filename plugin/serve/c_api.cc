@@ -32,6 +32,15 @@ absl::StatusOr<std::string> Start(ServerOptions options) {
   return process.server->spec();
 }
 
+SessionLimits LimitsOf(const hpu_serve_options& options) {
+  SessionLimits limits;
+  if (options.most_memory_bytes > 0) limits.memory_bytes = options.most_memory_bytes;
+  if (options.most_recipes > 0) limits.recipes = options.most_recipes;
+  if (options.most_recipe_bytes > 0) limits.recipe_bytes = options.most_recipe_bytes;
+  if (options.most_in_flight_bytes > 0) limits.in_flight_bytes = options.most_in_flight_bytes;
+  return limits;
+}
+
 }  // namespace
 }  // namespace hpu::serve
 
@@ -42,6 +51,9 @@ int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message) {
   server.address = options->address;
   server.backend = options->backend;
   server.allow_faults = options->allow_faults != 0;
+  server.token = options->token;
+  server.limits = hpu::serve::LimitsOf(*options);
+  server.tls = {options->tls_certificate, options->tls_private_key, options->tls_client_ca};
   server.recipe_key.assign(static_cast<const char*>(options->recipe_key), options->recipe_key_size);
   const absl::StatusOr<std::string> spec = hpu::serve::Start(std::move(server));
   *message = hpu::MakeBuffer(spec.ok() ? *spec : spec.status().message());

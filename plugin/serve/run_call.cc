@@ -34,7 +34,7 @@ absl::Status TooLarge(const char* what, uint64_t bytes) {
 }  // namespace
 
 RunCall::RunCall(ServerCall* call, std::shared_ptr<Session> session)
-    : call_(call), session_(std::move(session)), staging_(&session_->device()) {}
+    : call_(call), session_(std::move(session)), staging_(&session_->device(), &session_->in_flight()) {}
 
 RunCall::~RunCall() { stream_.reset(); }
 

@@ -102,6 +102,10 @@ void KeepError(void* status, int32_t code, const char* message, size_t size) {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   HPU_ASSIGN_OR_RETURN(const hpu_rpc_api* api, remote::RpcLibrary());
+  return Start(std::move(options), api);
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, const hpu_rpc_api* api) {
   HPU_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(options.backend));
   HPU_ASSIGN_OR_RETURN(const int modules, backend->ModuleCount());
   HPU_ASSIGN_OR_RETURN(const RecipeSeal seal, SealOf(options));
@@ -111,7 +115,12 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
 }
 
 Server::Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, const hpu_rpc_api* api)
-    : options_(std::move(options)), backend_(backend), seal_(std::move(seal)), api_(api), modules_(modules) {}
+    : options_(std::move(options)),
+      backend_(backend),
+      seal_(std::move(seal)),
+      access_(options_.tls, options_.token),
+      api_(api),
+      modules_(modules) {}
 
 Server::~Server() {
   if (rpc_server_ != nullptr) api_->stop(rpc_server_);
@@ -119,28 +128,36 @@ Server::~Server() {
 
 absl::Status Server::Listen() {
   absl::string_view path = options_.address;
+  HPU_RETURN_IF_ERROR(access_.CheckAddress(options_.address, *api_));
   const bool is_unix = absl::ConsumePrefix(&path, "unix:");
   if (is_unix) {
     if (!absl::StartsWith(path, "/")) return absl::InvalidArgumentError("unix: needs an absolute path");
     HPU_ASSIGN_OR_RETURN(path_lock_, LockPath(path));
   }
+  const hpu_rpc_server_options options = {options_.address.c_str(), access_.tls(), &Server::Serve, &Server::LogRpcError,
+                                          this};
   const common::ScopedSignalMask mask;  // for the threads of the server
   absl::Status error;
-  rpc_server_ = api_->serve(options_.address.c_str(), &Server::Serve, this, &KeepError, &error);
+  rpc_server_ = api_->serve(&options, &KeepError, &error);
   if (rpc_server_ == nullptr) return error;
   if (is_unix) {
     spec_ = absl::StrCat("grpc+unix:", path);
   } else {
     const absl::string_view host = absl::string_view(options_.address).substr(0, options_.address.rfind(':'));
-    spec_ = absl::StrCat("grpc://", host, ":", api_->server_port(rpc_server_));
+    spec_ = absl::StrCat(access_.encrypted() ? "grpcs://" : "grpc://", host, ":", api_->server_port(rpc_server_));
   }
   return absl::OkStatus();
+}
+
+void Server::LogRpcError(void*, int32_t, const char* message, size_t size) {
+  HPU_LOG(kBackend, kWarning) << "gRPC: " << absl::string_view(message, size);
 }
 
 void Server::Serve(void* self, hpu_rpc_server_call* rpc_call, const char* method) {
   auto* server = static_cast<Server*>(self);
   ServerCall call(server->api_, rpc_call);
-  const absl::Status status = server->Dispatch(&call, method);
+  absl::Status status = server->access_.Check(server->api_->authorization(rpc_call));
+  if (status.ok()) status = server->Dispatch(&call, method);
   if (!status.ok()) server->refusals_.Add(server->api_->peer(rpc_call), method, status);
   const absl::string_view message = status.message().substr(0, kMostMessageBytes);
   server->api_->finish(rpc_call, static_cast<int32_t>(status.code()), message.data(), message.size());
@@ -190,6 +207,9 @@ absl::StatusOr<std::shared_ptr<Session>> Server::Acquire(const proto::Acquire& r
         "HPU_EMULATOR_FAULTS is set, and this server was not started with --allow-faults");
   }
   hal::AcquireOptions options = OptionsOf(request);
+  if (const uint64_t most = options_.limits.memory_bytes; most > 0) {
+    options.memory_bytes = options.memory_bytes == 0 ? most : std::min(options.memory_bytes, most);
+  }
   const ModuleHolder holder = {request.holder().pid(), request.holder().command()};
   HPU_ASSIGN_OR_RETURN(const int module, modules_.Claim(options, holder));
   options.module_id = module;
@@ -197,7 +217,7 @@ absl::StatusOr<std::shared_ptr<Session>> Server::Acquire(const proto::Acquire& r
   const uint64_t number = sessions_opened_.fetch_add(1) + 1;
   absl::StatusOr<std::unique_ptr<hal::Device>> device = backend_->Acquire(options);
   absl::StatusOr<std::shared_ptr<Session>> session =
-      device.ok() ? Session::Create(*std::move(device), holder, number) : device.status();
+      device.ok() ? Session::Create(*std::move(device), holder, number, options_.limits) : device.status();
   if (!session.ok()) Release(module);
   return session;
 }

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "plugin/files/file_lock.h"
 #include "plugin/hal/backend.h"
+#include "plugin/serve/access.h"
 #include "plugin/serve/module_table.h"
 #include "plugin/serve/recipe_seal.h"
 #include "plugin/serve/refusal_log.h"
@@ -22,17 +23,23 @@
 namespace hpu::serve {
 
 struct ServerOptions {
-  std::string address;               // "unix:/path" or "host:port" on the loopback interface; port 0 takes a free one
+  std::string address;               // "unix:/path" or "host:port"; port 0 takes a free one
   std::string backend = "emulator";  // whose modules are served
   bool allow_faults = false;         // whether clients may ask for errors (HPU_EMULATOR_FAULTS), for tests
   std::string recipe_key;            // secret that recipes are sealed with; empty: one that dies with the server
+  std::string token;                 // that clients must show; empty: none
+  TlsOptions tls;
+  SessionLimits limits;
 };
 
 // Thread safe.
 class Server {
  public:
-  // FailedPrecondition if another server listens at the path, or for addresses that other machines reach.
+  // FailedPrecondition if another server listens at the path, or for addresses that other machines reach without TLS
+  // and without a check of who they are.
   static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options);
+  // The same with other functions than libhpu_remote's, for tests.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(ServerOptions options, const hpu_rpc_api* api);
   // Ends all sessions.
   ~Server();
 
@@ -43,6 +50,7 @@ class Server {
   Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, const hpu_rpc_api* api);
 
   absl::Status Listen();
+  static void LogRpcError(void* self, int32_t code, const char* message, size_t size);
   static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
   absl::Status Dispatch(ServerCall* call, absl::string_view method);
   absl::Status ServeDescribe(ServerCall* call);
@@ -63,6 +71,7 @@ class Server {
   const ServerOptions options_;
   hal::Backend* const backend_;
   const RecipeSeal seal_;
+  const Access access_;
   const hpu_rpc_api* const api_;
   RefusalLog refusals_;
   ModuleTable modules_;

@@ -8,19 +8,22 @@
 namespace hpu::serve {
 
 absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
-                                                         uint64_t number) {
+                                                         uint64_t number, const SessionLimits& limits) {
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory, device->AllocateMemory(device->memory_info().free_bytes));
-  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), std::move(holder), number));
+  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), std::move(holder), number, limits));
 }
 
 Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
-                 uint64_t number)
+                 uint64_t number, const SessionLimits& limits)
     : info_(device->info()),
       holder_(std::move(holder)),
       number_(number),
       distance_(memory->address() - kBaseAddress),
       device_(std::move(device)),
-      memory_(std::move(memory)) {}
+      memory_(std::move(memory)),
+      recipes_(limits.recipes),
+      recipe_bytes_(limits.recipe_bytes),
+      in_flight_(limits.in_flight_bytes) {}
 
 absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& session, ServerCall* call) {
   std::lock_guard<std::mutex> lock(session->mutex_);

@@ -12,6 +12,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plugin/hal/device.h"
+#include "plugin/serve/byte_budget.h"
+#include "plugin/serve/limits.h"
 #include "plugin/serve/module_table.h"
 #include "plugin/serve/server_call.h"
 #include "plugin/serve/use_table.h"
@@ -25,11 +27,10 @@ class Session {
   static constexpr uint64_t kBaseAddress = uint64_t{1} << 20;
   static constexpr size_t kMostCalls = 64;
   static constexpr size_t kMostMarks = size_t{1} << 16;
-  static constexpr size_t kMostRecipes = size_t{1} << 14;
 
   // Takes all memory of the device for the session. `number`: of the server's sessions, from 1.
   static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
-                                                         uint64_t number);
+                                                         uint64_t number, const SessionLimits& limits);
   ~Session() { Close(); }
 
   // A call's share in the session: as long as one is there, the device is.
@@ -58,6 +59,10 @@ class Session {
   hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
   UseTable<hal::Event>& marks() { return marks_; }
   UseTable<const hal::Recipe>& recipes() { return recipes_; }
+  // Of the recipes that the session has.
+  ByteBudget& recipe_bytes() { return recipe_bytes_; }
+  // On their way between client and device.
+  ByteBudget& in_flight() { return in_flight_; }
 
   void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
   void CountToDevice(uint64_t bytes) { bytes_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -68,7 +73,7 @@ class Session {
 
  private:
   Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
-          uint64_t number);
+          uint64_t number, const SessionLimits& limits);
   void Leave(ServerCall* call);
 
   const hal::DeviceInfo info_;
@@ -78,7 +83,9 @@ class Session {
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Memory> memory_;
   UseTable<hal::Event> marks_{kMostMarks};
-  UseTable<const hal::Recipe> recipes_{kMostRecipes};
+  UseTable<const hal::Recipe> recipes_;
+  ByteBudget recipe_bytes_;
+  ByteBudget in_flight_;
   std::atomic<uint64_t> launches_{0};
   std::atomic<uint64_t> bytes_to_device_{0};
   std::atomic<uint64_t> bytes_to_host_{0};

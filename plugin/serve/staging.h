@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/status_macros.h"
+#include "plugin/serve/byte_budget.h"
 
 namespace hpu::serve {
 
@@ -21,23 +22,30 @@ class Staging {
   static constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
   static constexpr int kMostPieces = 8;
 
-  explicit Staging(hal::Device* device) : device_(device) {}
+  // Pieces are taken from `budget`, but for the first one, without which the stream would stand still.
+  Staging(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
 
   // A piece; waits for one if all are in use. It comes back when the last reference goes.
   absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Take() {
     std::unique_lock<std::mutex> lock(mutex_);
-    returned_.wait(lock, [this] { return !free_.empty() || made_ < kMostPieces; });
-    if (free_.empty()) {
-      HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::HostBuffer> piece, device_->AllocateHost(kPieceBytes));
-      free_.push_back(std::move(piece));
-      ++made_;
-    }
+    if (free_.empty() && made_ < kMostPieces) HPU_RETURN_IF_ERROR(MakePiece());
+    returned_.wait(lock, [this] { return !free_.empty(); });
     hal::HostBuffer* const piece = free_.back().release();
     free_.pop_back();
     return std::shared_ptr<hal::HostBuffer>(piece, [this](hal::HostBuffer* used) { Return(used); });
   }
 
  private:
+  // Holds mutex_. Makes none if the budget is used up.
+  absl::Status MakePiece() {
+    ByteBudget::Share share = budget_->Take(kPieceBytes);
+    if (share == nullptr && made_ > 0) return absl::OkStatus();
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::HostBuffer> piece, device_->AllocateHost(kPieceBytes));
+    free_.push_back(std::move(piece));
+    shares_.push_back(std::move(share));
+    ++made_;
+    return absl::OkStatus();
+  }
   void Return(hal::HostBuffer* piece) {
     std::lock_guard<std::mutex> lock(mutex_);
     free_.emplace_back(piece);
@@ -45,9 +53,11 @@ class Staging {
   }
 
   hal::Device* const device_;
+  ByteBudget* const budget_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<hal::HostBuffer>> free_;  // guarded by mutex_
+  std::vector<ByteBudget::Share> shares_;               // of the pieces; guarded by mutex_
   int made_ = 0;                                        // guarded by mutex_
 };
 

@@ -117,6 +117,13 @@ def test_settings() -> None:
     assert "XLA_FLAGS=--xla_foo is TensorFlow's own" in notes
 
 
+def test_secrets_are_not_shown() -> None:
+    _, findings = doctor({"HPU_SERVER_TOKEN": "hush-hush"})
+    (finding,) = [finding for finding in findings if finding["data"].get("name") == "HPU_SERVER_TOKEN"]
+    assert finding["text"] == "HPU_SERVER_TOKEN=(not shown) (default empty)"
+    assert "hush-hush" not in json.dumps(findings)
+
+
 def test_unknown_setting_is_an_error_where_asked_for() -> None:
     code, findings = doctor({"HPU_BACKENT": "null", "HPU_STRICT_FLAGS": "1"})
     assert code == 1

@@ -158,7 +158,7 @@ def test_addresses_that_are_none_are_refused() -> None:
     code = """
         import os
         from habana_frameworks.tensorflow import errors, load_habana_module
-        for backend in ("grpc://nowhere", "grpc+unix:relative", "grpcs://127.0.0.1:1"):
+        for backend in ("grpc://nowhere", "grpc+unix:relative", "grpcs:127.0.0.1:1"):
             os.environ["HPU_BACKEND"] = backend
             try:
                 load_habana_module()

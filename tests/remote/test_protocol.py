@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
+from habana_frameworks.tensorflow import device_channel
 from habana_frameworks.tensorflow.lib import device_pb2 as pb
 from tests.remote.servers import Server
 
@@ -55,7 +56,7 @@ class Stream:
 
 class Client:
     def __init__(self, backend: str) -> None:
-        self.channel = grpc.insecure_channel(backend.replace("grpc+", ""))
+        self.channel = device_channel.open_channel(backend)
 
     def describe(self) -> Any:
         call = Stream(self.channel, "Describe", pb.DescribeResponse)
@@ -76,9 +77,9 @@ class Client:
 class Session:
     """An acquired module and a compute stream on it."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, memory_bytes: int = MEMORY) -> None:
         self.hold = client.hold()
-        self.acquired = self.hold.ask(pb.HoldRequest(acquire=acquire())).acquired
+        self.acquired = self.hold.ask(pb.HoldRequest(acquire=acquire(memory_bytes=memory_bytes))).acquired
         self.run = client.run()
         open_stream = pb.OpenStream(session=self.acquired.session, kind=pb.STREAM_KIND_COMPUTE)
         self.run.write(pb.RunRequest(open=open_stream))
@@ -95,7 +96,8 @@ class Session:
 
 def acquire(first: int = 1, last: int = 1, **fields: Any) -> Any:
     holder = pb.Holder(pid=1, command=b"test")
-    return pb.Acquire(versions=pb.VersionRange(first=first, last=last), holder=holder, memory_bytes=MEMORY, **fields)
+    fields = {"memory_bytes": MEMORY, **fields}
+    return pb.Acquire(versions=pb.VersionRange(first=first, last=last), holder=holder, **fields)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import tempfile
 import threading
 from typing import Any
 
-from habana_frameworks.tensorflow import secret_files
+from habana_frameworks.tensorflow.cli import serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
 nothing but HPU_BACKEND set to what this command prints. Exit code 0: ended by a signal; 1: could not start."""
@@ -34,15 +34,11 @@ def add_parser(subparsers: Any) -> None:
         metavar="ADDRESS",
         type=_address,
         default=default_address(),
-        help="unix:/path, or host:port on the loopback interface (port 0: any free one; default %(default)s)",
+        help="unix:/path, or host:port, which needs TLS beyond the loopback interface (port 0: any free one; default "
+        "%(default)s)",
     )
     parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
-    parser.add_argument(
-        "--key",
-        metavar="FILE",
-        help="secret that recipes are signed with (32 bytes or more, mode 0600); servers with the same one take each "
-        "other's recipes (default: one of your own, made the first time)",
-    )
+    serve_options.add_arguments(parser)
     parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_EMULATOR_FAULTS, for tests")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.set_defaults(run=run)
@@ -69,9 +65,15 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
 
     try:
         spec = device_server.start(
-            arguments.listen, arguments.backend, arguments.allow_faults, recipe_key=_recipe_key(arguments.key)
+            arguments.listen,
+            arguments.backend,
+            arguments.allow_faults,
+            recipe_key=serve_options.recipe_key(arguments),
+            token=serve_options.token(arguments),
+            tls=serve_options.tls(arguments),
+            limits=serve_options.limits(arguments),
         )
-    except (errors.HabanaModuleError, errors.DeviceError, secret_files.KeyFileError) as error:
+    except (errors.HabanaModuleError, errors.DeviceError, ValueError) as error:
         print(f"hpu serve: {error}", file=sys.stderr)
         return 1
     try:
@@ -84,19 +86,6 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
     finally:
         device_server.stop()
     return 0
-
-
-def _recipe_key(path: str | None) -> bytes:
-    if path is not None:
-        return secret_files.read(path)
-    try:
-        return secret_files.of_user("serve.key")
-    except secret_files.KeyFileError as error:
-        print(
-            f"hpu serve: {error}; recipes that clients keep will be of no use after this server's end: give it --key",
-            file=sys.stderr,
-        )
-        return b""
 
 
 def _count(text: str) -> int:

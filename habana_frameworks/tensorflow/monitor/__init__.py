@@ -7,14 +7,14 @@ print(monitor.utilization(before, monitor.read()))
 
 from __future__ import annotations
 
-from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow import device_channel, flags
 from habana_frameworks.tensorflow.monitor import emulator, server
 from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State, utilization
 
 __all__ = ["Module", "Process", "ServerState", "State", "UnavailableError", "is_server", "read", "utilization"]
 
 UnavailableError = server.UnavailableError
-is_server = server.is_address
+is_server = device_channel.is_address
 
 
 def read(backend: str = "") -> State:
@@ -23,7 +23,7 @@ def read(backend: str = "") -> State:
     Raises UnavailableError if a device server does not answer, ValueError for a backend without modules to look at.
     """
     backend = backend or flags.backend()
-    if server.is_address(backend):
+    if device_channel.is_address(backend):
         return server.read(backend)
     if backend in ("auto", "emulator"):
         return emulator.read()

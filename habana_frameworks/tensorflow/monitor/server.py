@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from habana_frameworks.tensorflow import device_channel
 from habana_frameworks.tensorflow.monitor.state import Module, Process, ServerState, State
 
 _METHOD = "/hpu.device.v1.DeviceService/Describe"
@@ -12,11 +13,6 @@ _TIMEOUT_SECONDS = 10
 
 class UnavailableError(RuntimeError):
     """The device server does not answer, or not as one."""
-
-
-def is_address(backend: str) -> bool:
-    """Whether this value of HPU_BACKEND names a device server."""
-    return backend.partition(":")[0] in ("grpc", "grpc+unix")
 
 
 def read(backend: str) -> State:
@@ -40,7 +36,7 @@ def describe(backend: str) -> Any:
             f"{error}; asking a device server needs grpcio, protobuf and a build with gRPC (docs/remote.md)"
         ) from None
     try:
-        with grpc.insecure_channel(_target(backend)) as channel:
+        with device_channel.open_channel(backend) as channel:
             call = channel.stream_stream(
                 _METHOD,
                 request_serializer=device_pb2.DescribeRequest.SerializeToString,
@@ -51,16 +47,14 @@ def describe(backend: str) -> Any:
         if error.code() is not grpc.StatusCode.UNAVAILABLE:
             raise UnavailableError(f"device server at {backend}: {error.details()}") from None
         raise UnavailableError(
-            f"no device server answers at {backend}; start one: hpu serve --listen {_target(backend)}"
+            f"no device server answers at {backend} ({error.details()}); start one: "
+            f"hpu serve --listen {device_channel.target(backend)}"
         ) from None
+    except ValueError as error:
+        raise UnavailableError(str(error)) from None
     if len(answers) != 1:
         raise UnavailableError(f"what answers at {backend} is no device server")
     return answers[0]
-
-
-def _target(backend: str) -> str:
-    """The server's address as gRPC, and `hpu serve --listen`, have it."""
-    return backend.replace("grpc://", "", 1) if backend.startswith("grpc:") else backend.replace("grpc+", "", 1)
 
 
 def _module(module: Any, model: str) -> Module:

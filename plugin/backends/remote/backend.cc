@@ -79,7 +79,8 @@ class RemoteBackend final : public hal::Backend {
 
 std::unique_ptr<hal::Backend> Make(absl::string_view spec) { return std::make_unique<RemoteBackend>(spec); }
 
-const bool registered = hal::RegisterScheme("grpc", &Make) && hal::RegisterScheme("grpc+unix", &Make);
+const bool registered = hal::RegisterScheme("grpc", &Make) && hal::RegisterScheme("grpcs", &Make) &&
+                        hal::RegisterScheme("grpc+unix", &Make);
 
 }  // namespace
 }  // namespace hpu::remote

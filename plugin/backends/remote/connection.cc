@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "plugin/backends/common/signal_mask.h"
+#include "plugin/backends/remote/credentials.h"
 #include "plugin/backends/remote/rpc_library.h"
 #include "plugin/hal/status_macros.h"
 
@@ -13,15 +15,40 @@ namespace {
 
 constexpr int32_t kConnectTimeoutMs = 5000;
 
-absl::StatusOr<std::string> AddressOf(absl::string_view spec) {
+struct Address {
+  std::string text;  // as gRPC has it
+  bool encrypted = false;
+};
+
+absl::StatusOr<Address> AddressOf(absl::string_view spec) {
   absl::string_view rest = spec;
-  if (absl::ConsumePrefix(&rest, "grpc://") && rest.find(':') != absl::string_view::npos) return std::string(rest);
-  if (absl::ConsumePrefix(&rest, "grpc+unix:") && rest.size() > 1 && rest.front() == '/') {
-    return absl::StrCat("unix:", rest);
+  const bool encrypted = absl::ConsumePrefix(&rest, "grpcs://");
+  if ((encrypted || absl::ConsumePrefix(&rest, "grpc://")) && absl::StrContains(rest, ':')) {
+    return Address{std::string(rest), encrypted};
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "HPU_BACKEND=", spec, " is no address of a device server: give grpc+unix:/path or grpc://host:port"));
+  if (absl::ConsumePrefix(&rest, "grpc+unix:") && rest.size() > 1 && rest.front() == '/') {
+    return Address{absl::StrCat("unix:", rest), false};
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("HPU_BACKEND=", spec,
+                   " is no address of a device server: give grpc+unix:/path, grpc://host:port or grpcs://host:port"));
 }
+
+// Nobody else may read the token, and who asks for TLS gets it.
+absl::Status CheckSecrecy(const Address& address, const Credentials& credentials, const hpu_rpc_api& api) {
+  if (address.encrypted || absl::StartsWith(address.text, "unix:")) return absl::OkStatus();
+  if (!credentials.root_certificates.empty() || !credentials.certificate.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "HPU_SERVER_CA or HPU_SERVER_CERT is set, and grpc:// is not encrypted: HPU_BACKEND=grpcs://", address.text));
+  }
+  if (!credentials.token.empty() && api.is_loopback(address.text.c_str()) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a token must not cross the network in clear: serve with --tls-cert, and HPU_BACKEND=grpcs://", address.text));
+  }
+  return absl::OkStatus();
+}
+
+const char* TextOrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
 void KeepError(void* status, int32_t code, const char* message, size_t size) {
   *static_cast<absl::Status*>(status) =
@@ -31,14 +58,27 @@ void KeepError(void* status, int32_t code, const char* message, size_t size) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(absl::string_view spec) {
-  HPU_ASSIGN_OR_RETURN(const std::string address, AddressOf(spec));
+  HPU_ASSIGN_OR_RETURN(const Address address, AddressOf(spec));
+  HPU_ASSIGN_OR_RETURN(const Credentials credentials, ReadCredentials());
   HPU_ASSIGN_OR_RETURN(const hpu_rpc_api* api, RpcLibrary());
+  HPU_RETURN_IF_ERROR(CheckSecrecy(address, credentials, *api));
+  const hpu_rpc_tls tls = {TextOrNull(credentials.root_certificates), TextOrNull(credentials.certificate),
+                           TextOrNull(credentials.private_key)};
+  const std::string authorization = credentials.token.empty() ? "" : absl::StrCat("Bearer ", credentials.token);
+  const hpu_rpc_client_options options = {address.text.c_str(), kConnectTimeoutMs, address.encrypted ? &tls : nullptr,
+                                          TextOrNull(authorization)};
   const common::ScopedSignalMask mask;  // for the connection's thread and gRPC's own
   absl::Status error;
-  hpu_rpc_channel* channel = api->connect(address.c_str(), kConnectTimeoutMs, KeepError, &error);
+  hpu_rpc_channel* channel = api->connect(&options, KeepError, &error);
   if (channel == nullptr) {
-    return absl::Status(error.code(), absl::StrCat("no device server answers at ", spec, " (", error.message(),
-                                                   "); start one: hpu serve --listen ", address));
+    return absl::Status(
+        error.code(),
+        address.encrypted
+            ? absl::StrCat("no connection with the device server at ", spec, " (", error.message(),
+                           "); see that it runs, that HPU_SERVER_CA vouches for its certificate and its address, and "
+                           "that HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks for")
+            : absl::StrCat("no device server answers at ", spec, " (", error.message(),
+                           "); start one: hpu serve --listen ", address.text));
   }
   return std::unique_ptr<Connection>(new Connection(std::string(spec), api, channel));
 }

@@ -20,7 +20,8 @@ namespace hpu::remote {
 // One connection. When it breaks, all its calls end with Unavailable and it is of no further use. Thread safe.
 class Connection {
  public:
-  // `spec` as HPU_BACKEND takes it: "grpc+unix:/path" or "grpc://host:port". Unavailable if no server answers.
+  // `spec` as HPU_BACKEND takes it: "grpc+unix:/path", "grpc://host:port", or "grpcs://host:port" with TLS. Credentials
+  // are those of HPU_SERVER_…. Unavailable if no server answers, or if client and server do not trust each other.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(absl::string_view spec);
   ~Connection() { api_->close(channel_); }
   Connection(const Connection&) = delete;

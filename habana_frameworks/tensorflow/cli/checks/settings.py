@@ -27,7 +27,7 @@ def check() -> Iterator[Finding]:
 
 
 def _check_setting(flag: _flag_values.Flag, name: str) -> Finding:
-    value = os.environ[name]
+    value = "(not shown)" if flag.secret else os.environ[name]
     data = {"name": name, "value": value, "default": flag.default}
     if flag.effect is _flag_values.Effect.INERT:
         return Finding("settings", Level.NOTE, f"{name}={value} is accepted and has no effect", data=data)

@@ -1,0 +1,103 @@
+"""Who may use the server that `hpu serve` starts, and how much of it."""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+
+from habana_frameworks.tensorflow import device_server, flags, secret_files
+
+_LEAST_TOKEN_BYTES = 16
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    access = parser.add_argument_group("who may use it")
+    access.add_argument(
+        "--key",
+        metavar="FILE",
+        help="secret that recipes are signed with (32 bytes or more, mode 0600); servers with the same one take each "
+        "other's recipes (default: one of your own, made the first time)",
+    )
+    access.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help=f"token that clients must show ({_LEAST_TOKEN_BYTES} characters or more, mode 0600); theirs is "
+        "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE",
+    )
+    access.add_argument("--tls-cert", metavar="FILE", help="the server's certificate (PEM); clients use grpcs://")
+    access.add_argument("--tls-key", metavar="FILE", help="its private key (PEM)")
+    access.add_argument(
+        "--tls-client-ca",
+        metavar="FILE",
+        help="certificates (PEM) that vouch for those of clients, which then must have one (HPU_SERVER_CERT)",
+    )
+    most = parser.add_argument_group("how much a client may have at a time")
+    most.add_argument(
+        "--max-memory-mb", type=_positive, metavar="MIB", help="device memory (default: HPU_MEMORY_MB of the server)"
+    )
+    most.add_argument("--max-recipes", type=_positive, metavar="COUNT", help="recipes (default 16384)")
+    most.add_argument("--max-recipe-mb", type=_positive, metavar="MIB", help="size of all recipes (default 8192)")
+    most.add_argument(
+        "--max-in-flight-mb",
+        type=_positive,
+        metavar="MIB",
+        help="programs, recipes and data of copies on their way (default 2048)",
+    )
+
+
+def recipe_key(arguments: argparse.Namespace) -> bytes:
+    """Empty, with a warning, where the user's own cannot be kept. Raises ValueError for a file that cannot be used."""
+    if arguments.key is not None:
+        return secret_files.read(arguments.key)
+    try:
+        return secret_files.of_user("serve.key")
+    except secret_files.KeyFileError as error:
+        print(
+            f"hpu serve: {error}; recipes that clients keep will be of no use after this server's end: give it --key",
+            file=sys.stderr,
+        )
+        return b""
+
+
+def token(arguments: argparse.Namespace) -> str:
+    """Empty: clients need none. Raises ValueError."""
+    path = arguments.token_file
+    if path is None:
+        return ""
+    text = secret_files.read(path, "token", _LEAST_TOKEN_BYTES).decode(errors="replace").strip()
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError(f"the token file {path} has other characters than printable ones of ASCII")
+    return text
+
+
+def tls(arguments: argparse.Namespace) -> device_server.Tls:
+    """Raises ValueError for files that cannot be read."""
+    return device_server.Tls(
+        _contents(arguments.tls_cert), _contents(arguments.tls_key), _contents(arguments.tls_client_ca)
+    )
+
+
+def limits(arguments: argparse.Namespace) -> device_server.Limits:
+    return device_server.Limits(
+        memory_bytes=(arguments.max_memory_mb or max(flags.memory_mb(), 0)) << 20,
+        recipes=arguments.max_recipes or 0,
+        recipe_bytes=(arguments.max_recipe_mb or 0) << 20,
+        in_flight_bytes=(arguments.max_in_flight_mb or 0) << 20,
+    )
+
+
+def _contents(path: str | None) -> bytes:
+    if path is None:
+        return b""
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if not 0 < number < 1 << 40:
+        raise argparse.ArgumentTypeError(f"{number} is not positive, or too large")
+    return number

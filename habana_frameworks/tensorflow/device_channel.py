@@ -1,0 +1,113 @@
+"""Connections with device servers for clients in Python: `hpu smi`, tests. See docs/remote.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from habana_frameworks.tensorflow import flags
+
+_SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
+
+
+def is_address(backend: str) -> bool:
+    """Whether this value of HPU_BACKEND names a device server."""
+    return backend.partition(":")[0] in _SCHEMES
+
+
+def target(backend: str) -> str:
+    """The address in a value of HPU_BACKEND, as gRPC and `hpu serve --listen` have it: "unix:/path", "host:port"."""
+    return backend.removeprefix(_SCHEMES[backend.partition(":")[0]])
+
+
+def open_channel(backend: str) -> Any:
+    """A grpc.Channel to the server, with the credentials of HPU_SERVER_…; connects at its first call.
+
+    Raises ValueError, which names the setting, if these are wrong; ImportError without grpcio.
+    """
+    import grpc
+
+    token, encrypted = _token(), backend.startswith("grpcs:")
+    root, chain, key = (_read(name, path()) for name, path in _FILES.items())
+    if bool(chain) != bool(key):
+        raise ValueError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set")
+    if encrypted:
+        channel = grpc.secure_channel(target(backend), grpc.ssl_channel_credentials(root, key, chain))
+    else:
+        _check_secrecy(backend, token, bool(root or chain))
+        channel = grpc.insecure_channel(target(backend))
+    return grpc.intercept_channel(channel, _authorization(token)) if token else channel
+
+
+_FILES: dict[str, Callable[[], str]] = {
+    "HPU_SERVER_CA": flags.server_ca,
+    "HPU_SERVER_CERT": flags.server_cert,
+    "HPU_SERVER_KEY": flags.server_key,
+}
+
+
+def _read(setting: str, path: str) -> bytes | None:
+    if not path:
+        return None
+    try:
+        return pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise ValueError(f"{setting}={path} cannot be read: {error.strerror}") from error
+
+
+def _token() -> str:
+    file = _read("HPU_SERVER_TOKEN_FILE", flags.server_token_file())
+    if file is not None and flags.server_token():
+        raise ValueError("HPU_SERVER_TOKEN and HPU_SERVER_TOKEN_FILE are both set: unset one")
+    return (flags.server_token() if file is None else file.decode("ascii", errors="replace")).strip()
+
+
+def _check_secrecy(backend: str, token: str, certificates: bool) -> None:
+    """As the plugin does: nobody else may read the token, and who asks for TLS gets it."""
+    if not backend.startswith("grpc:"):
+        return
+    if certificates:
+        raise ValueError(
+            f"HPU_SERVER_CA or HPU_SERVER_CERT is set, and grpc:// is not encrypted: HPU_BACKEND=grpcs://{target(backend)}"
+        )
+    if token and not _is_loopback(target(backend).rpartition(":")[0].strip("[]")):
+        raise ValueError(f"a token must not cross the network in clear: HPU_BACKEND=grpcs://{target(backend)}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _authorization(token: str) -> Any:
+    """Adds the token to each call. All calls of the protocol are streams both ways."""
+    import grpc
+
+    @dataclasses.dataclass
+    class Details(grpc.ClientCallDetails):
+        method: str
+        timeout: float | None
+        metadata: list[tuple[str, str]]
+        credentials: Any
+        wait_for_ready: bool | None
+        compression: Any
+
+    class Authorization(grpc.StreamStreamClientInterceptor):
+        def intercept_stream_stream(self, continuation: Any, details: Any, requests: Iterator[Any]) -> Iterator[Any]:
+            metadata = [*(details.metadata or ()), ("authorization", f"Bearer {token}")]
+            ours = Details(
+                details.method,
+                details.timeout,
+                metadata,
+                details.credentials,
+                details.wait_for_ready,
+                details.compression,
+            )
+            return continuation(ours, requests)
+
+    return Authorization()

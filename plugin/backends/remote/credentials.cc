@@ -1,0 +1,67 @@
+#include "plugin/backends/remote/credentials.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/flags/flags.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::remote {
+namespace {
+
+// The contents of the file that the setting names; empty if it names none.
+absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& path) {
+  if (path.empty()) return std::string();
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) {
+    return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, " cannot be read: ", std::strerror(errno)));
+  }
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, " is an empty file"));
+  return text;
+}
+
+// It goes into a header, of which gRPC takes printable characters only.
+absl::Status CheckToken(const std::string& token) {
+  for (const char c : token) {
+    if (!absl::ascii_isgraph(c)) {
+      return absl::InvalidArgumentError(
+          "the token of HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE has other characters than printable ones of ASCII");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadToken() {
+  std::string token = flags::ServerToken();
+  const std::string path = flags::ServerTokenFile();
+  if (!token.empty() && !path.empty()) {
+    return absl::InvalidArgumentError("HPU_SERVER_TOKEN and HPU_SERVER_TOKEN_FILE are both set: unset one");
+  }
+  if (token.empty()) {
+    HPU_ASSIGN_OR_RETURN(token, ReadFile("HPU_SERVER_TOKEN_FILE", path));
+  }
+  absl::StripAsciiWhitespace(&token);
+  HPU_RETURN_IF_ERROR(CheckToken(token));
+  return token;
+}
+
+}  // namespace
+
+absl::StatusOr<Credentials> ReadCredentials() {
+  Credentials credentials;
+  HPU_ASSIGN_OR_RETURN(credentials.token, ReadToken());
+  HPU_ASSIGN_OR_RETURN(credentials.root_certificates, ReadFile("HPU_SERVER_CA", flags::ServerCa()));
+  HPU_ASSIGN_OR_RETURN(credentials.certificate, ReadFile("HPU_SERVER_CERT", flags::ServerCert()));
+  HPU_ASSIGN_OR_RETURN(credentials.private_key, ReadFile("HPU_SERVER_KEY", flags::ServerKey()));
+  if (credentials.certificate.empty() != credentials.private_key.empty()) {
+    return absl::InvalidArgumentError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set");
+  }
+  return credentials;
+}
+
+}  // namespace hpu::remote

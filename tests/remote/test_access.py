@@ -1,0 +1,236 @@
+"""Who may use a device server: tokens, TLS, and what is refused and logged."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import grpc
+import pytest
+
+from habana_frameworks.tensorflow import device_channel, monitor
+from tests.remote import certificates
+from tests.remote.certificates import Certificate
+from tests.remote.servers import Server
+from tests.support.processes import ROOT, run_python
+
+TOKEN = "0123456789abcdef"
+ACQUIRE = """
+from habana_frameworks.tensorflow import errors, habana_device
+try:
+    habana_device.acquire()
+    print("acquired", habana_device.info()["module_id"])
+except (errors.BackendError, errors.DeviceError) as error:
+    print(error)
+"""
+# Tries each environment in turn, and prints why the device cannot be had.
+TRY = """
+import json, os, sys
+from habana_frameworks.tensorflow import errors, load_habana_module
+refusals = []
+for environment in json.loads(sys.stdin.read()):
+    os.environ.update(environment)
+    try:
+        load_habana_module()
+        refusals.append("")
+    except errors.BackendError as error:
+        refusals.append(str(error))
+    for name in environment:
+        del os.environ[name]
+print(json.dumps(refusals))
+"""
+# Tries to serve with each list of arguments in turn.
+SERVE = """
+import json, sys
+from habana_frameworks.tensorflow.cli import main
+for arguments in json.loads(sys.stdin.read()):
+    assert main(["serve", *arguments]) == 1
+    print(flush=True, file=sys.stderr)
+"""
+COMPUTE = """
+import tensorflow as tf
+from habana_frameworks.tensorflow import load_habana_module
+load_habana_module()
+with tf.device("HPU:0"):
+    print(float(tf.reduce_sum(tf.function(lambda x: x @ x)(tf.ones([512, 512])))))
+"""
+
+
+def acquire(backend: str, environment: dict[str, str] | None = None) -> str:
+    """What a program that acquires the device says."""
+    return run_python(ACQUIRE, {"HPU_BACKEND": backend, **(environment or {})}).stdout.strip()
+
+
+def run_with_input(code: str, value: object, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2", **environment}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(value),
+        env=variables,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+def refusals(backend: str, environments: list[dict[str, str]]) -> list[str]:
+    """Why programs with these settings cannot have the device."""
+    done = run_with_input(TRY, environments, {"HPU_BACKEND": backend})
+    return [str(refusal) for refusal in json.loads(done.stdout)]
+
+
+def write_token(path: pathlib.Path, token: str = TOKEN) -> str:
+    path.touch(0o600)
+    path.write_text(token + "\n")
+    return str(path)
+
+
+def test_a_client_needs_the_token(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token_file = write_token(tmp_path / "token")
+    with Server(tmp_path, "--token-file", token_file) as server:
+        guesses = [TOKEN[:-1], TOKEN + "0", "x" * len(TOKEN)]
+        without, *wrong = refusals(server.backend, [{}, *({"HPU_SERVER_TOKEN": guess} for guess in guesses)])
+        assert without.startswith(f"device server at {server.backend}: "), without
+        assert "set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE" in without
+        assert all("correct HPU_SERVER_TOKEN" in refusal for refusal in wrong), wrong
+        assert server.log().count("refused /hpu.device.v1.DeviceService/Describe of unix:: UNAUTHENTICATED") == 4
+        assert TOKEN[:-1] not in server.log()
+        assert acquire(server.backend, {"HPU_SERVER_TOKEN": TOKEN}) == "acquired 0"
+        assert acquire(server.backend, {"HPU_SERVER_TOKEN_FILE": token_file}) == "acquired 0"
+        # Clients in Python.
+        with pytest.raises(monitor.UnavailableError, match="set HPU_SERVER_TOKEN"):
+            monitor.read(server.backend)
+        monkeypatch.setenv("HPU_SERVER_TOKEN_FILE", token_file)
+        assert len(monitor.read(server.backend).modules) == 8
+
+
+def test_settings_that_do_not_go_together_are_named(tmp_path: pathlib.Path) -> None:
+    token_file = write_token(tmp_path / "token")
+    cases: list[tuple[dict[str, str], str]] = [
+        ({"HPU_SERVER_TOKEN": TOKEN, "HPU_SERVER_TOKEN_FILE": token_file}, "both set"),
+        (
+            {"HPU_SERVER_TOKEN_FILE": f"{tmp_path}/none"},
+            f"HPU_SERVER_TOKEN_FILE={tmp_path}/none cannot be read: No such",
+        ),
+        ({"HPU_SERVER_TOKEN": "a\x01b"}, "printable"),
+        ({"HPU_SERVER_CERT": token_file}, "HPU_SERVER_CERT and HPU_SERVER_KEY belong together"),
+        ({"HPU_SERVER_CA": token_file}, "HPU_BACKEND=grpcs://192.0.2.1:1"),
+        ({"HPU_SERVER_TOKEN": TOKEN}, "a token must not cross the network in clear"),
+    ]
+    found = refusals("grpc://192.0.2.1:1", [environment for environment, _ in cases])
+    for (_, reason), refusal in zip(cases, found):
+        assert reason in refusal
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Certificate]:
+    directory = tmp_path_factory.mktemp("certificates")
+    return {name: certificates.make(directory, name) for name in ("server", "client", "stranger")}
+
+
+def credentials(ca: Certificate, client: Certificate | None = None) -> dict[str, str]:
+    environment = {"HPU_SERVER_CA": str(ca.certificate)}
+    if client is not None:
+        environment |= {"HPU_SERVER_CERT": str(client.certificate), "HPU_SERVER_KEY": str(client.key)}
+    return environment
+
+
+def test_both_sides_check_certificates(
+    tmp_path: pathlib.Path, known: dict[str, Certificate], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, client, stranger = known["server"], known["client"], known["stranger"]
+    tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key), "--tls-client-ca", str(client.certificate)]
+    with Server(tmp_path, "--listen", "127.0.0.1:0", *tls) as server:
+        assert server.backend.startswith("grpcs://127.0.0.1:")
+        good = credentials(ours, client)
+        assert run_python(COMPUTE, {"HPU_BACKEND": server.backend, **good}).stdout.strip() == str(512.0**3)
+        assert "gRPC" not in server.log()
+        *unknown, strange = refusals(
+            server.backend, [credentials(ours), credentials(ours, stranger), credentials(stranger, client)]
+        )
+        for refusal in unknown:
+            assert refusal.startswith(f"no connection with the device server at {server.backend}"), refusal
+            assert "HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks for" in refusal
+        assert server.log().count("Handshake failed") >= 2
+        assert "CERTIFICATE_VERIFY_FAILED" in strange.upper().replace(" ", "_")
+        assert "HPU_SERVER_CA" in strange
+        (clear,) = refusals(server.backend.replace("grpcs:", "grpc:"), [{}])
+        assert clear
+        # Clients in Python.
+        with pytest.raises(monitor.UnavailableError):
+            monitor.read(server.backend)
+        for name, value in good.items():
+            monkeypatch.setenv(name, value)
+        assert len(monitor.read(server.backend).modules) == 8
+
+
+def test_a_dead_server_is_noticed_over_tls(tmp_path: pathlib.Path, known: dict[str, Certificate]) -> None:
+    ours = known["server"]
+    tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
+    wait = """
+        import sys
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import errors, habana_device
+        habana_device.acquire()
+        print("acquired", flush=True)
+        sys.stdin.readline()
+        try:
+            with tf.device("HPU:0"):
+                (tf.ones([100]) + 1).numpy()
+                habana_device.synchronize()
+        except (tf.errors.UnavailableError, errors.DeviceError) as error:
+            print(error)
+    """
+    with Server(tmp_path, "--listen", "127.0.0.1:0", *tls) as server:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": server.backend, **credentials(ours)}
+        client = subprocess.Popen(
+            [sys.executable, "-c", "\n".join(line[8:] for line in wait.splitlines())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            cwd=ROOT,
+            text=True,
+        )
+        assert client.stdout is not None
+        assert client.stdout.readline().strip() == "acquired"
+        server.kill()
+        output, _ = client.communicate("\n", timeout=60)
+        assert f"the device server at {server.backend} has gone" in output
+
+
+def test_addresses_that_others_reach_need_tls_and_a_check(
+    tmp_path: pathlib.Path, known: dict[str, Certificate]
+) -> None:
+    ours = known["server"]
+    tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
+    cases: list[tuple[str, list[str], str]] = [
+        ("0.0.0.0:0", [], "without TLS"),
+        ("0.0.0.0:0", ["--token-file", write_token(tmp_path / "token")], "without TLS"),
+        ("[::]:0", tls, "--token-file or --tls-client-ca"),
+        ("127.0.0.1:0", tls[:2], "belong together"),
+        ("127.0.0.1:0", [*tls[:2], "--tls-key", str(known["client"].key)], "do not fit"),
+        ("127.0.0.1:0", ["--tls-client-ca", tls[1]], "need TLS"),
+        ("127.0.0.1:0", ["--tls-cert", str(tmp_path / "none")], "none cannot be read"),
+        ("127.0.0.1:0", ["--token-file", write_token(tmp_path / "short", "short")], "a token has at least 16"),
+        (f"unix:{tmp_path}/socket", tls, "TLS is for host:port"),
+    ]
+    arguments = [["--listen", listen, *more] for listen, more, _ in cases]
+    said = run_with_input(SERVE, arguments, {"XDG_STATE_HOME": str(tmp_path)}).stderr
+    for (_, _, reason), message in zip(cases, said.split("\n\n")):
+        assert reason in message
+
+
+def test_every_call_needs_the_token(tmp_path: pathlib.Path) -> None:
+    with Server(tmp_path, "--token-file", write_token(tmp_path / "token")) as server:
+        channel = grpc.insecure_channel(device_channel.target(server.backend))
+        for method in ("Describe", "Hold", "Run", "MakeRecipe", "Nothing"):
+            call = channel.stream_stream(f"/hpu.device.v1.DeviceService/{method}")(iter([b""]), timeout=30)
+            with pytest.raises(grpc.RpcError):
+                list(call)
+            assert call.code() is grpc.StatusCode.UNAUTHENTICATED
+        channel.close()
