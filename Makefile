@@ -17,12 +17,14 @@ ifeq ($(origin PYTHON),command line)
   SYSTEM :=
   SYSTEM_TESTS :=
   SYSTEM_BENCH :=
+  HOROVOD :=
 else
   override PYTHON := $(VENV)/bin/python
   PACKAGES := $(VENV)/.packages
   SYSTEM := $(VENV)/.system
   SYSTEM_TESTS := $(VENV)/.system-tests
   SYSTEM_BENCH := $(VENV)/.system-bench
+  HOROVOD := $(VENV)/.horovod
 endif
 # Tools that pip installed beside the interpreter come first, then the system's.
 export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
@@ -30,7 +32,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test pytest cts lint format generate wheel bench soak asan tsan ubsan fuzz tidy clean
+.PHONY: help setup build build-tests demo test pytest cts horovod lint format generate wheel bench soak asan tsan ubsan fuzz tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -38,7 +40,15 @@ help:
 demo: build ## set up, build, train the digits model on the emulated HPU
 	TF_CPP_MIN_LOG_LEVEL=1 $(PYTHON) examples/digits_keras.py
 
-test: cts pytest ## set up, build, run all tests
+# Horovod is optional: its tests skip without it. Its build takes minutes; HPU_WITHOUT_HOROVOD=1 goes without.
+test: cts ## set up, build, run all tests
+ifneq ($(HOROVOD),)
+ifeq ($(HPU_WITHOUT_HOROVOD),)
+	@tools/setup.sh mpi || true
+	@$(MAKE) --no-print-directory horovod || echo "make test: no Horovod (see above): its tests are skipped"
+endif
+endif
+	@$(MAKE) --no-print-directory pytest
 
 setup: $(PACKAGES)
 
@@ -62,6 +72,12 @@ $(PACKAGES): requirements/build.txt requirements/run.txt requirements/dev.txt | 
 
 $(BUILD)/build.ninja: | $(PACKAGES) $(SYSTEM)
 	@$(CMAKE) -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }; rm -f $(BUILD).log
+
+$(VENV)/.horovod: requirements/horovod.txt requirements/horovod-build.txt tools/build_horovod.sh | $(PACKAGES)
+	@tools/build_horovod.sh $(PYTHON) $(JOBS) && touch $@
+
+horovod: $(HOROVOD) ## build Horovod, with MPI where that is installed
+	@$(PYTHON) -c 'import horovod' 2>/dev/null || { echo "no Horovod: tools/build_horovod.sh $(PYTHON) builds and installs it"; exit 1; }
 
 build: $(BUILD)/build.ninja $(PACKAGES) ## build the plugin into the tree
 	ninja -C $(BUILD) -j $(JOBS) habana_device

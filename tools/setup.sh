@@ -3,6 +3,7 @@
 #   setup.sh system         a C++ compiler and gRPC's C++ library
 #   setup.sh tests          GoogleTest, and openssl for certificates
 #   setup.sh bench          Google Benchmark
+#   setup.sh mpi            Open MPI
 #   setup.sh venv DIR       a virtual environment of a supported Python in DIR ($BASE_PYTHON, if set, must be that Python)
 # Missing system packages are installed when the user may (root, or sudo without a password), else named in one line.
 set -euo pipefail
@@ -113,6 +114,7 @@ case "${1:-}" in
   system) install_system ;;
   tests) install_tests ;;
   bench) compiles '#include <benchmark/benchmark.h>' || install_packages libbenchmark-dev ;;
+  mpi) command -v mpicxx >/dev/null || install_packages libopenmpi-dev openmpi-bin ;;
   venv) make_venv "${2:?directory}" ;;
-  *) fail "usage: setup.sh system | tests | bench | venv DIR" ;;
+  *) fail "usage: setup.sh system | tests | bench | mpi | venv DIR" ;;
 esac

@@ -59,7 +59,7 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
   tensorflow::Status Run(tensorflow::EagerOperation* op,
                          std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
     const PlacementPolicy& policy = PlacementPolicy::Active();
-    if (policy.takes_all() || op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
+    if (policy.TakesAny(op->Name()) || op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
     const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
     std::optional<OpRefusal> refusal = policy.Refuse(op->Name(), tensorflow::AttrSlice(node));
     if (!refusal) refusal = RefuseRank(policy, *op);

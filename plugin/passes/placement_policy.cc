@@ -83,6 +83,8 @@ bool IsStructural(std::string_view op, const OpDef& definition) {
                         [](const auto& attr) { return attr.type() == "func" || attr.type() == "list(func)"; });
 }
 
+bool IsHorovodOp(std::string_view op) { return absl::StartsWith(op, "Horovod"); }
+
 PlacementPolicy::PlacementPolicy(const Settings& settings)
     : list_(ListNamed(settings.list)), unknown_(settings.unknown) {
   for (const std::string& op : settings.on_cpu) {
@@ -160,8 +162,9 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
 }
 
 std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {
-  if (takes_all() || IsArgumentOrResult(op)) return std::nullopt;
+  if (TakesAny(op) || IsArgumentOrResult(op)) return std::nullopt;
   if (auto refusal = RefuseByUser(op)) return refusal;
+  if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " works in host memory")};
   return RefuseByList(op, attrs);
 }
 

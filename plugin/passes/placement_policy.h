@@ -16,6 +16,9 @@
 
 namespace hpu::passes {
 
+// Whether it is one of stock Horovod's: those reduce in host memory.
+bool IsHorovodOp(std::string_view op);
+
 // Immutable but for the ops that it has warned about; thread safe.
 class PlacementPolicy {
  public:
@@ -32,11 +35,11 @@ class PlacementPolicy {
 
   const OpListData& list() const { return list_; }
 
-  // Whether it refuses nothing, whatever the op.
-  bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
+  // Whether it takes an op whatever its types.
+  bool TakesAny(std::string_view op) const { return takes_all() && !IsHorovodOp(op); }
 
-  // Why an op with these attributes must not be on the HPU; rules `user-setting`, `op-list` and `dtype`. Attributes
-  // that are missing have their default.
+  // Why an op with these attributes must not be on the HPU; rules `user-setting`, `horovod`, `op-list` and `dtype`.
+  // Attributes that are missing have their default.
   std::optional<OpRefusal> Refuse(const std::string& op, tensorflow::AttrSlice attrs) const;
 
   // The largest rank that the list gives an op; 0 if it sets no bound.
@@ -51,6 +54,7 @@ class PlacementPolicy {
   std::optional<OpRefusal> RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const;
   std::optional<OpRefusal> RefuseType(const std::string& op, const OpEntry& entry, const std::string& attribute,
                                       tensorflow::DataType type) const;
+  bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
   // What becomes of something that the list does not know.
   std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
 

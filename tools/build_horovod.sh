@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Builds Horovod's source distribution for an interpreter's TensorFlow and installs it there: with Gloo always, with MPI
+# where mpicxx is found. Takes minutes. The output of a build that fails is in build/horovod.log.
+#   build_horovod.sh PYTHON [JOBS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${1:?interpreter}
+log=build/horovod.log
+mkdir -p build
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+if command -v mpicxx >/dev/null; then
+  export HOROVOD_WITH_MPI=1
+  with="Gloo and MPI"
+else
+  export HOROVOD_WITHOUT_MPI=1
+  with="Gloo; for MPI: apt-get install libopenmpi-dev openmpi-bin, then make horovod again"
+fi
+export HOROVOD_WITH_GLOO=1 HOROVOD_WITH_TENSORFLOW=1 HOROVOD_WITHOUT_PYTORCH=1 HOROVOD_WITHOUT_MXNET=1
+export MAKEFLAGS="-j${2:-$(nproc)}" LDFLAGS=-s
+
+build() {
+  # pip's cache of wheels does not know what they were built with.
+  "$python" -m pip install -q -r requirements/horovod-build.txt &&
+    "$python" -m pip install --no-build-isolation --no-cache-dir --force-reinstall --no-deps --no-binary horovod \
+      "$(grep '^horovod==' requirements/horovod.txt)" &&
+    "$python" -c 'import horovod.tensorflow'
+}
+
+echo "horovod: building it ($with)"
+if ! build >"$log" 2>&1; then
+  tail -n 30 "$log" >&2
+  echo "horovod: the build failed; all of its output is in $log" >&2
+  exit 1
+fi
+rm -f "$log"
