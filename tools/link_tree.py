@@ -7,6 +7,7 @@ import sys
 import sysconfig
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+HOOK = ROOT / "tools" / "hpu_tensorflow.pth"
 COMMAND = """#!{python}
 import sys
 
@@ -21,7 +22,7 @@ def main() -> int:
     if sys.prefix == sys.base_prefix:
         print(f"{sys.executable} is no virtual environment", file=sys.stderr)
         return 1
-    pathlib.Path(sysconfig.get_path("purelib"), "hpu_tensorflow.pth").write_text(f"{ROOT}\n")
+    pathlib.Path(sysconfig.get_path("purelib"), "hpu_tensorflow.pth").write_text(f"{ROOT}\n{HOOK.read_text()}")
     command = pathlib.Path(sysconfig.get_path("scripts"), "hpu")
     command.write_text(COMMAND.format(python=sys.executable))
     command.chmod(0o755)

@@ -35,3 +35,7 @@ class DeviceError(RuntimeError):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class JobError(RuntimeError):
+    """The processes that a launcher started do not find each other."""

@@ -76,6 +76,8 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("LOG_LEVEL_ALL", "int", "5"),
     values.Flag("HABANA_LOGS", "string", ""),
     values.Flag("TF_CPP_MIN_VLOG_LEVEL", "int", "0"),
+    values.Flag("HPU_AUTOLOAD", "bool", "true"),
+    values.Flag("HPU_HOROVOD_RENDEZVOUS", "string", ""),
     values.Flag("TF_CPP_MIN_LOG_LEVEL", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_CPP_MAX_VLOG_LEVEL", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_CPP_VMODULE", "string", "", effect=values.Effect.TENSORFLOW),
@@ -583,3 +585,18 @@ def tf_cpp_min_vlog_level() -> int:
     that, if it comes before TensorFlow's first message.
     """
     return values.parse_int(_BY_NAME["TF_CPP_MIN_VLOG_LEVEL"])
+
+
+def autoload() -> bool:
+    """HPU_AUTOLOAD: hvd.init() loads the HPU module in programs that do not load it themselves, as Gaudi's Horovod
+    does.
+    """
+    return values.parse_bool(_BY_NAME["HPU_AUTOLOAD"])
+
+
+def horovod_rendezvous() -> str:
+    """HPU_HOROVOD_RENDEZVOUS: Where the ranks of a job meet that Open MPI, Slurm or TF_CONFIG started, if Horovod
+    uses Gloo: host:port, an address of rank 0's machine and a port that is free there. Needed for several
+    machines, unless TF_CONFIG tells addresses. On one machine they meet on its loopback interface without it.
+    """
+    return values.parse_string(_BY_NAME["HPU_HOROVOD_RENDEZVOUS"])

@@ -12,6 +12,7 @@ import threading
 import types
 from typing import Any
 
+from habana_frameworks import _hpu_import_hook
 from habana_frameworks.tensorflow import (
     _c_api,
     _flag_values,
@@ -62,17 +63,27 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
     allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU. This release replaces what
     TF_ENABLE_AUTO_MIXED_PRECISION needs (_loss_scaling). The first call decides.
 
-    Raises a subclass of errors.HabanaModuleError; TensorFlow stays usable without an HPU.
+    Raises a subclass of errors.HabanaModuleError; TensorFlow stays usable without an HPU. Raises errors.JobError if
+    `hvd.init()` came before and did not find the launcher's other processes.
     """
     with _lock:
         if _plugin is None:
             multinode_helpers._setup_env_for_multinode()
             _load()
+            _join_horovod()
             if allow_op_override:
                 _loss_scaling.scale_on_request(import_tensorflow())
         import tensorflow as tf
 
         return list(tf.config.list_physical_devices("HPU"))
+
+
+def _join_horovod() -> None:
+    """Lets hvd.init() form the launcher's job; if it was called already, checks that it did."""
+    from habana_frameworks.tensorflow import horovod_start  # which asks this module for more
+
+    _hpu_import_hook.install()
+    horovod_start.check_if_started()
 
 
 def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:

@@ -61,7 +61,8 @@ class Trained:
     devices: list[str]
 
 
-def _trained(directory: pathlib.Path, case: str, rank: int) -> Trained:
+def trained(directory: pathlib.Path, case: str, rank: int) -> Trained:
+    """What a worker wrote of a case."""
     record = json.loads((directory / f"record_{case}_{rank}.json").read_text())
     with np.load(directory / f"weights_{case}_{rank}.npz") as weights:
         return Trained([weights[str(i)] for i in range(len(weights.files))], **record)
@@ -77,7 +78,7 @@ def train(
     """Trains cases of train.py on so many workers: what each worker came to, by case."""
     directory.mkdir(parents=True, exist_ok=True)
     run_job(processes, TRAIN, "--out", str(directory), *options, *cases, environment=environment)
-    return {case: [_trained(directory, case, rank) for rank in range(processes)] for case in cases}
+    return {case: [trained(directory, case, rank) for rank in range(processes)] for case in cases}
 
 
 def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> None:

@@ -7,12 +7,11 @@ import textwrap
 
 import numpy as np
 
-from tests.horovod.jobs import run_job
+from tests.hvd.jobs import run_code
 
 LOAD = """
 from habana_frameworks.tensorflow import _passes, load_habana_module, statistics
 load_habana_module()
-import horovod.tensorflow as hvd
 own_sets = [hvd.ProcessSet([0]), hvd.ProcessSet([1])]
 hvd.init(process_sets=own_sets)
 tf.config.set_soft_device_placement(False)
@@ -46,7 +45,7 @@ def test_eager_ops(tmp_path: pathlib.Path) -> None:
             rules = {r["op"]: r["rule"] for report in _passes.recent_reports() for r in report["refusals"]}
             assert rules["HorovodAllreduce"] == "horovod", rules
     """
-    results = run_job(tmp_path, LOAD + textwrap.dedent(code)).results
+    results = run_code(tmp_path, LOAD + textwrap.dedent(code))
     zero, one = np.arange(4.0), np.arange(4.0) + 10
     assert len(results) == 2
     for rank, got in enumerate(results):
@@ -84,7 +83,7 @@ def test_ops_in_functions(tmp_path: pathlib.Path) -> None:
         refused = {r["op"]: r["rule"] for r in _passes.recent_reports()[-1]["refusals"]}
         assert refused["HorovodAllreduce"] == refused["HorovodAllgather"] == "horovod", refused
     """
-    results = run_job(tmp_path, LOAD + textwrap.dedent(code)).results
+    results = run_code(tmp_path, LOAD + textwrap.dedent(code))
     zero, one = np.arange(4.0), np.arange(4.0) + 10
     for rank, got in enumerate(results):
         np.testing.assert_array_equal(got["y"], (zero**2 + one**2) * 2)
@@ -130,7 +129,7 @@ def test_broadcast_of_variables(tmp_path: pathlib.Path) -> None:
         assert doubled.device.endswith("HPU:0"), doubled.device
         result(doubled=doubled)
     """
-    for got in run_job(tmp_path, LOAD + textwrap.dedent(code)).results:
+    for got in run_code(tmp_path, LOAD + textwrap.dedent(code)):
         np.testing.assert_array_equal(got["doubled"], (np.arange(4) + 10) * 2 + 1)
 
 
@@ -152,7 +151,7 @@ def test_sessions(tmp_path: pathlib.Path) -> None:
                 result(start=start, total=session.run(total, {x: mine}), trained=session.run(variable))
     """
     zero, one = np.arange(4.0), np.arange(4.0) + 10
-    for got in run_job(tmp_path, LOAD + textwrap.dedent(code)).results:
+    for got in run_code(tmp_path, LOAD + textwrap.dedent(code)):
         np.testing.assert_array_equal(got["start"], zero)
         np.testing.assert_array_equal(got["total"], (zero + one) * 2 + 1)
         np.testing.assert_array_equal(got["trained"], zero - 0.5 * (zero + one) / 2)

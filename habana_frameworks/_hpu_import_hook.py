@@ -1,0 +1,77 @@
+"""Makes `hvd.init()` bring up the HPU and form the launcher's job (habana_frameworks/tensorflow/horovod_start.py).
+
+hpu_tensorflow.pth installs the hook whenever Python starts, so a program that imports Horovod alone has it too. It
+must cost next to nothing until then: this module imports nothing, and stands outside of the package that it serves.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.abc import Loader
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+_TARGET = "horovod.common.basics"
+
+
+class _Finder:
+    """Looks for one module only, and once."""
+
+    @classmethod
+    def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name != _TARGET:
+            return None
+        from importlib.machinery import PathFinder
+
+        sys.meta_path.remove(cls)
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader)  # type: ignore[assignment]
+        return spec
+
+
+class _Loader:
+    """Loads the module as its own loader does, then extends it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        _extend(module)
+
+
+def _extend(module: ModuleType) -> None:
+    """Puts horovod_start.start around HorovodBasics.init, once."""
+    import functools
+
+    init = module.HorovodBasics.init
+    if hasattr(init, "__wrapped__"):
+        return
+
+    @functools.wraps(init)
+    def start(basics: Any, *args: Any, **kwargs: Any) -> None:
+        from habana_frameworks.tensorflow import horovod_start
+
+        horovod_start.start(basics, init, *args, **kwargs)
+
+    module.HorovodBasics.init = start  # type: ignore[attr-defined]
+
+
+def install() -> None:
+    """Installs the hook, once. Horovod may be imported already."""
+    if _TARGET in sys.modules:
+        _extend(sys.modules[_TARGET])
+    elif _Finder not in sys.meta_path:
+        sys.meta_path.insert(0, _Finder)

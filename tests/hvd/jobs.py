@@ -1,0 +1,149 @@
+"""Jobs of several ranks, started in the ways that Horovod's users start theirs."""
+
+from __future__ import annotations
+
+import enum
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from tests.distribute.jobs import Trained, trained
+from tests.support import machines
+from tests.support.processes import ROOT, run
+
+TRAIN = pathlib.Path(__file__).with_name("train.py")
+SPAWN = pathlib.Path(__file__).with_name("spawn.py")
+TIMEOUT = 240.0
+
+
+class Start(enum.Enum):
+    """How a job is started."""
+
+    HOROVODRUN = "horovodrun"
+    MPIRUN = "mpirun, Horovod over MPI"
+    MPIRUN_GLOO = "mpirun, Horovod over Gloo"
+    HPU_RUN = "hpu run"
+    MULTIPROCESSING = "multiprocessing"
+    MACHINES = "machines with TF_CONFIG"
+    MACHINES_MPI = "machines with mpirun's variables"
+
+
+# Begins the programs of run_code().
+PREAMBLE = """
+import os
+
+import horovod.tensorflow as hvd
+import numpy as np
+import tensorflow as tf
+
+def result(**values):
+    np.savez(os.path.join(os.environ["JOB_RESULTS"], f"{hvd.rank()}.npz"), **values)
+"""
+
+
+def _command(start: Start, processes: int) -> list[str]:
+    """What precedes the program; skips the test where the launcher is not installed."""
+    count = str(processes)
+    if start is Start.HOROVODRUN:
+        return [_installed("horovodrun"), "--gloo", "-np", count, sys.executable]
+    if start in (Start.MPIRUN, Start.MPIRUN_GLOO):
+        options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+        return [_installed("mpirun"), *options, "-np", count, sys.executable]
+    if start is Start.HPU_RUN:
+        return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count]
+    if start is Start.MULTIPROCESSING:
+        return [sys.executable, str(SPAWN), count]
+    reason = machines.why_not()
+    if reason:
+        pytest.skip(f"no network namespaces: {reason}")
+    return [*machines.COMMAND, *(["--mpi"] if start is Start.MACHINES_MPI else []), count]
+
+
+def _installed(name: str) -> str:
+    beside = pathlib.Path(sys.executable).parent / name
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def _speaks_mpi() -> bool:
+    """Whether Horovod is built with MPI: its library then needs MPI's."""
+    spec = importlib.util.find_spec("horovod")
+    assert spec is not None and spec.submodule_search_locations
+    package = pathlib.Path(spec.submodule_search_locations[0])
+    (library,) = (package / "tensorflow").glob("mpi_lib*.so")
+    return b"libmpi.so" in library.read_bytes()
+
+
+def hooked(directory: pathlib.Path) -> str:
+    """A directory for PYTHONPATH with which Python reads hpu_tensorflow.pth, as where the package is installed."""
+    directory.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "tools" / "hpu_tensorflow.pth", directory)
+    (directory / "sitecustomize.py").write_text(f"import site\nsite.addsitedir({str(directory)!r})\n")
+    return f"{directory}{os.pathsep}{ROOT}"
+
+
+def run_program(
+    directory: pathlib.Path,
+    program: pathlib.Path,
+    *arguments: str,
+    start: Start = Start.HOROVODRUN,
+    processes: int = 2,
+    environment: Mapping[str, str | None] | None = None,
+    check: bool = True,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program that only knows Horovod in every rank; `check`: fails the test if the job fails."""
+    variables: dict[str, str | None] = {"PYTHONPATH": hooked(directory / "site")}
+    if start is Start.MPIRUN_GLOO:
+        variables["HOROVOD_CONTROLLER"] = "gloo"
+    if start is Start.MPIRUN and not _speaks_mpi():
+        pytest.skip("Horovod is built without MPI")
+    variables.update(environment or {})
+    return run([*_command(start, processes), str(program), *arguments], variables, timeout=TIMEOUT, check=check)
+
+
+def run_code(
+    directory: pathlib.Path,
+    code: str,
+    start: Start = Start.HOROVODRUN,
+    processes: int = 2,
+    environment: Mapping[str, str | None] | None = None,
+) -> list[dict[str, np.ndarray]]:
+    """Runs PREAMBLE and `code` in every rank; what each gave to result()."""
+    program = directory / "program.py"
+    program.write_text(PREAMBLE + textwrap.dedent(code))
+    results = directory / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir()
+    run_program(
+        directory,
+        program,
+        start=start,
+        processes=processes,
+        environment={"JOB_RESULTS": str(results), **(environment or {})},
+    )
+    return [dict(np.load(results / f"{rank}.npz")) for rank in range(processes)]
+
+
+def train(
+    directory: pathlib.Path,
+    processes: int,
+    *cases: str,
+    steps: int = 5,
+    start: Start = Start.HOROVODRUN,
+    environment: Mapping[str, str | None] | None = None,
+) -> dict[str, list[Trained]]:
+    """Trains cases of train.py on so many ranks: what each came to, by case."""
+    directory.mkdir(parents=True, exist_ok=True)
+    arguments = ("--out", str(directory), "--steps", str(steps), *cases)
+    run_program(directory, TRAIN, *arguments, start=start, processes=processes, environment=environment)
+    return {case: [trained(directory, case, rank) for rank in range(processes)] for case in cases}

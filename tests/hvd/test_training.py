@@ -1,0 +1,75 @@
+"""Weights that do not depend on how many ranks train, nor on who started them."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from tests.distribute.jobs import Trained, assert_same_weights
+from tests.hvd.jobs import Start, train
+from tests.remote.servers import Server
+
+CASES = ("cnn-keras", "cnn-tape", "transformer-keras", "transformer-tape", "normalised-keras")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
+    """By one rank."""
+    return train(tmp_path_factory.mktemp("alone"), 1, *CASES)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
+    """By two ranks."""
+    return train(tmp_path_factory.mktemp("pair"), 2, *CASES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_two_ranks_train_as_one_does(
+    case: str, alone: dict[str, list[Trained]], pair: dict[str, list[Trained]]
+) -> None:
+    (expected,) = alone[case]
+    assert expected.replicas == 1
+    for rank in pair[case]:
+        assert rank.replicas == 2
+        assert all(device.endswith("device:HPU:0") for device in rank.devices)
+        assert rank.fallbacks == 0
+        assert rank.clusters, "nothing ran on the HPU"
+        assert_same_weights(rank, expected)
+        assert rank.numbers == pytest.approx(expected.numbers, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "start", [start for start in Start if start is not Start.HOROVODRUN], ids=lambda start: start.name
+)
+def test_every_launcher(start: Start, tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
+    for rank in train(tmp_path, 2, "cnn-tape", start=start)["cnn-tape"]:
+        assert rank.replicas == 2
+        assert rank.clusters
+        assert_same_weights(rank, alone["cnn-tape"][0])
+
+
+def test_modules_of_a_device_server(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
+    with Server(tmp_path) as server:
+        ranks = train(tmp_path, 2, "cnn-keras", environment={"HPU_BACKEND": server.backend})["cnn-keras"]
+    for rank in ranks:
+        assert rank.replicas == 2
+        assert_same_weights(rank, alone["cnn-keras"][0])
+
+
+def test_conversion_to_bfloat16(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
+    ranks = train(tmp_path, 2, "cnn-keras", environment={"TF_BF16_CONVERSION": "full"})["cnn-keras"]
+    for rank in ranks:
+        assert_same_weights(rank, ranks[0], rtol=0)
+        assert_same_weights(rank, alone["cnn-keras"][0], rtol=2e-2)
+        assert rank.numbers != alone["cnn-keras"][0].numbers, "nothing was converted"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_fifty_steps_on_one_two_and_four_ranks(case: str, tmp_path: pathlib.Path) -> None:
+    (expected,) = train(tmp_path / "1", 1, case, steps=50)[case]
+    for count in (2, 4):
+        for rank in train(tmp_path / str(count), count, case, steps=50)[case]:
+            assert_same_weights(rank, expected)

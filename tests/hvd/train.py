@@ -1,0 +1,146 @@
+"""A rank of the tests' jobs: trains small models by Horovod and writes what came of it to files.
+
+Batches are the same whatever the number of ranks, and rank 0's first weights; so the weights at the end must be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+from collections.abc import Callable
+
+import horovod.tensorflow.keras as hvd_keras
+import numpy as np
+import tensorflow as tf
+from horovod import tensorflow as hvd
+
+from benchmarks.models import CLASSES
+from habana_frameworks.tensorflow import statistics
+from tests.distribute.train import GLOBAL_BATCH, MODELS, build
+
+RATE = 0.05
+LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+
+def normalised() -> tf.keras.Model:
+    """With batch normalisation over the whole global batch."""
+    layers = tf.keras.layers
+    return tf.keras.Sequential(
+        [
+            layers.Conv2D(8, 3, padding="same", input_shape=(12, 12, 1)),
+            hvd.SyncBatchNormalization(),
+            layers.ReLU(),
+            layers.Flatten(),
+            layers.Dense(CLASSES),
+        ]
+    )
+
+
+def model_of(name: str) -> tf.keras.Model:
+    if name != "normalised":
+        return build(name)
+    tf.keras.utils.set_random_seed(1)
+    return normalised()
+
+
+def own_part(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """This rank's share of each global batch, one after the other."""
+    generator = np.random.default_rng(0)
+    shape = (12, 12, 1) if name == "normalised" else MODELS[name][1]
+    inputs = generator.standard_normal((steps, GLOBAL_BATCH, *shape), dtype=np.float32)
+    labels = generator.integers(0, CLASSES, (steps, GLOBAL_BATCH))
+    mine = slice(hvd.rank(), None, hvd.size())
+    return inputs[:, mine].reshape(-1, *shape), labels[:, mine].reshape(-1)
+
+
+def by_keras(name: str, steps: int) -> tuple[tf.keras.Model, list[float]]:
+    # The same weights on all ranks: Horovod's callback broadcasts them after the first step.
+    model = model_of(name)
+    model.compile(hvd_keras.DistributedOptimizer(tf.keras.optimizers.SGD(RATE)), LOSS)
+    callbacks = [
+        hvd_keras.callbacks.BroadcastGlobalVariablesCallback(0),
+        hvd_keras.callbacks.MetricAverageCallback(),
+    ]
+    inputs, labels = own_part(name, steps)
+    history = model.fit(
+        inputs, labels, batch_size=GLOBAL_BATCH // hvd.size(), shuffle=False, callbacks=callbacks, verbose=0
+    )
+    return model, [float(loss) for loss in history.history["loss"]]
+
+
+def by_tape(
+    name: str, steps: int, before_step: Callable[[int], None] = lambda step: None
+) -> tuple[tf.keras.Model, list[float]]:
+    model = model_of(name)
+    optimizer = tf.keras.optimizers.SGD(RATE)
+
+    @tf.function
+    def train_step(inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            loss = LOSS(labels, model(inputs, training=True))
+        tape = hvd.DistributedGradientTape(tape)
+        variables = model.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return hvd.allreduce(loss)
+
+    inputs, labels = (np.split(part, steps) for part in own_part(name, steps))
+    if hvd.rank() > 0:
+        model.set_weights([weight + 1.0 for weight in model.get_weights()])
+    hvd.broadcast_variables(model.variables, root_rank=0)
+    losses = []
+    for step in range(steps):
+        before_step(step)
+        losses.append(float(train_step(inputs[step], labels[step])))
+    return model, losses
+
+
+WAYS = {"keras": by_keras, "tape": by_tape}
+
+
+def die_at(step: int) -> Callable[[int], None]:
+    """The last rank is killed as it is about to begin that step."""
+
+    def before_step(now: int) -> None:
+        if now == step and hvd.rank() == hvd.size() - 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return before_step
+
+
+def run(case: str, steps: int, directory: pathlib.Path) -> None:
+    """Trains a case, as cnn-keras, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
+    name, way = case.split("-")
+    statistics.reset()
+    model, losses = WAYS[way](name, steps)
+    counts = statistics.get()
+    record = {
+        "numbers": losses,
+        "replicas": hvd.size(),
+        "fallbacks": counts.fallbacks,
+        "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
+        "devices": sorted({weight.device for weight in model.trainable_variables}),
+    }
+    label = f"{case}_{hvd.rank()}"
+    np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
+    (directory / f"record_{label}.json").write_text(json.dumps(record))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--die-at", type=int, help="kill the last rank before this step of cnn-tape")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    hvd.init()  # which loads the HPU's module
+    if arguments.die_at is not None:
+        by_tape("cnn", arguments.steps, die_at(arguments.die_at))
+    for case in arguments.cases:
+        run(case, arguments.steps, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
