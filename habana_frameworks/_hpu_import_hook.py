@@ -73,5 +73,10 @@ def install() -> None:
     """Installs the hook, once. Horovod may be imported already."""
     if _TARGET in sys.modules:
         _extend(sys.modules[_TARGET])
-    elif _Finder not in sys.meta_path:
+    elif not is_installed():
         sys.meta_path.insert(0, _Finder)
+
+
+def is_installed() -> bool:
+    """Whether it waits for Horovod."""
+    return _Finder in sys.meta_path

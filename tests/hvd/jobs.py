@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import importlib.util
 import os
 import pathlib
 import shutil
@@ -15,6 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from habana_frameworks.tensorflow.cli.checks import horovod
 from tests.distribute.jobs import Trained, trained
 from tests.support import machines
 from tests.support.processes import ROOT, run
@@ -32,6 +32,7 @@ class Start(enum.Enum):
     MPIRUN_GLOO = "mpirun, Horovod over Gloo"
     HPU_RUN = "hpu run"
     MULTIPROCESSING = "multiprocessing"
+    SRUN_GLOO = "srun's variables"
     MACHINES = "machines with TF_CONFIG"
     MACHINES_MPI = "machines with mpirun's variables"
 
@@ -59,8 +60,8 @@ def _command(start: Start, processes: int) -> list[str]:
         return [_installed("mpirun"), *options, "-np", count, sys.executable]
     if start is Start.HPU_RUN:
         return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count]
-    if start is Start.MULTIPROCESSING:
-        return [sys.executable, str(SPAWN), count]
+    if start in (Start.MULTIPROCESSING, Start.SRUN_GLOO):
+        return [sys.executable, str(SPAWN), *(["--slurm"] if start is Start.SRUN_GLOO else []), count]
     reason = machines.why_not()
     if reason:
         pytest.skip(f"no network namespaces: {reason}")
@@ -73,15 +74,6 @@ def _installed(name: str) -> str:
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found
-
-
-def _speaks_mpi() -> bool:
-    """Whether Horovod is built with MPI: its library then needs MPI's."""
-    spec = importlib.util.find_spec("horovod")
-    assert spec is not None and spec.submodule_search_locations
-    package = pathlib.Path(spec.submodule_search_locations[0])
-    (library,) = (package / "tensorflow").glob("mpi_lib*.so")
-    return b"libmpi.so" in library.read_bytes()
 
 
 def hooked(directory: pathlib.Path) -> str:
@@ -105,7 +97,8 @@ def run_program(
     variables: dict[str, str | None] = {"PYTHONPATH": hooked(directory / "site")}
     if start is Start.MPIRUN_GLOO:
         variables["HOROVOD_CONTROLLER"] = "gloo"
-    if start is Start.MPIRUN and not _speaks_mpi():
+    build = horovod.find()
+    if start is Start.MPIRUN and not (build and build.mpi):
         pytest.skip("Horovod is built without MPI")
     variables.update(environment or {})
     return run([*_command(start, processes), str(program), *arguments], variables, timeout=TIMEOUT, check=check)

@@ -1,5 +1,6 @@
-"""`spawn.py N program …`: starts a program in N children of multiprocessing, which find each other by TF_CONFIG.
+"""`spawn.py [--slurm] N program …`: starts a program in N children of multiprocessing.
 
+They find each other by TF_CONFIG; with --slurm by what Slurm's srun would set.
 When one fails, the others have GRACE seconds to end by themselves. Prints their exit codes.
 """
 
@@ -12,24 +13,38 @@ import os
 import runpy
 import sys
 import time
+from collections.abc import Mapping
 
 from habana_frameworks.tensorflow import ports
 
 GRACE = 30.0
 
 
-def child(rank: int, workers: list[str], arguments: list[str]) -> None:
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})
+def _by_tf_config(rank: int, workers: list[str]) -> Mapping[str, str]:
+    return {"TF_CONFIG": json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})}
+
+
+def _by_slurm(rank: int, workers: list[str]) -> Mapping[str, str]:
+    job = {"SLURM_JOB_ID": f"test-{os.getpid()}", "SLURM_STEP_ID": "0", "HOROVOD_CONTROLLER": "gloo"}
+    counts = {"SLURM_STEP_NUM_TASKS": len(workers), "SLURM_STEP_TASKS_PER_NODE": len(workers)}
+    ranks = {"SLURM_PROCID": rank, "SLURM_LOCALID": rank, "SLURM_NODEID": 0}
+    return {**job, **{name: str(number) for name, number in {**counts, **ranks}.items()}}
+
+
+def child(environment: Mapping[str, str], arguments: list[str]) -> None:
+    os.environ.update(environment)
     sys.argv = arguments
     runpy.run_path(arguments[0], run_name="__main__")
 
 
 def main() -> int:
-    count = int(sys.argv[1])
+    slurm = sys.argv[1] == "--slurm"
+    count, program = int(sys.argv[1 + slurm]), sys.argv[2 + slurm :]
     context = multiprocessing.get_context("spawn")
     with ports.reserved(count) as numbers:
         workers = [f"127.0.0.1:{number}" for number in numbers]
-        children = [context.Process(target=child, args=(rank, workers, sys.argv[2:])) for rank in range(count)]
+        told = _by_slurm if slurm else _by_tf_config
+        children = [context.Process(target=child, args=(told(rank, workers), program)) for rank in range(count)]
         for process in children:
             process.start()
         while any(process.is_alive() for process in children) and not any(process.exitcode for process in children):

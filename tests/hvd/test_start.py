@@ -16,7 +16,7 @@ WITHOUT_HOOK = """
 import sys
 sys.meta_path = [finder for finder in sys.meta_path if finder.__module__ != "habana_frameworks._hpu_import_hook"]
 """
-STARTS = [Start.MPIRUN, Start.MPIRUN_GLOO, Start.HPU_RUN]
+STARTS = [Start.MPIRUN, Start.MPIRUN_GLOO]
 
 
 @pytest.mark.parametrize("start", STARTS, ids=lambda start: start.name)

@@ -35,7 +35,8 @@ def test_two_ranks_train_as_one_does(
         assert rank.replicas == 2
         assert all(device.endswith("device:HPU:0") for device in rank.devices)
         assert rank.fallbacks == 0
-        assert rank.clusters, "nothing ran on the HPU"
+        # Forward and backward; update.
+        assert case.startswith("normalised") or list(rank.clusters.values()) == [5, 5], rank.clusters
         assert_same_weights(rank, expected)
         assert rank.numbers == pytest.approx(expected.numbers, rel=1e-4)
 

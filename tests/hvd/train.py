@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import signal
-from collections.abc import Callable
 
 import horovod.tensorflow.keras as hvd_keras
 import numpy as np
@@ -71,9 +70,30 @@ def by_keras(name: str, steps: int) -> tuple[tf.keras.Model, list[float]]:
     return model, [float(loss) for loss in history.history["loss"]]
 
 
+class Checkpoints:
+    """Rank 0 writes the model and the number of the step after each step; all ranks begin where the last one was."""
+
+    def __init__(self, directory: pathlib.Path | None, model: tf.keras.Model) -> None:
+        self._step = tf.Variable(0, dtype=tf.int64)
+        checkpoint = tf.train.Checkpoint(model=model, step=self._step)
+        self._manager = tf.train.CheckpointManager(checkpoint, directory, max_to_keep=1) if directory else None
+
+    def restore(self) -> int:
+        """The step to go on with."""
+        if self._manager is not None:
+            self._manager.restore_or_initialize()
+        return int(self._step)
+
+    def save(self, step: int) -> None:
+        self._step.assign(step)
+        if self._manager is not None and hvd.rank() == 0:
+            self._manager.save(step)
+
+
 def by_tape(
-    name: str, steps: int, before_step: Callable[[int], None] = lambda step: None
+    name: str, steps: int, checkpoints: pathlib.Path | None = None, die_at: int | None = None
 ) -> tuple[tf.keras.Model, list[float]]:
+    """Kills the last rank when it is about to begin step `die_at`."""
     model = model_of(name)
     optimizer = tf.keras.optimizers.SGD(RATE)
 
@@ -87,34 +107,28 @@ def by_tape(
         return hvd.allreduce(loss)
 
     inputs, labels = (np.split(part, steps) for part in own_part(name, steps))
+    saved = Checkpoints(checkpoints, model)
+    first = saved.restore()
     if hvd.rank() > 0:
         model.set_weights([weight + 1.0 for weight in model.get_weights()])
     hvd.broadcast_variables(model.variables, root_rank=0)
     losses = []
-    for step in range(steps):
-        before_step(step)
+    for step in range(first, steps):
+        if step == die_at and hvd.rank() == hvd.size() - 1:
+            os.kill(os.getpid(), signal.SIGKILL)
         losses.append(float(train_step(inputs[step], labels[step])))
+        saved.save(step + 1)
     return model, losses
 
 
-WAYS = {"keras": by_keras, "tape": by_tape}
-
-
-def die_at(step: int) -> Callable[[int], None]:
-    """The last rank is killed as it is about to begin that step."""
-
-    def before_step(now: int) -> None:
-        if now == step and hvd.rank() == hvd.size() - 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return before_step
-
-
-def run(case: str, steps: int, directory: pathlib.Path) -> None:
+def run(case: str, arguments: argparse.Namespace) -> None:
     """Trains a case, as cnn-keras, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
     name, way = case.split("-")
     statistics.reset()
-    model, losses = WAYS[way](name, steps)
+    if way == "keras":
+        model, losses = by_keras(name, arguments.steps)
+    else:
+        model, losses = by_tape(name, arguments.steps, arguments.checkpoints, arguments.die_at)
     counts = statistics.get()
     record = {
         "numbers": losses,
@@ -124,22 +138,23 @@ def run(case: str, steps: int, directory: pathlib.Path) -> None:
         "devices": sorted({weight.device for weight in model.trainable_variables}),
     }
     label = f"{case}_{hvd.rank()}"
-    np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
-    (directory / f"record_{label}.json").write_text(json.dumps(record))
+    np.savez(arguments.out / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
+    (arguments.out / f"record_{label}.json").write_text(json.dumps(record))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--die-at", type=int, help="kill the last rank before this step of cnn-tape")
+    parser.add_argument("--die-at", type=int, help="kill the last rank before this step, by tape")
+    parser.add_argument(
+        "--checkpoints", type=pathlib.Path, help="write them there, and begin with the last one, by tape"
+    )
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("cases", nargs="*")
+    parser.add_argument("cases", nargs="+", help="as cnn-keras, cnn-tape")
     arguments = parser.parse_args()
     hvd.init()  # which loads the HPU's module
-    if arguments.die_at is not None:
-        by_tape("cnn", arguments.steps, die_at(arguments.die_at))
     for case in arguments.cases:
-        run(case, arguments.steps, arguments.out)
+        run(case, arguments)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,6 @@ import pytest
 
 from tests.support.processes import HIDE_TREE, ROOT, run
 
-PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
-
-
 Findings = list[dict[str, Any]]
 
 
@@ -40,9 +37,8 @@ def about(findings: Findings, subject: str, level: str) -> Findings:
 @pytest.fixture
 def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
     """A copy of the Python files with an empty lib/."""
-    target = tmp_path / "habana_frameworks" / "tensorflow"
-    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("lib"))
-    (target / "lib").mkdir()
+    shutil.copytree(ROOT / "habana_frameworks", tmp_path / "habana_frameworks", ignore=shutil.ignore_patterns("lib"))
+    (tmp_path / "habana_frameworks" / "tensorflow" / "lib").mkdir()
     return tmp_path
 
 

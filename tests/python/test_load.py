@@ -32,7 +32,7 @@ USE_CPU = "assert float(tf.constant(1.0) + 1) == 2.0\n"
 def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
     """A copy of the Python files without a plugin; the directory to put on the path."""
     target = tmp_path / "tree"
-    shutil.copytree(PACKAGE, target / "habana_frameworks" / "tensorflow", ignore=shutil.ignore_patterns("lib"))
+    shutil.copytree(PACKAGE.parent, target / "habana_frameworks", ignore=shutil.ignore_patterns("lib"))
     return target
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from habana_frameworks.tensorflow.cli.checks import host, plugin, python, server, settings
+from habana_frameworks.tensorflow.cli.checks import horovod, host, plugin, python, server, settings
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 __all__ = ["Finding", "Level", "run_all"]
@@ -11,6 +11,6 @@ __all__ = ["Finding", "Level", "run_all"]
 def run_all() -> list[Finding]:
     """Findings of all checks, in the order in which a set-up is built up."""
     findings: list[Finding] = []
-    for check in (python.check, plugin.check, server.check, host.check, settings.check):
+    for check in (python.check, horovod.check, plugin.check, server.check, host.check, settings.check):
         findings.extend(check())
     return findings
