@@ -1,0 +1,115 @@
+"""One client of benchmarks/remote.py: does what its standard input asks for on the device that HPU_BACKEND names."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.models import PROBLEMS, Trainer
+from habana_frameworks.tensorflow import habana_device, load_habana_module
+
+CPU = "/device:CPU:0"
+HPU = "/device:HPU:0"
+
+Way = Callable[[int], None]
+
+
+def train_steps(name: str) -> Way:
+    """Train steps on one batch; reading the last loss waits for all of them."""
+    problem = PROBLEMS[name]
+    trainer = Trainer(problem, HPU)
+    batch = trainer.to_device(problem.batch())
+
+    def run(steps: int) -> None:
+        for _ in range(steps):
+            loss = trainer.step(*batch)
+        loss.numpy()
+
+    return run
+
+
+def launches() -> Way:
+    """Calls of a function that is one cluster, without waiting in between."""
+    with tf.device(HPU):
+        one = tf.ones([4])
+    add = tf.function(lambda x: x * 0.5 + x, jit_compile=True)
+
+    def run(calls: int) -> None:
+        with tf.device(HPU):
+            for _ in range(calls):
+                add(one)
+        habana_device.synchronize()
+
+    return run
+
+
+def host_tensor(mebibytes: int) -> tf.Tensor:
+    with tf.device(CPU):
+        return tf.fill([mebibytes << 18], 1.5)
+
+
+def copies_to_device(mebibytes: int) -> Way:
+    source = host_tensor(mebibytes).numpy()
+
+    def run(copies: int) -> None:
+        with tf.device(HPU):
+            for _ in range(copies):
+                tf.constant(source)
+        habana_device.synchronize()
+
+    return run
+
+
+def copies_to_host(mebibytes: int) -> Way:
+    with tf.device(HPU):
+        source = tf.identity(host_tensor(mebibytes))
+
+    def run(copies: int) -> None:
+        for _ in range(copies):
+            with tf.device(HPU):
+                fresh = tf.identity(source)  # the same memory; a tensor keeps what was read of it
+            fresh.numpy()
+
+    return run
+
+
+def memcpy(mebibytes: int) -> Way:
+    source = host_tensor(mebibytes).numpy()
+    destination = np.copy(source)
+
+    def run(copies: int) -> None:
+        for _ in range(copies):
+            np.copyto(destination, source)
+
+    return run
+
+
+def make_way(name: str) -> Way:
+    kind, _, what = name.partition(" ")
+    copying = {"to_device": copies_to_device, "to_host": copies_to_host, "memcpy": memcpy}
+    if kind == "launch":
+        return launches()
+    return train_steps(what) if kind == "step" else copying[kind](int(what))
+
+
+def main() -> int:
+    """Each line: the name of a way and how often. Answers each with a line when all is done."""
+    load_habana_module()
+    ways: dict[str, Way] = {}
+    for line in sys.stdin:
+        name, count = line.rsplit(maxsplit=1)
+        if name not in ways:
+            ways[name] = make_way(name)
+        ways[name](int(count))
+        print("done", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
