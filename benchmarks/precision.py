@@ -1,4 +1,4 @@
-"""Peak device memory and time of train steps on the HPU in float32 and under recipes of TF_BF16_CONVERSION."""
+"""Device memory and time of train steps on the HPU in float32 and under recipes of TF_BF16_CONVERSION."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import argparse
 import dataclasses
 import json
 import os
+import subprocess
 import sys
 import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-from benchmarks.models import PROBLEMS, Problem, Trainer
+from benchmarks.models import PROBLEMS, Trainer
 from habana_frameworks.tensorflow import habana_device, load_habana_module
 
 FLOAT32 = "0"
@@ -19,30 +20,50 @@ FLOAT32 = "0"
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One model under one recipe."""
+    """One model under one recipe, from the same weights."""
 
     model: str
     recipe: str
+    kept_bytes: int
+    """Variables, the optimizer's too, and the batch."""
     peak_bytes: int
+    """With what a step needs beside them."""
     step_seconds: float
     loss: float
 
+    @property
+    def working_bytes(self) -> int:
+        return self.peak_bytes - self.kept_bytes
 
-def measure(problem: Problem, recipe: str, steps: int) -> Result:
-    """Trains a new model; the first step, which compiles, does not count."""
-    os.environ["TF_BF16_CONVERSION"] = recipe
+
+def train(model: str, recipe: str, steps: int) -> Result:
+    """Trains in this process, which has trained nothing before: a workspace stays once it is there."""
+    import tensorflow as tf
+
+    load_habana_module()
+    tf.keras.utils.set_random_seed(1)
+    problem = PROBLEMS[model]
     trainer = Trainer(problem, "/device:HPU:0")
     batch = trainer.to_device(problem.batch())
-    trainer.step(*batch).numpy()
     habana_device.synchronize()
-    before = habana_device.memory_info().in_use
+    kept = habana_device.memory_info().in_use
     habana_device.reset_peak_memory()
+    loss = float(trainer.step(*batch))  # compiles
     start = time.perf_counter()
     for _ in range(steps):
-        loss = trainer.step(*batch)
-    value = float(loss)
+        loss = float(trainer.step(*batch))
     seconds = (time.perf_counter() - start) / steps
-    return Result(problem.name, recipe, habana_device.memory_info().peak - before, seconds, value)
+    return Result(model, recipe, kept, habana_device.memory_info().peak, seconds, loss)
+
+
+def measure(model: str, recipe: str, steps: int) -> Result:
+    """In a process of its own, whose workspace has no larger steps than need be."""
+    environment = {**os.environ, "TF_BF16_CONVERSION": recipe, "HPU_WORKSPACE_CHUNK_MB": "1"}
+    command = [sys.executable, "-m", "benchmarks.precision", model, "--steps", str(steps), "--child", recipe]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{model} under {recipe}: the process ended with {done.returncode}")
+    return Result(**json.loads(done.stdout.splitlines()[-1]))
 
 
 def main() -> int:
@@ -52,20 +73,23 @@ def main() -> int:
     parser.add_argument("--recipes", nargs="+", default=["full", "basic"])
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--child", metavar="RECIPE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if unknown := set(arguments.models) - PROBLEMS.keys():
         parser.error(f"there are no models {sorted(unknown)}; there are {sorted(PROBLEMS)}")
-    load_habana_module()
+    if arguments.child is not None:
+        print(json.dumps(dataclasses.asdict(train(arguments.models[0], arguments.child, arguments.steps))))
+        return 0
     results = []
     for model in arguments.models:
-        plain = measure(PROBLEMS[model], FLOAT32, arguments.steps)
-        others = [measure(PROBLEMS[model], recipe, arguments.steps) for recipe in arguments.recipes]
+        plain, *others = [measure(model, recipe, arguments.steps) for recipe in (FLOAT32, *arguments.recipes)]
         results += [plain, *others]
         for result in [] if arguments.json else [plain, *others]:
             print(
                 f"{model:12} {'float32' if result is plain else result.recipe:8} "
-                f"peak {result.peak_bytes / 1e6:8.1f} MB ({result.peak_bytes / plain.peak_bytes:.2f})  "
-                f"step {result.step_seconds * 1e3:8.1f} ms ({result.step_seconds / plain.step_seconds:.2f})  "
+                f"peak {result.peak_bytes / 1e6:8.1f} MB ({result.peak_bytes / plain.peak_bytes:.2f}), of it for the "
+                f"step {result.working_bytes / 1e6:8.1f} MB ({result.working_bytes / plain.working_bytes:.2f})  "
+                f"time {result.step_seconds * 1e3:8.1f} ms ({result.step_seconds / plain.step_seconds:.2f})  "
                 f"loss {result.loss:.4f}"
             )
     if arguments.json:
