@@ -56,7 +56,8 @@ def _command(start: Start, processes: int) -> list[str]:
     if start is Start.HOROVODRUN:
         return [_installed("horovodrun"), "--gloo", "-np", count, sys.executable]
     if start in (Start.MPIRUN, Start.MPIRUN_GLOO):
-        options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+        # plm isolated: no other machine, so no ssh.
+        options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "plm", "isolated"]
         return [_installed("mpirun"), *options, "-np", count, sys.executable]
     if start is Start.HPU_RUN:
         return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count]
