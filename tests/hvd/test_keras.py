@@ -48,6 +48,39 @@ def test_callbacks(tmp_path: pathlib.Path) -> None:
         np.testing.assert_allclose(got["scheduled"], [0.4, 0.2, 0.1], rtol=1e-5)
 
 
+def test_options_of_the_optimizer(tmp_path: pathlib.Path) -> None:
+    code = """
+        import horovod.tensorflow.keras as hvd
+        from horovod.tensorflow import Compression
+        from habana_frameworks.tensorflow import statistics
+        hvd.init()
+        x = np.random.default_rng(0).standard_normal((8, 4, 3), dtype=np.float32)
+        mine = x[:, 2 * hvd.rank() : 2 * hvd.rank() + 2].reshape(-1, 3)
+
+        def fit(optimizer=tf.keras.optimizers.SGD, **options):
+            tf.keras.utils.set_random_seed(1)
+            layers = [tf.keras.layers.Dense(4, activation="relu", input_shape=(3,)), tf.keras.layers.Dense(1)]
+            model = tf.keras.Sequential(layers)
+            model.compile(hvd.DistributedOptimizer(optimizer(0.1), **options), "mse")
+            model.fit(mine, mine.sum(1), batch_size=2, shuffle=False, verbose=0)
+            return np.concatenate([weight.ravel() for weight in model.get_weights()])
+
+        old = tf.keras.optimizers.legacy.SGD
+        result(
+            plain=fit(), grouped=fit(groups=1), legacy=fit(old), legacy_grouped=fit(old, groups=2),
+            half=fit(compression=Compression.fp16),
+            rarely=fit(backward_passes_per_step=2), legacy_rarely=fit(old, backward_passes_per_step=2),
+        )
+        assert statistics.get().fallbacks == 0
+    """
+    for got in run_code(tmp_path, code):
+        for name in ("grouped", "legacy", "legacy_grouped"):
+            np.testing.assert_allclose(got[name], got["plain"], rtol=1e-6, err_msg=name)
+        np.testing.assert_allclose(got["half"], got["plain"], atol=1e-2)
+        np.testing.assert_allclose(got["legacy_rarely"], got["rarely"], rtol=1e-6)
+        assert np.abs(got["rarely"] - got["plain"]).max() > 1e-2
+
+
 def test_example(tmp_path: pathlib.Path) -> None:
     done = run_program(tmp_path, ROOT / "examples" / "digits_horovod.py", start=Start.HPU_RUN)
     found = re.search(r"2 ranks on \S*HPU:0: test loss \S+, test accuracy (\S+)%", done.stdout)

@@ -30,8 +30,13 @@ def test_eager_ops(tmp_path: pathlib.Path) -> None:
             after = total + 1.0
             assert after.device.endswith("HPU:0"), after.device
             first, second = hvd.grouped_allreduce([x, x * 2.0], op=hvd.Average)
+            table = tf.Variable(tf.ones([4, 2]))
+            with tf.GradientTape() as tape:
+                picked = tf.reduce_sum(tf.gather(table, [rank, rank + 1]))
+            (sparse,) = hvd.DistributedGradientTape(tape).gradient(picked, [table])
+            assert isinstance(sparse, tf.IndexedSlices), sparse
             result(
-                sum=total, after=after, first=first, second=second,
+                sum=total, after=after, first=first, second=second, sparse=tf.convert_to_tensor(sparse),
                 largest=hvd.allreduce(x, op=hvd.Max),
                 half=hvd.allreduce(x, op=hvd.Sum, compression=hvd.Compression.fp16),
                 gathered=hvd.allgather(x[: rank + 1]),
@@ -53,6 +58,7 @@ def test_eager_ops(tmp_path: pathlib.Path) -> None:
         np.testing.assert_array_equal(got["after"], zero + one + 1)
         np.testing.assert_array_equal(got["first"], (zero + one) / 2)
         np.testing.assert_array_equal(got["second"], zero + one)
+        np.testing.assert_array_equal(got["sparse"][:, 0], [0.5, 1.0, 0.5, 0.0])
         np.testing.assert_array_equal(got["largest"], one)
         np.testing.assert_array_equal(got["half"], zero + one)
         np.testing.assert_array_equal(got["gathered"], [0, 10, 11])
