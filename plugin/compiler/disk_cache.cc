@@ -30,7 +30,7 @@ bool Equal(const store::StoreSettings& a, const store::StoreSettings& b) {
 
 // Whether loading failed for what the bytes are, not for the state of the device.
 bool IsOfTheRecipe(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) || absl::IsPermissionDenied(status);
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
 }
 
 void Warn(const std::string& message) { LOG(WARNING) << "Recipe cache: " << message; }

@@ -22,6 +22,8 @@ class Access {
  public:
   // `token`: what clients must show; empty: nothing.
   Access(TlsOptions tls, std::string token) : tls_(std::move(tls)), token_(std::move(token)) {}
+  Access(const Access&) = delete;
+  Access& operator=(const Access&) = delete;
 
   // FailedPrecondition for addresses that other machines reach, unless they can be kept out; InvalidArgument for
   // options that do not go together.

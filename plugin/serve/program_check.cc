@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "xla/service/hlo.pb.h"
 
 namespace hpu::serve {
@@ -17,11 +19,13 @@ constexpr absl::string_view kCommunication[] = {"all-",    "async-", "collective
 
 }  // namespace
 
-absl::Status CheckProgram(absl::string_view hlo) {
+absl::Status CheckProgram(const hal::Program& program) {
+  const std::string& hlo = program.hlo;
   xla::HloModuleProto module;
   if (hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !module.ParseFromArray(hlo.data(), static_cast<int>(hlo.size()))) {
-    return absl::InvalidArgumentError(absl::StrCat("the program is no HloModuleProto (", hlo.size(), " bytes)"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("program '", program.name, "' is no serialised HloModuleProto (", hlo.size(), " bytes)"));
   }
   for (const xla::HloComputationProto& computation : module.computations()) {
     for (const xla::HloInstructionProto& instruction : computation.instructions()) {
@@ -29,12 +33,12 @@ absl::Status CheckProgram(absl::string_view hlo) {
       const absl::string_view target = instruction.custom_call_target();
       if (opcode == "custom-call" &&
           std::find(std::begin(kExpandedCalls), std::end(kExpandedCalls), target) == std::end(kExpandedCalls)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("the program calls the function '", target, "', and a device server runs no code but XLA's"));
+        return absl::InvalidArgumentError(absl::StrCat("program '", program.name, "' calls the function '", target,
+                                                       "', and a device server runs no code but XLA's"));
       }
       if (std::any_of(std::begin(kCommunication), std::end(kCommunication),
                       [&](absl::string_view prefix) { return absl::StartsWith(opcode, prefix); })) {
-        return absl::InvalidArgumentError(absl::StrCat("the program has the operation '", opcode,
+        return absl::InvalidArgumentError(absl::StrCat("program '", program.name, "' has the operation '", opcode,
                                                        "', which waits for the host or for other devices"));
       }
     }

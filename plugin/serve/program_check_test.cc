@@ -21,14 +21,14 @@ std::string Program(const std::string& opcode, const std::string& target = "") {
 
 TEST(ProgramCheckTest, TakesPlainOperationsAndCallsThatXlaReplaces) {
   for (const char* opcode : {"add", "after-all", "sort", "rng-bit-generator"}) {
-    EXPECT_TRUE(CheckProgram(Program(opcode)).ok()) << opcode;
+    EXPECT_TRUE(CheckProgram({"test", Program(opcode)}).ok()) << opcode;
   }
-  EXPECT_TRUE(CheckProgram(Program("custom-call", "Qr")).ok());
+  EXPECT_TRUE(CheckProgram({"test", Program("custom-call", "Qr")}).ok());
 }
 
 TEST(ProgramCheckTest, RefusesFunctionsOfTheProcess) {
   for (const char* target : {"system", "memcpy", "__xla_cpu_runtime_ParallelForkJoin", "", "Qr2"}) {
-    const absl::Status status = CheckProgram(Program("custom-call", target));
+    const absl::Status status = CheckProgram({"test", Program("custom-call", target)});
     EXPECT_EQ(absl::StatusCode::kInvalidArgument, status.code()) << target;
     EXPECT_NE(std::string::npos, std::string(status.message()).find("'" + std::string(target) + "'"));
   }
@@ -36,12 +36,12 @@ TEST(ProgramCheckTest, RefusesFunctionsOfTheProcess) {
 
 TEST(ProgramCheckTest, RefusesCommunication) {
   for (const char* opcode : {"infeed", "outfeed", "send-done", "recv", "all-reduce", "collective-permute-start"}) {
-    EXPECT_EQ(absl::StatusCode::kInvalidArgument, CheckProgram(Program(opcode)).code()) << opcode;
+    EXPECT_EQ(absl::StatusCode::kInvalidArgument, CheckProgram({"test", Program(opcode)}).code()) << opcode;
   }
 }
 
 TEST(ProgramCheckTest, RefusesWhatIsNoProgram) {
-  EXPECT_EQ(absl::StatusCode::kInvalidArgument, CheckProgram("\xff\xff").code());
+  EXPECT_EQ(absl::StatusCode::kInvalidArgument, CheckProgram({"test", "\xff\xff"}).code());
 }
 
 }  // namespace

@@ -35,9 +35,11 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> MakeRecipe(hal::Device& devic
                                                               const proto::MakeRecipeHeader& header,
                                                               std::string bytes) {
   switch (header.source()) {
-    case proto::MakeRecipeHeader::SOURCE_PROGRAM:
-      HPU_RETURN_IF_ERROR(CheckProgram(bytes));
-      return device.Compile({header.name(), std::move(bytes)});
+    case proto::MakeRecipeHeader::SOURCE_PROGRAM: {
+      const hal::Program program = {header.name(), std::move(bytes)};
+      HPU_RETURN_IF_ERROR(CheckProgram(program));
+      return device.Compile(program);
+    }
     case proto::MakeRecipeHeader::SOURCE_RECIPE: {
       HPU_ASSIGN_OR_RETURN(const absl::string_view recipe, seal.Open(bytes));
       return device.LoadRecipe(header.name(), recipe);

@@ -81,8 +81,8 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
     if (!session->liveness().Check().ok()) return session->liveness().Check();
     if (absl::IsUnavailable(status)) session->Lose(status);
     if (absl::IsPermissionDenied(status)) {
-      return absl::PermissionDeniedError(
-          absl::StrCat("the device server at ", session->connection().spec(), " refused it: ", status.message()));
+      return absl::InvalidArgumentError(absl::StrCat("recipe '", name, "': the device server at ",
+                                                     session->connection().spec(), " refused it: ", status.message()));
     }
     HPU_RETURN_IF_ERROR(status);
   }
