@@ -32,7 +32,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test pytest cts horovod lint format generate wheel bench soak asan tsan ubsan fuzz tidy clean
+.PHONY: help setup build build-tests demo test pytest cts horovod lint format generate wheel bench soak asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -135,13 +135,23 @@ asan tsan ubsan: $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS) ## conformance suite unde
 	ninja -C build-$@ -j $(JOBS) hpu_cts
 	build-$@/hpu_cts --gtest_brief=1
 
-# Entries that a program made are the seeds.
+FUZZ := build-fuzz/CMakeCache.txt
 FUZZ_SECONDS ?= 600
-fuzz: build $(SYSTEM_TESTS) ## the parser of the recipe cache's entries on random bytes, for FUZZ_SECONDS
+FUZZ_MESSAGES ?= 1000000
+fuzz: fuzz-entries fuzz-service ## random input under AddressSanitizer and UndefinedBehaviorSanitizer: both of the next
+
+$(FUZZ): $(PACKAGES) $(SYSTEM) $(SYSTEM_TESTS)
 	$(CMAKE) -B build-fuzz -DHPU_BUILD_TESTS=ON -DHPU_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=RelWithDebInfo > /dev/null
+
+# Entries that a program made are the seeds.
+fuzz-entries: build $(FUZZ) ## the parser of the recipe cache's entries on random bytes, for FUZZ_SECONDS
 	ninja -C build-fuzz -j $(JOBS) entry_fuzz
 	TF_RECIPE_CACHE_PATH=$(abspath build-fuzz/seeds) $(PYTHON) tools/make_recipes.py
 	build-fuzz/entry_fuzz -max_total_time=$(FUZZ_SECONDS) build-fuzz/seeds
+
+fuzz-service: $(FUZZ) ## the handlers of a device server on mutated messages, FUZZ_MESSAGES of them
+	ninja -C build-fuzz -j $(JOBS) service_fuzz
+	build-fuzz/service_fuzz -messages=$(FUZZ_MESSAGES)
 
 # clang refuses a flag of g++'s, so it reads the compile commands without it.
 tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where it is installed)

@@ -5,6 +5,7 @@ find_package(GTest REQUIRED)
 file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/serve/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/fuzz/*_test.cc"
   # What of the compiler needs no tf2xla.
   "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_queue*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_progress*.cc")
 if(HPU_SANITIZE MATCHES "thread")
@@ -18,7 +19,7 @@ endif()
 if(cts_sources)
   add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_log>
     $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_device>
-    $<TARGET_OBJECTS:hpu_proto_recipe>)
+    $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_service_fuzz>)
   foreach(layer backend_common backend_null backend_emulator backend_remote serve)
     if(TARGET hpu_${layer})
       target_sources(hpu_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)

@@ -1,6 +1,5 @@
-# entry_fuzz: the parser of the recipe cache's entries, on bytes that may come from anywhere (make fuzz).
-#
-# With libFuzzer where the compiler has it, else with a driver of our own.
+# entry_fuzz: the parser of the recipe cache's entries, on bytes that may come from anywhere (make fuzz). With libFuzzer
+# where the compiler has it, else with a driver of our own.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_FLAGS "-fsanitize=fuzzer")
 check_cxx_source_compiles("extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }"
@@ -21,5 +20,19 @@ if(HPU_HAS_LIBFUZZER)
   target_link_options(entry_fuzz PRIVATE -fsanitize=fuzzer)
 else()
   target_compile_options(hpu_fuzzed PRIVATE -fsanitize-coverage=trace-pc)
-  target_sources(entry_fuzz PRIVATE plugin/fuzz/driver.cc)
+  target_sources(entry_fuzz PRIVATE plugin/fuzz/driver.cc plugin/fuzz/mutator.cc)
 endif()
+
+# service_fuzz: the handlers of a device server, on mutated messages (make fuzz-service).
+add_library(hpu_service_fuzz OBJECT EXCLUDE_FROM_ALL plugin/fuzz/fake_rpc.cc plugin/fuzz/mutator.cc
+  plugin/fuzz/random_messages.cc plugin/fuzz/service_fuzz.cc)
+target_include_directories(hpu_service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
+target_link_libraries(hpu_service_fuzz PUBLIC tensorflow hpu_flags hpu_proto_device)
+add_executable(service_fuzz EXCLUDE_FROM_ALL plugin/fuzz/service_fuzz_main.cc $<TARGET_OBJECTS:hpu_service_fuzz>
+  plugin/backends/remote/rpc_library.cc)
+foreach(part files hal log flags proto_device backend_common backend_null serve)
+  target_sources(service_fuzz PRIVATE $<TARGET_OBJECTS:hpu_${part}>)
+endforeach()
+target_include_directories(service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
+target_link_libraries(service_fuzz PRIVATE tensorflow Threads::Threads ${CMAKE_DL_LIBS})
+set_target_properties(service_fuzz PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")

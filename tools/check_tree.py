@@ -25,7 +25,7 @@ LAYERS = {
     "serve": {"hal", "backends", "files", "log", "flags", "rpc"},
     "cts": {"hal", "backends", "serve", "flags"},
     "store": {"files"},
-    "fuzz": {"store"},
+    "fuzz": {"store", "serve", "rpc"},
     "passes": {"json", "log", "flags"},
     "compiler": {"hal", "store", "json", "log", "flags"},
     "device": {"hal", "json", "log", "flags"},

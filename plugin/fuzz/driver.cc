@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -21,14 +20,13 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "plugin/fuzz/mutator.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace {
 
-constexpr size_t kMostBytes = 1 << 16;
 constexpr size_t kMostInputs = 2000;
-constexpr int kMostMutations = 6;
 constexpr absl::Duration kReportInterval = absl::Seconds(30);
 
 // One bit for each edge's hash. The code under test runs in one thread.
@@ -59,63 +57,6 @@ bool Run(const std::string& bytes) {
   return reached_new;
 }
 
-class Mutator {
- public:
-  explicit Mutator(unsigned seed) : random_(seed) {}
-
-  size_t Below(size_t limit) { return limit == 0 ? 0 : random_() % limit; }
-
-  // `bytes` with a few changes; `other` gives parts.
-  std::string Mutate(std::string bytes, const std::string& other) {
-    for (size_t count = 1 + Below(kMostMutations); count > 0; --count) MutateOnce(&bytes, other);
-    if (bytes.size() > kMostBytes) bytes.resize(kMostBytes);
-    return bytes;
-  }
-
- private:
-  void MutateOnce(std::string* bytes, const std::string& other) {
-    // The first bytes matter most: sizes are there.
-    const size_t position = Below(Below(2) == 0 ? std::min<size_t>(bytes->size(), 128) : bytes->size());
-    const size_t length = Below(std::min<size_t>(bytes->size() - position, 1 + Below(64)) + 1);
-    switch (Below(7)) {
-      case 0:
-        if (!bytes->empty()) (*bytes)[position] ^= static_cast<char>(1 << Below(8));
-        break;
-      case 1:
-        if (!bytes->empty()) (*bytes)[position] = static_cast<char>(Below(256));
-        break;
-      case 2:
-        bytes->erase(position, length);
-        break;
-      case 3:
-        bytes->insert(position, bytes->substr(Below(bytes->size()), length));
-        break;
-      case 4:
-        bytes->insert(position, other.substr(Below(other.size()), 1 + Below(64)));
-        break;
-      case 5:
-        bytes->resize(position);
-        break;
-      default:
-        ReplaceNumber(bytes, position);
-    }
-  }
-
-  // A number at the edge of what sizes may be, or near to the number that was there.
-  void ReplaceNumber(std::string* bytes, size_t position) {
-    const size_t width = size_t{1} << Below(4);
-    if (position + width > bytes->size()) return;
-    uint64_t value = 0;
-    std::memcpy(&value, &(*bytes)[position], width);
-    const uint64_t candidates[] = {
-        0, 1, ~uint64_t{0}, ~uint64_t{0} >> 1, bytes->size(), value + Below(40), value - Below(40)};
-    value = candidates[Below(std::size(candidates))];
-    std::memcpy(&(*bytes)[position], &value, width);
-  }
-
-  std::mt19937_64 random_;
-};
-
 void AddSeeds(const std::filesystem::path& path, std::vector<std::string>* seeds) {
   if (!std::filesystem::is_directory(path)) {
     seeds->push_back(ReadFile(path));
@@ -127,7 +68,7 @@ void AddSeeds(const std::filesystem::path& path, std::vector<std::string>* seeds
 }
 
 void Fuzz(std::vector<std::string> inputs, absl::Duration duration, unsigned seed) {
-  Mutator mutator(seed);
+  hpu::fuzz::Mutator mutator(seed);
   const absl::Time start = absl::Now(), end = start + duration;
   absl::Time next_report = start + kReportInterval;
   int64_t runs = 0;
