@@ -11,6 +11,7 @@ VENV ?= .venv
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
+SOAK_ARGS ?=
 
 ifeq ($(origin PYTHON),command line)
   PACKAGES :=
@@ -32,7 +33,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test pytest cts horovod lint format generate wheel bench soak asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote pytest cts horovod lint format generate wheel bench soak soak-clients soak-server asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -121,7 +122,19 @@ bench: build $(SYSTEM_BENCH) ## ratios against TensorFlow on the CPU; what findi
 	ninja -C $(BUILD) -j $(JOBS) hpu_bench
 	$(BUILD)/hpu_bench
 
-soak: build-tests ## the slow tests: tens of thousands of train steps, memory watched; new random graphs; 300 kills
+# On the emulator first: what it computed is what the device server has to give, bit for bit.
+TRAINING_TESTS := tests/equality tests/precision tests/examples/test_examples.py
+test-remote: build ## the training tests on a device server: the emulator's numbers, bit for bit
+	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
+	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
+
+soak-clients: build ## 8 processes on a device server for 10 minutes, killed at random; SOAK_ARGS='--minutes 30'
+	$(PYTHON) -m tests.soak.kill_clients $(SOAK_ARGS)
+
+soak-server: build ## a device server killed 50 times during trainings that go on from checkpoints
+	$(PYTHON) -m tests.soak.kill_server $(SOAK_ARGS)
+
+soak: build-tests soak-clients soak-server ## the slow tests: tens of thousands of train steps, memory watched; new random graphs; 300 kills
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)
 	$(PYTHON) -m pytest tests -k random_graphs --hypothesis-profile=random $(PYTEST_ARGS)
 	$(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='KillsTest.*' --gtest_repeat=10

@@ -53,13 +53,17 @@ class Arguments(argparse.Namespace):
     seed: int
 
 
-def parse_arguments(description: str, epochs: int) -> Arguments:
+def make_parser(description: str, epochs: int) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--device", choices=("hpu", "cpu"), default="hpu", help="where to train (default: hpu)")
     parser.add_argument("--epochs", type=int, default=epochs, help=f"passes over the data (default: {epochs})")
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args(namespace=Arguments())
+    return parser
+
+
+def parse_arguments(description: str, epochs: int) -> Arguments:
+    return make_parser(description, epochs).parse_args(namespace=Arguments())
 
 
 def prepare(arguments: Arguments) -> None:
@@ -74,7 +78,7 @@ class Stopwatch:
     """Collects the times of train steps: `with stopwatch:` around each."""
 
     def __init__(self) -> None:
-        self._seconds: list[float] = []
+        self._seconds: list[float] = []  # empty if there was nothing left to train
         self._start = 0.0
 
     def __enter__(self) -> None:
@@ -86,12 +90,12 @@ class Stopwatch:
     @property
     def first(self) -> float:
         """The first step, which traces and compiles, in seconds."""
-        return self._seconds[0]
+        return self._seconds[0] if self._seconds else 0.0
 
     @property
     def median(self) -> float:
         """The median of the others, in seconds."""
-        return statistics.median(self._seconds[1:] or self._seconds)
+        return statistics.median(self._seconds[1:] or self._seconds or [0.0])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -121,6 +121,7 @@ typedef struct hpu_serve_options {
                            // who clients are
   const char* backend;     // whose modules are served
   int32_t allow_faults;    // whether clients may ask for errors
+  const char* faults;      // that all sessions meet: as HPU_EMULATOR_FAULTS has them; empty: none
   const void* recipe_key;  // secret that recipes are sealed with
   size_t recipe_key_size;  // at least 32; 0: a random key that dies with the server
   const char* token;       // that clients must show; empty: none

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pathlib
 import tempfile
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+
+from tests.support import results
 
 # Before TensorFlow is imported anywhere.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
@@ -26,8 +30,53 @@ def module_locks() -> Iterator[None]:
         yield
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("HPU")
+    group.addoption("--remote", action="store_true", help="on the modules of a device server, started for this run")
+    group.addoption("--record-results", metavar="FILE", help="write digests of what each test computed on the HPU")
+    group.addoption("--same-results", metavar="FILE", help="fail tests whose results are not those of that run")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def backend(module_locks: None, request: pytest.FixtureRequest) -> Iterator[None]:
+    """With --remote, this process and all that tests start find their modules at a server."""
+    if not request.config.getoption("--remote"):
+        yield
+        return
+    from tests.remote.servers import Server
+
+    with contextlib.ExitStack() as stack:
+        directory = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hpu-tests-")))
+        server = stack.enter_context(Server(directory, "--modules", "16", "--allow-faults"))
+        os.environ["HPU_BACKEND"] = server.backend
+        yield
+        # This process still holds a module, which ends with the server's call.
+        del os.environ["HPU_BACKEND"]
+
+
 @pytest.fixture(scope="session")
-def hpu(module_locks: None) -> str:
+def digests(request: pytest.FixtureRequest) -> Iterator[results.Digests]:
+    """Of all tests of this run."""
+    expected = request.config.getoption("--same-results")
+    written = request.config.getoption("--record-results")
+    run = results.Digests.read(expected) if expected else results.Digests()
+    yield run
+    if written:
+        run.write(written)
+
+
+@pytest.fixture(autouse=True)
+def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> Iterator[None]:
+    """With --same-results, what the test computed on the HPU is what it computed in that run, bit for bit."""
+    name = request.node.nodeid
+    results.begin()
+    yield
+    digests.take(name, results.end())
+    assert digests.as_expected(name), f"{name}: other results than in the run of --same-results"
+
+
+@pytest.fixture(scope="session")
+def hpu(backend: None) -> str:
     """The device's name; the module is loaded. For tests that run something on it."""
     from habana_frameworks.tensorflow import load_habana_module
 

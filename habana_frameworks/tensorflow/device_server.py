@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import _c_api, errors, library_loader
 
@@ -15,6 +16,7 @@ class _Options(ctypes.Structure):
         ("address", ctypes.c_char_p),
         ("backend", ctypes.c_char_p),
         ("allow_faults", ctypes.c_int32),
+        ("faults", ctypes.c_char_p),
         ("recipe_key", ctypes.c_char_p),
         ("recipe_key_size", ctypes.c_size_t),
         ("token", ctypes.c_char_p),
@@ -56,6 +58,7 @@ def start(
     backend: str = "emulator",
     allow_faults: bool = False,
     *,
+    faults: Sequence[str] = (),
     recipe_key: bytes = b"",
     token: str = "",
     tls: Tls | None = None,
@@ -66,6 +69,7 @@ def start(
     address: "unix:/path" (only this user may connect), or "host:port"; port 0: a free one. Beyond the loopback
     interface there must be TLS, and a token or certificates of clients.
     allow_faults: clients may ask for errors with HPU_EMULATOR_FAULTS.
+    faults: that every session meets, as fault_schedule.read() gives them.
     recipe_key: at least 32 secret bytes. The server loads from its clients only recipes that a server with this key
     made. Without a key it takes a random one, and no later server accepts what clients have kept.
     token: what clients must show (HPU_SERVER_TOKEN), in printable characters of ASCII; empty: nothing.
@@ -82,6 +86,7 @@ def start(
         address.encode(),
         backend.encode(),
         allow_faults,
+        ",".join(faults).encode(),
         recipe_key,
         len(recipe_key),
         token.encode(),

@@ -227,9 +227,10 @@ def server_key() -> str:
 
 
 def emulator_faults() -> list[str]:
-    """HPU_EMULATOR_FAULTS: Errors that tests ask for: a comma-separated list of kind@n (the n-th command of that
-    kind fails) and kind@n+ (it and all later ones). Kinds: launch, copy, fill (while the work runs), compile,
-    allocate (at the call), lost (the n-th command loses the device).
+    """HPU_EMULATOR_FAULTS: Errors and delays that tests ask for: a comma-separated list of kind@n (the n-th command
+    of that kind fails), kind@n+ (it and all later ones) and kind%p (each with probability p, by seed=n). Kinds:
+    launch, copy, fill, out_of_memory (while the work runs), compile, allocate (at the call), lost (a command
+    loses the device); slow_copy and slow_compile, with :ms at the end.
     """
     return values.parse_list(_BY_NAME["HPU_EMULATOR_FAULTS"])
 

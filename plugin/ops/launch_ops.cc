@@ -15,6 +15,8 @@ REGISTER_OP("HabanaLaunch")
     .Attr("num_resource_args: int >= 0 = 0")
     .Attr("must_compile: bool = false")
     .SetIsStateful()
+    // The device may be a server's: of other ops TensorFlow makes Internal of Unavailable, which says that it has gone.
+    .SetIsDistributedCommunication()
     .SetShapeFn(tensorflow::shape_inference::UnknownShape)
     .Doc(R"doc(
 Runs a cluster: compiles its function for the arguments' dtypes and shapes, or finds the recipe, and launches it.

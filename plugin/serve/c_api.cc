@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "plugin/c_buffer.h"
 #include "plugin/log/log.h"
 #include "plugin/serve/server.h"
@@ -54,6 +55,7 @@ int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message) {
   server.token = options->token;
   server.limits = hpu::serve::LimitsOf(*options);
   server.tls = {options->tls_certificate, options->tls_private_key, options->tls_client_ca};
+  server.faults = absl::StrSplit(options->faults, ',', absl::SkipEmpty());
   server.recipe_key.assign(static_cast<const char*>(options->recipe_key), options->recipe_key_size);
   const absl::StatusOr<std::string> spec = hpu::serve::Start(std::move(server));
   *message = hpu::MakeBuffer(spec.ok() ? *spec : spec.status().message());

@@ -46,6 +46,7 @@ absl::Status RunCall::Open(const proto::OpenStream& open) {
 
 absl::Status RunCall::Execute(const proto::RunRequest& request) {
   if (request.has_open()) return absl::InvalidArgumentError("a call opens one stream, with its first message");
+  HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
     HPU_RETURN_IF_ERROR(Execute(command));

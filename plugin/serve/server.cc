@@ -109,17 +109,20 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, con
   HPU_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(options.backend));
   HPU_ASSIGN_OR_RETURN(const int modules, backend->ModuleCount());
   HPU_ASSIGN_OR_RETURN(const RecipeSeal seal, SealOf(options));
-  std::unique_ptr<Server> server(new Server(std::move(options), backend, modules, seal, api));
+  HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(options.faults));
+  std::unique_ptr<Server> server(new Server(std::move(options), backend, modules, seal, std::move(faults), api));
   HPU_RETURN_IF_ERROR(server->Listen());
   return server;
 }
 
-Server::Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, const hpu_rpc_api* api)
+Server::Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, common::Faults faults,
+               const hpu_rpc_api* api)
     : options_(std::move(options)),
       backend_(backend),
       seal_(std::move(seal)),
       access_(options_.tls, options_.token),
       api_(api),
+      faults_(std::move(faults)),
       modules_(modules) {}
 
 Server::~Server() {
@@ -211,15 +214,26 @@ absl::StatusOr<std::shared_ptr<Session>> Server::Acquire(const proto::Acquire& r
     options.memory_bytes = options.memory_bytes == 0 ? most : std::min(options.memory_bytes, most);
   }
   const ModuleHolder holder = {request.holder().pid(), request.holder().command()};
+  if (const absl::Status busy = faults_.Count(common::Faults::kBusy); !busy.ok()) {
+    return absl::UnavailableError(absl::StrCat("no HPU module is free: ", busy.message()));
+  }
   HPU_ASSIGN_OR_RETURN(const int module, modules_.Claim(options, holder));
   options.module_id = module;
   options.visible.clear();
-  const uint64_t number = sessions_opened_.fetch_add(1) + 1;
-  absl::StatusOr<std::unique_ptr<hal::Device>> device = backend_->Acquire(options);
   absl::StatusOr<std::shared_ptr<Session>> session =
-      device.ok() ? Session::Create(*std::move(device), holder, number, options_.limits) : device.status();
+      CreateSession(std::move(options), holder, sessions_opened_.fetch_add(1) + 1);
   if (!session.ok()) Release(module);
   return session;
+}
+
+absl::StatusOr<std::shared_ptr<Session>> Server::CreateSession(hal::AcquireOptions options, const ModuleHolder& holder,
+                                                               uint64_t number) {
+  std::vector<std::string>& entries = *options.faults;
+  entries.insert(entries.end(), options_.faults.begin(), options_.faults.end());
+  entries.push_back(absl::StrCat("session=", number));
+  HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(entries));
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> device, backend_->Acquire(options));
+  return Session::Create(std::move(device), holder, number, options_.limits, std::move(faults));
 }
 
 absl::Status Server::ServeHold(ServerCall* call) {
@@ -273,7 +287,7 @@ absl::Status Server::KeepSession(ServerCall* call, Session& session) {
     for (const proto::Forget& forget : request.forget_recipes()) {
       HPU_RETURN_IF_ERROR(session.recipes().Forget(forget.handle(), forget.uses()));
     }
-    call->Write(sign_of_life);
+    if (session.faults().Count(common::Faults::kSilence).ok()) call->Write(sign_of_life);
   }
 }
 

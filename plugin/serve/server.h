@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/common/faults.h"
 #include "plugin/files/file_lock.h"
 #include "plugin/hal/backend.h"
 #include "plugin/serve/access.h"
@@ -26,6 +27,7 @@ struct ServerOptions {
   std::string address;               // "unix:/path" or "host:port"; port 0 takes a free one
   std::string backend = "emulator";  // whose modules are served
   bool allow_faults = false;         // whether clients may ask for errors (HPU_EMULATOR_FAULTS), for tests
+  std::vector<std::string> faults;   // of every session, as common::Faults has them
   std::string recipe_key;            // secret that recipes are sealed with; empty: one that dies with the server
   std::string token;                 // that clients must show; empty: none
   TlsOptions tls;
@@ -47,7 +49,8 @@ class Server {
   const std::string& spec() const { return spec_; }
 
  private:
-  Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, const hpu_rpc_api* api);
+  Server(ServerOptions options, hal::Backend* backend, int modules, RecipeSeal seal, common::Faults faults,
+         const hpu_rpc_api* api);
 
   absl::Status Listen();
   static void LogRpcError(void* self, int32_t code, const char* message, size_t size);
@@ -59,6 +62,9 @@ class Server {
   absl::Status ServeMakeRecipe(ServerCall* call);
 
   absl::StatusOr<std::shared_ptr<Session>> Acquire(const proto::Acquire& request);
+  // `number`: of the server's sessions, from 1.
+  absl::StatusOr<std::shared_ptr<Session>> CreateSession(hal::AcquireOptions options, const ModuleHolder& holder,
+                                                         uint64_t number);
   // Signs of life and forgotten handles, until the client's end.
   absl::Status KeepSession(ServerCall* call, Session& session);
   // Those that are open now.
@@ -73,6 +79,7 @@ class Server {
   const RecipeSeal seal_;
   const Access access_;
   const hpu_rpc_api* const api_;
+  common::Faults faults_;  // of acquisitions
   RefusalLog refusals_;
   ModuleTable modules_;
   std::unique_ptr<files::FileLock> path_lock_;  // of a Unix socket

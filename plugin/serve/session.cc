@@ -8,16 +8,19 @@
 namespace hpu::serve {
 
 absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
-                                                         uint64_t number, const SessionLimits& limits) {
+                                                         uint64_t number, const SessionLimits& limits,
+                                                         common::Faults faults) {
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory, device->AllocateMemory(device->memory_info().free_bytes));
-  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), std::move(holder), number, limits));
+  return std::shared_ptr<Session>(
+      new Session(std::move(device), std::move(memory), std::move(holder), number, limits, std::move(faults)));
 }
 
 Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
-                 uint64_t number, const SessionLimits& limits)
+                 uint64_t number, const SessionLimits& limits, common::Faults faults)
     : info_(device->info()),
       holder_(std::move(holder)),
       number_(number),
+      faults_(std::move(faults)),
       distance_(memory->address() - kBaseAddress),
       device_(std::move(device)),
       memory_(std::move(memory)),

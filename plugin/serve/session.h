@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "plugin/backends/common/faults.h"
 #include "plugin/hal/device.h"
 #include "plugin/serve/byte_budget.h"
 #include "plugin/serve/limits.h"
@@ -28,9 +29,11 @@ class Session {
   static constexpr size_t kMostCalls = 64;
   static constexpr size_t kMostMarks = size_t{1} << 16;
 
-  // Takes all memory of the device for the session. `number`: of the server's sessions, from 1.
+  // Takes all memory of the device for the session. `number`: of the server's sessions, from 1. `faults`: those of
+  // messages.
   static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
-                                                         uint64_t number, const SessionLimits& limits);
+                                                         uint64_t number, const SessionLimits& limits,
+                                                         common::Faults faults);
   ~Session() { Close(); }
 
   // A call's share in the session: as long as one is there, the device is.
@@ -64,6 +67,8 @@ class Session {
   // On their way between client and device.
   ByteBudget& in_flight() { return in_flight_; }
 
+  common::Faults& faults() { return faults_; }
+
   void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
   void CountToDevice(uint64_t bytes) { bytes_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
   void CountToHost(uint64_t bytes) { bytes_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -73,12 +78,13 @@ class Session {
 
  private:
   Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
-          uint64_t number, const SessionLimits& limits);
+          uint64_t number, const SessionLimits& limits, common::Faults faults);
   void Leave(ServerCall* call);
 
   const hal::DeviceInfo info_;
   const ModuleHolder holder_;
   const uint64_t number_;
+  common::Faults faults_;
   uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Memory> memory_;

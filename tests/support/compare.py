@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from tests.support import results
 from tests.support.clusters import assert_launched
 
 CPU = "/device:CPU:0"
@@ -39,6 +40,7 @@ def as_numpy(value: Any) -> np.ndarray[Any, Any]:
 
 def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, context: str = "") -> None:
     """Compares nested structures of tensors, each within the tolerance of its dtype."""
+    results.note(actual)
     tf.nest.assert_same_structure(actual, expected, expand_composites=True)
     pairs = zip(tf.nest.flatten(actual, expand_composites=True), tf.nest.flatten(expected, expand_composites=True))
     for index, (one, other) in enumerate(pairs):

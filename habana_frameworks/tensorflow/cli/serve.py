@@ -11,6 +11,7 @@ import tempfile
 import threading
 from typing import Any
 
+from habana_frameworks.tensorflow import fault_schedule
 from habana_frameworks.tensorflow.cli import serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
@@ -40,6 +41,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
     serve_options.add_arguments(parser)
     parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_EMULATOR_FAULTS, for tests")
+    parser.add_argument(
+        "--faults",
+        metavar="FILE",
+        type=_faults,
+        default=(),
+        help="JSON file of errors and delays that sessions meet, to test programs with: docs/remote.md",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.set_defaults(run=run)
 
@@ -68,6 +76,7 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
             arguments.listen,
             arguments.backend,
             arguments.allow_faults,
+            faults=arguments.faults,
             recipe_key=serve_options.recipe_key(arguments),
             token=serve_options.token(arguments),
             tls=serve_options.tls(arguments),
@@ -86,6 +95,13 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
     finally:
         device_server.stop()
     return 0
+
+
+def _faults(path: str) -> list[str]:
+    try:
+        return fault_schedule.read(path)
+    except (fault_schedule.FaultScheduleError, OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _count(text: str) -> int:

@@ -51,7 +51,9 @@ class EmulatorDevice final : public hal::Device {
   // Where the data of an address lies; null for address 0.
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
   // Counts a command that is about to run; the error that a test asked for.
-  absl::Status CountCommand(common::Faults::Kind kind) { return state_->faults.CountCommand(kind, liveness_); }
+  absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
+    return state_->faults.CountCommand(kind, stream, liveness_);
+  }
   void CountBusy(std::chrono::nanoseconds time) { busy_ns_.fetch_add(time.count(), std::memory_order_relaxed); }
   void AddStream(EmulatorStream* stream);
   void RemoveStream(EmulatorStream* stream);

@@ -191,11 +191,11 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
 absl::Status EmulatorStream::RunWork(Command& command) {
   switch (command.kind) {
     case Command::Kind::kCopy:
-      HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kCopy));
+      HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kCopy, kind_));
       std::memmove(command.destination, command.source, command.bytes);
       return absl::OkStatus();
     case Command::Kind::kFill:
-      HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kFill));
+      HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kFill, kind_));
       std::memset(command.destination, command.value, command.bytes);
       return absl::OkStatus();
     default:
@@ -204,7 +204,7 @@ absl::Status EmulatorStream::RunWork(Command& command) {
 }
 
 absl::Status EmulatorStream::RunLaunch(Command& command) {
-  absl::Status status = device_->CountCommand(common::Faults::kLaunch);
+  absl::Status status = device_->CountCommand(common::Faults::kLaunch, kind_);
   if (status.ok()) {
     const auto begin = std::chrono::steady_clock::now();
     status = command.emulator_recipe->Run(command.arguments, command.results, command.workspace, device_->pool());

@@ -38,7 +38,9 @@ class NullDevice final : public hal::Device {
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return memory_; }
   const common::HostMemory& host() const { return host_; }
-  absl::Status CountCommand(common::Faults::Kind kind) { return faults_.CountCommand(kind, liveness_); }
+  absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
+    return faults_.CountCommand(kind, stream, liveness_);
+  }
 
  private:
   const hal::DeviceInfo info_;

@@ -84,7 +84,7 @@ absl::Status NullStream::Synchronize() {
 
 bool NullStream::Begin(common::Faults::Kind kind, const std::string* name) {
   if (failed_.load(std::memory_order_acquire)) return false;
-  absl::Status status = device_->CountCommand(kind);
+  absl::Status status = device_->CountCommand(kind, kind_);
   if (status.ok()) return true;
   if (name != nullptr) status = absl::Status(status.code(), absl::StrCat("launch of ", *name, ": ", status.message()));
   Fail(std::move(status));

@@ -26,7 +26,7 @@ proto::Acquire RequestFor(const hal::AcquireOptions& options) {
   request.set_memory_bytes(options.memory_bytes);
   for (const std::string& fault : options.faults.has_value() ? *options.faults : flags::EmulatorFaults()) {
     // Allocations are divided up on this side.
-    if (!absl::StartsWith(fault, "allocate@")) request.add_faults(fault);
+    if (!absl::StartsWith(fault, "allocate")) request.add_faults(fault);
   }
   return request;
 }

@@ -1,0 +1,125 @@
+"""Files of faults for `hpu serve --faults FILE` (docs/remote.md).
+
+{"seed": 7, "faults": [{"kind": "lost", "at": 100, "session": 1},
+{"kind": "slow_copy", "probability": 0.01, "milliseconds": 20}]}
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import json
+import pathlib
+from collections.abc import Collection
+from typing import Any
+
+_MOST_MILLISECONDS = 10_000
+_MOST_NUMBER = 2**53
+_MOST_RULES = 1000
+_WHEN = ("at", "from", "probability")
+
+
+class Kind(enum.Enum):
+    """What happens, and to which events (plugin/backends/common/faults.h)."""
+
+    LAUNCH = "launch"
+    COPY = "copy"
+    FILL = "fill"
+    OUT_OF_MEMORY = "out_of_memory"
+    SLOW_COPY = "slow_copy"
+    LOST = "lost"
+    COMPILE = "compile"
+    SLOW_COMPILE = "slow_compile"
+    BUSY = "busy"
+    DROP = "drop"
+    DELAY = "delay"
+    SILENCE = "silence"
+
+    @property
+    def delays(self) -> bool:
+        """Whether its events are late rather than failing."""
+        return self in (Kind.SLOW_COPY, Kind.SLOW_COMPILE, Kind.DELAY)
+
+
+class FaultScheduleError(ValueError):
+    """A file that cannot be used: names the file, the key and, where there is one, the nearest right key."""
+
+
+def read(path: str) -> list[str]:
+    """The file's faults as the plugin takes them, which is as HPU_EMULATOR_FAULTS has them.
+
+    Raises FaultScheduleError for what is wrong in it, OSError if it cannot be read.
+    """
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    try:
+        schedule = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FaultScheduleError(f"{path}: line {error.lineno}: {error.msg}; the file is to be JSON") from None
+    try:
+        return _entries(schedule)
+    except FaultScheduleError as error:
+        raise FaultScheduleError(f"{path}: {error}") from None
+
+
+def _entries(schedule: Any) -> list[str]:
+    _check_keys(schedule, "", ("seed", "faults"))
+    seed = _integer(schedule.get("seed", 0), "seed", 0)
+    rules = schedule.get("faults")
+    if not isinstance(rules, list) or len(rules) > _MOST_RULES:
+        raise FaultScheduleError(f"faults is to be a list of at most {_MOST_RULES} objects")
+    return [f"seed={seed}", *(_entry(rule, f"faults[{number}]") for number, rule in enumerate(rules))]
+
+
+def _entry(rule: Any, where: str) -> str:
+    _check_keys(rule, where, ("kind", *_WHEN, "milliseconds", "session"))
+    kind = _kind(rule.get("kind"), f"{where}.kind")
+    given = [key for key in _WHEN if key in rule]
+    if len(given) != 1:
+        raise FaultScheduleError(f"{where} needs one of {', '.join(_WHEN)}; it has {', '.join(given) or 'none'}")
+    entry = kind.value + _when(rule, given[0], where)
+    if kind.delays != ("milliseconds" in rule):
+        raise FaultScheduleError(
+            f"{where}: {kind.value} needs milliseconds" if kind.delays else f"{where}: {kind.value} has no milliseconds"
+        )
+    if kind.delays:
+        entry += f":{_integer(rule['milliseconds'], f'{where}.milliseconds', 1, _MOST_MILLISECONDS)}"
+    if "session" in rule:
+        if kind is Kind.BUSY:
+            raise FaultScheduleError(f"{where}: busy has no session: it is before there is one")
+        entry += f"#{_integer(rule['session'], f'{where}.session', 1)}"
+    return entry
+
+
+def _when(rule: dict[str, Any], key: str, where: str) -> str:
+    if key == "probability":
+        value = rule[key]
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
+            raise FaultScheduleError(f"{where}.probability is {value!r}, not a number above 0 and up to 1")
+        return f"%{value!r}"
+    return f"@{_integer(rule[key], f'{where}.{key}', 1)}" + ("+" if key == "from" else "")
+
+
+def _kind(value: Any, where: str) -> Kind:
+    names = [kind.value for kind in Kind]
+    if value in names:
+        return Kind(value)
+    raise FaultScheduleError(f"{where} is {value!r}; {_hint(str(value), names)}")
+
+
+def _integer(value: Any, where: str, least: int, most: int = _MOST_NUMBER) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise FaultScheduleError(f"{where} is {value!r}, not a whole number from {least} to {most}")
+    return value
+
+
+def _check_keys(value: Any, where: str, known: Collection[str]) -> None:
+    if not isinstance(value, dict):
+        raise FaultScheduleError(f"{where or 'the whole'} is to be an object")
+    for key in value:
+        if key not in known:
+            raise FaultScheduleError(f"{where + '.' if where else ''}{key} is no key; {_hint(key, known)}")
+
+
+def _hint(word: str, known: Collection[str]) -> str:
+    nearest = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}"

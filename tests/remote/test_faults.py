@@ -1,0 +1,163 @@
+"""`hpu serve --faults FILE`: what programs see of each fault, the same each time, and what is wrong with files."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any
+
+import pytest
+
+from habana_frameworks.tensorflow import fault_schedule
+from tests.remote.servers import Server
+from tests.support.processes import run, run_python
+
+# Prints the numbers of the steps that failed, and of each error the kind and the text.
+TRAIN = """
+import sys, time
+import tensorflow as tf
+from habana_frameworks.tensorflow import load_habana_module, statistics
+load_habana_module()
+failed = []
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(tf.nn.softmax(x @ x))
+
+begin = time.monotonic()
+for number in range(1, 1 + STEPS):
+    try:
+        with tf.device("HPU:0"):
+            assert abs(float(step(tf.ones([8, 8]))) - 8) < 1e-4
+    except tf.errors.OpError as error:
+        failed.append(number)
+        print(type(error).__name__, error.message)
+print(f"failed: {failed}")
+print(f"seconds: {time.monotonic() - begin}")
+print(f"fallbacks: {statistics.get().fallbacks}")
+"""
+
+
+def schedule(directory: pathlib.Path, **content: Any) -> pathlib.Path:
+    path = directory / "faults.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def train(backend: str, steps: int = 6, **variables: str) -> list[str]:
+    code = TRAIN.replace("STEPS", str(steps))
+    return run_python(code, {"HPU_BACKEND": backend, **variables}).stdout.splitlines()
+
+
+def value(lines: list[str], name: str) -> str:
+    return next(line.partition(": ")[2] for line in lines if line.startswith(f"{name}: "))
+
+
+# In the order of the sessions that meet them: rule, error and a part of its text, which of six steps fail.
+ERRORS = [
+    ({"kind": "launch", "at": 3}, "InternalError", "launch of ", [3]),
+    ({"kind": "out_of_memory", "at": 2}, "ResourceExhaustedError", "out of device memory", [2]),
+    ({"kind": "copy", "at": 3}, "InternalError", "copy@3", None),
+    ({"kind": "lost", "at": 5}, "AbortedError", "the HPU is lost", None),
+    ({"kind": "drop", "at": 2}, "UnavailableError", "has gone or ended the session", None),
+    ({"kind": "drop", "at": 8}, "UnavailableError", "has gone or ended the session", None),  # the cluster is compiling
+    ({"kind": "silence", "from": 1}, "UnavailableError", "has gone or ended the session", None),
+]
+
+
+def test_each_error_is_the_cards(tmp_path: pathlib.Path) -> None:
+    rules = [{**rule, "session": number} for number, (rule, *_) in enumerate(ERRORS, start=1)]
+    path = schedule(tmp_path, faults=[*rules, {"kind": "busy", "from": len(ERRORS) + 1}])
+    with Server(tmp_path, "--faults", str(path)) as server:
+        for rule, error, text, steps in ERRORS:
+            # The server's silence is noticed after the lease.
+            lines = train(server.backend, steps=6 if rule["kind"] != "silence" else 30000)
+            assert lines[0].startswith(error), lines
+            assert any(text in line for line in lines), lines
+            if steps:  # later work goes on
+                assert value(lines, "failed") == str(steps)
+        lines = train(server.backend, steps=1)
+        assert lines[0].startswith("UnavailableError"), lines
+        assert any("no HPU module is free" in line for line in lines), lines
+
+
+def test_a_failed_compile_falls_back_or_says_so(tmp_path: pathlib.Path) -> None:
+    path = schedule(tmp_path, faults=[{"kind": "compile", "from": 1}])
+    with Server(tmp_path, "--faults", str(path)) as server:
+        lines = train(server.backend)
+        assert value(lines, "failed") == "[]"
+        assert int(value(lines, "fallbacks")) == 6
+        lines = train(server.backend, TF_CPU_RUNTIME_FALLBACK="forbid")
+        assert lines[0].startswith("InternalError")
+        assert any("compile@1" in line for line in lines), lines
+        assert value(lines, "failed") == "[1, 2, 3, 4, 5, 6]"
+
+
+def test_what_is_late_comes_all_the_same(tmp_path: pathlib.Path) -> None:
+    delays = ("slow_copy", "slow_compile", "delay")
+    rules = [
+        {"kind": kind, "from": 1, "milliseconds": 100, "session": number} for number, kind in enumerate(delays, start=1)
+    ]
+    with Server(tmp_path, "--faults", str(schedule(tmp_path, faults=rules))) as server:
+        for _ in delays:
+            lines = train(server.backend)
+            assert value(lines, "failed") == "[]"
+            assert float(value(lines, "seconds")) > 0.1
+        assert value(lines, "fallbacks") == "0"
+
+
+def test_the_seed_decides(tmp_path: pathlib.Path) -> None:
+    failed = []
+    for seed in (3, 3, 4):
+        rules = [{"kind": "launch", "probability": 0.1}, {"kind": "copy", "probability": 0.02}]
+        with Server(tmp_path, "--faults", str(schedule(tmp_path, seed=seed, faults=rules))) as server:
+            failed.append(value(train(server.backend, steps=100), "failed"))
+    assert failed[0] == failed[1] != failed[2]
+    assert failed[0] != "[]"
+
+
+def test_without_a_file_nothing_fails(tmp_path: pathlib.Path) -> None:
+    with Server(tmp_path) as server:
+        assert value(train(server.backend), "failed") == "[]"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"fault": []}, "fault is no key; did you mean faults?"),
+        ({"seed": 1}, "faults is to be a list"),
+        ({"seed": -1, "faults": []}, "seed is -1, not a whole number from 0"),
+        ([], "the whole is to be an object"),
+        ({"faults": [{"kind": "lots", "at": 1}]}, "faults[0].kind is 'lots'; did you mean lost?"),
+        ({"faults": [{"kind": "lost"}]}, "faults[0] needs one of at, from, probability; it has none"),
+        ({"faults": [{"kind": "lost", "at": 1, "from": 2}]}, "it has at, from"),
+        ({"faults": [{"kind": "lost", "at": 0}]}, "faults[0].at is 0"),
+        ({"faults": [{"kind": "lost", "at": True}]}, "faults[0].at is True"),
+        ({"faults": [{"kind": "lost", "probabilty": 0.1}]}, "did you mean probability?"),
+        ({"faults": [{"kind": "copy", "probability": 1.5}]}, "faults[0].probability is 1.5"),
+        ({"faults": [{"kind": "copy", "at": 1}, {"kind": "delay", "at": 1}]}, "faults[1]: delay needs milliseconds"),
+        ({"faults": [{"kind": "copy", "at": 1, "milliseconds": 5}]}, "copy has no milliseconds"),
+        ({"faults": [{"kind": "delay", "at": 1, "milliseconds": 20000}]}, "faults[0].milliseconds is 20000"),
+        ({"faults": [{"kind": "busy", "at": 1, "session": 1}]}, "busy has no session"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path: pathlib.Path, content: Any, message: str) -> None:
+    path = tmp_path / "faults.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(fault_schedule.FaultScheduleError) as error:
+        fault_schedule.read(str(path))
+    assert str(error.value).startswith(f"{path}: ")
+    assert message in str(error.value)
+
+
+def test_the_command_refuses_them(tmp_path: pathlib.Path) -> None:
+    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "serve", "--faults"]
+    path = tmp_path / "faults.json"
+    path.write_text('{"seed": 1\n"faults": []}')
+    done = run([*command, str(path)], check=False)
+    assert done.returncode == 2
+    assert f"{path}: line 2: " in done.stderr
+    done = run([*command, str(tmp_path / "none")], check=False)
+    assert done.returncode == 2
+    assert "No such file" in done.stderr

@@ -1,0 +1,177 @@
+"""A device server is killed at random moments of a training with checkpoints: the training says what happened, never
+hangs, and, started again, ends with the weights of one that nobody disturbed.
+
+    python -m tests.soak.kill_server --kills 50 --epochs 40 --seed 1
+
+Trains examples/digits_resume.py. Exit code 1: a training hung, failed without naming the server, or ended with other
+weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import tensorflow as tf
+
+from tests.remote.servers import Server
+from tests.support.processes import ROOT
+
+# From the server's death to the end of the process: 10 s for the error, the rest for a machine that is very busy.
+_MOST_SECONDS = 240
+_MOST_TRAINING_SECONDS = 900
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What the command line says."""
+
+    kills: int
+    epochs: int
+    seed: int
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What happened, and what is wrong."""
+
+    kills: int = 0
+    trainings: int = 0
+    """That ended, with the right weights."""
+    ends: dict[str, int] = dataclasses.field(default_factory=dict)
+    """How the processes ended whose server was killed, and how often."""
+    slowest_seconds: float = 0.0
+    """From the server's death to the process's end."""
+    problems: list[str] = dataclasses.field(default_factory=list)
+
+
+class _Process:
+    """One start of the training."""
+
+    def __init__(self, backend: str, checkpoints: pathlib.Path, epochs: int) -> None:
+        arguments = ["--checkpoints", str(checkpoints), "--epochs", str(epochs), "--save-every", "10"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "2"}
+        self._backend = backend
+        self._process = subprocess.Popen(
+            [sys.executable, "examples/digits_resume.py", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd=ROOT,
+            text=True,
+        )
+
+    def ends_within(self, seconds: float) -> bool:
+        """Waits for its end for so long."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.communicate(timeout=seconds)
+        return self._process.poll() is not None
+
+    def end(self) -> tuple[str, str]:
+        """How it ended, and what is wrong with that."""
+        hung = not self.ends_within(_MOST_SECONDS)
+        if hung:
+            self._process.kill()
+        output, errors = self._process.communicate()
+        report = f"{output[-500:]}\n{errors[-3000:]}"
+        if hung:
+            return "hung", f"hung for {_MOST_SECONDS} s: {report}"
+        code = self._process.returncode
+        if code == 0:
+            return "had ended", ""
+        named = f"device server at {self._backend}" in errors or f"server answers at {self._backend}" in errors
+        if code == os.EX_TEMPFAIL and named:
+            return "device lost", ""
+        if code == 1 and named and "saved after" not in output:
+            return "no device to begin with", ""
+        return f"exit code {code}", f"exit code {code}: {report}"
+
+
+def run(options: Options, directory: pathlib.Path) -> Outcome:
+    """Kills servers, whose sockets are in `directory`, and checks what each training came to."""
+    outcome = Outcome()
+    chance = random.Random(options.seed)
+    undisturbed = directory / "undisturbed"
+    seconds, problems = _train(directory, undisturbed, options.epochs)
+    outcome.problems += problems
+    while not outcome.problems and outcome.kills < options.kills:
+        checkpoints = directory / f"training-{outcome.trainings}"
+        # Some trainings are disturbed once, others a dozen times.
+        for _ in range(chance.randint(1, 12)):
+            if outcome.problems or outcome.kills == options.kills:
+                break
+            _disturb(directory, checkpoints, options.epochs, chance.uniform(0, seconds), outcome)
+        outcome.problems += _train(directory, checkpoints, options.epochs)[1]
+        outcome.problems += _differences(undisturbed, checkpoints)
+        outcome.trainings += 1
+        print(f"{outcome.kills} kills: {outcome.ends}", file=sys.stderr, flush=True)
+    return outcome
+
+
+def _train(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int) -> tuple[float, list[str]]:
+    """To the end; how long it took, and what is wrong."""
+    with Server(directory) as server:
+        begin = time.monotonic()
+        process = _Process(server.backend, checkpoints, epochs)
+        process.ends_within(_MOST_TRAINING_SECONDS)
+        end, problem = process.end()
+    return time.monotonic() - begin, [] if end == "had ended" else [problem or f"it ended with: {end}"]
+
+
+def _disturb(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int, after: float, outcome: Outcome) -> None:
+    """Kills the server that many seconds after the training was started."""
+    with Server(directory) as server:
+        process = _Process(server.backend, checkpoints, epochs)
+        process.ends_within(after)
+        server.kill()
+        killed = time.monotonic()
+        end, problem = process.end()
+    outcome.kills += 1
+    outcome.ends[end] = outcome.ends.get(end, 0) + 1
+    outcome.slowest_seconds = max(outcome.slowest_seconds, time.monotonic() - killed)
+    outcome.problems += filter(None, [problem])
+
+
+def _differences(expected: pathlib.Path, actual: pathlib.Path) -> list[str]:
+    """Variables of the last checkpoints that are not the same, bit for bit."""
+    one, other = (tf.train.load_checkpoint(str(directory)) for directory in (expected, actual))
+    names = [name for name in one.get_variable_to_shape_map() if name.endswith(".ATTRIBUTES/VARIABLE_VALUE")]
+    assert any("kernel" in name for name in names), names
+    return [
+        f"{actual.name}: {name} differs"
+        for name in names
+        if "save_counter" not in name and not np.array_equal(one.get_tensor(name), other.get_tensor(name))
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=50, help="default: %(default)s")
+    parser.add_argument("--epochs", type=int, default=40, help="of 22 steps each (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    options = Options(arguments.kills, arguments.epochs, arguments.seed)
+    with tempfile.TemporaryDirectory(prefix="hpu-soak-") as directory:
+        outcome = run(options, pathlib.Path(directory))
+    if arguments.json:
+        print(json.dumps(dataclasses.asdict(outcome), indent=2))
+    else:
+        print(f"{outcome.kills} kills, {outcome.trainings} trainings with the right weights; {outcome.ends}")
+        print(f"the slowest process ended {outcome.slowest_seconds:.1f} s after its server")
+        print(*outcome.problems, sep="\n")
+    return 1 if outcome.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
