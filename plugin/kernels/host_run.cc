@@ -36,7 +36,7 @@ class HostRun {
     TF_RETURN_IF_ERROR(program.Run(context_, std::move(inputs), &outputs));
     TF_RETURN_IF_ERROR(PrepareUpdates());
     TF_RETURN_IF_ERROR(SetOutputs(outputs));
-    CommitUpdates();
+    TF_RETURN_IF_ERROR(CommitUpdates());
     return bytes_;
   }
 
@@ -46,7 +46,8 @@ class HostRun {
     HostVariables::Variable temporary;  // stands for it
     Tensor before;                      // its value, held so that CPU kernels write to a new buffer
     bool changed = false;
-    Tensor after;  // in the memory where the program's variable lives
+    bool in_place = false;  // nobody else holds the variable's memory, and the new value fits
+    Tensor after;           // in the memory where the program's variable lives; in host memory if in_place
   };
 
   absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
@@ -58,9 +59,13 @@ class HostRun {
   absl::StatusOr<Tensor> ToDevice(const Tensor& tensor) {
     Tensor copy;
     TF_RETURN_IF_ERROR(context_->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
-    TF_RETURN_IF_ERROR(device_.CopyToDevice(tensor.tensor_data().data(), AddressOf(copy), tensor.TotalBytes()));
-    bytes_ += tensor.TotalBytes();
+    TF_RETURN_IF_ERROR(CopyToDevice(tensor, copy));
     return copy;
+  }
+
+  absl::Status CopyToDevice(const Tensor& from, const Tensor& to) {
+    bytes_ += from.TotalBytes();
+    return device_.CopyToDevice(from.tensor_data().data(), AddressOf(to), from.TotalBytes());
   }
 
   // A temporary variable with the value of input `i`'s; the same one for the same variable.
@@ -88,7 +93,11 @@ class HostRun {
       entry.changed = !entry.variable->is_initialized || !value.SharesBufferWith(entry.before) ||
                       value.shape() != entry.before.shape();
       if (!entry.changed) continue;
-      if (value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
+      const Tensor& current = *entry.variable->tensor();
+      entry.in_place = entry.variable->is_initialized && current.dtype() == value.dtype() &&
+                       current.shape() == value.shape() && current.RefCountIsOne() &&
+                       device_.Owns(current.tensor_data().data());
+      if (entry.in_place || value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
         entry.after = value;
       } else {
         TF_ASSIGN_OR_RETURN(entry.after, ToDevice(value));
@@ -113,12 +122,18 @@ class HostRun {
     return absl::OkStatus();
   }
 
-  void CommitUpdates() {
+  // Nothing can fail any more but the device itself.
+  absl::Status CommitUpdates() {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;
+      if (entry.in_place) {
+        TF_RETURN_IF_ERROR(CopyToDevice(entry.after, *entry.variable->tensor()));
+        continue;
+      }
       *entry.variable->tensor() = entry.after;
       entry.variable->is_initialized = true;
     }
+    return absl::OkStatus();
   }
 
   tensorflow::OpKernelContext* const context_;
