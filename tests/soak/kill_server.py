@@ -110,7 +110,12 @@ def run(options: Options, directory: pathlib.Path) -> Outcome:
         for _ in range(chance.randint(1, 12)):
             if outcome.problems or outcome.kills == options.kills:
                 break
-            _disturb(directory, checkpoints, options.epochs, chance.uniform(0, seconds), outcome)
+            whole = not checkpoints.exists()
+            ended_after = _disturb(directory, checkpoints, options.epochs, chance.uniform(0, seconds), outcome)
+            if ended_after is not None:
+                # The machine has become less busy, or only a part was left to train.
+                seconds = ended_after if whole else seconds
+                break
         outcome.problems += _train(directory, checkpoints, options.epochs)[1]
         outcome.problems += _differences(undisturbed, checkpoints)
         outcome.trainings += 1
@@ -128,11 +133,17 @@ def _train(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int) -> t
     return time.monotonic() - begin, [] if end == "had ended" else [problem or f"it ended with: {end}"]
 
 
-def _disturb(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int, after: float, outcome: Outcome) -> None:
-    """Kills the server that many seconds after the training was started."""
+def _disturb(
+    directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int, after: float, outcome: Outcome
+) -> float | None:
+    """Kills the server that many seconds after the training was started, or tells after how many that had ended."""
     with Server(directory) as server:
+        begin = time.monotonic()
         process = _Process(server.backend, checkpoints, epochs)
-        process.ends_within(after)
+        if process.ends_within(after):
+            end, problem = process.end()
+            outcome.problems += [] if end == "had ended" else [problem or f"it ended with: {end}"]
+            return time.monotonic() - begin
         server.kill()
         killed = time.monotonic()
         end, problem = process.end()
@@ -140,6 +151,7 @@ def _disturb(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int, af
     outcome.ends[end] = outcome.ends.get(end, 0) + 1
     outcome.slowest_seconds = max(outcome.slowest_seconds, time.monotonic() - killed)
     outcome.problems += filter(None, [problem])
+    return None
 
 
 def _differences(expected: pathlib.Path, actual: pathlib.Path) -> list[str]:
