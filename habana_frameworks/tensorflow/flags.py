@@ -68,6 +68,8 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "bool", "false"),
     values.Flag("HPU_COLLECTIVE_BUCKET_MB", "int", "25"),
+    values.Flag("HPU_COLLECTIVE_PRECISION", "enum", "float32", ("float32", "bfloat16")),
+    values.Flag("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "bool", "false"),
     values.Flag("HPU_COLLECTIVE_STALL_S", "int", "60"),
     values.Flag("HBN_TF_GRAPH_PREFIX", "string", ""),
     values.Flag("TF_GRAPPLER_GRAPH_DEF_PATH", "string", ""),
@@ -94,7 +96,6 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_HCCL_MEMORY_ALLOWANCE_MB", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_USE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_NO_EMULATE_SIGNALING_FROM_ENCAP_OP", "string", "", effect=values.Effect.INERT),
-    values.Flag("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_ALLOW_CONTROL_EDGES_IN_HABANA_OPS", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_USE_CLUSTER_OP", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_EXPERIMENTAL_BATCH_VARIABLES", "string", "", effect=values.Effect.INERT),
@@ -547,6 +548,20 @@ def collective_bucket_mb() -> int:
     is full, while the backward pass goes on; 0 reduces all at once at its end.
     """
     return values.parse_int(_BY_NAME["HPU_COLLECTIVE_BUCKET_MB"])
+
+
+def collective_precision() -> str:
+    """HPU_COLLECTIVE_PRECISION: Type in which all-reduces in graphs exchange and add float32 tensors; bfloat16
+    halves what they send and rounds each sum.
+    """
+    return values.parse_string(_BY_NAME["HPU_COLLECTIVE_PRECISION"])
+
+
+def tf_habana_collective_reduce_sync() -> bool:
+    """TF_HABANA_COLLECTIVE_REDUCE_SYNC: Whether reductions wait for the whole backward pass, as with
+    HPU_COLLECTIVE_BUCKET_MB=0, rather than go on beside it.
+    """
+    return values.parse_bool(_BY_NAME["TF_HABANA_COLLECTIVE_REDUCE_SYNC"])
 
 
 def collective_stall_s() -> int:

@@ -2,12 +2,14 @@
 // with the other workers over whatever transport TensorFlow has set up. (The kernels that TensorFlow has for any device
 // would merge in a copy of the device's buffers and drop the result.)
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/device/hpu_device.h"
@@ -18,6 +20,7 @@
 #include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/variant.h"
 #include "tensorflow/core/framework/variant_encode_decode.h"
 #include "tensorflow/core/util/device_name_utils.h"
 #include "tsl/platform/errors.h"
@@ -39,6 +42,61 @@ absl::StatusOr<tensorflow::Device*> CpuBeside(OpKernelContext* context) {
   return cpu;
 }
 
+// What HpuCollectiveStart gives to HpuCollectiveReduce: a copy of a tensor that arrives on the host. Thread safe.
+class Staged {
+ public:
+  // Both are called once.
+  void Arrived(absl::Status status) {
+    std::function<void(absl::Status)> waiter;
+    {
+      absl::MutexLock lock(&mutex_);
+      status_ = std::move(status);
+      waiter = std::move(waiter_);
+    }
+    if (waiter) waiter(*status_);
+  }
+  void WhenArrived(std::function<void(absl::Status)> waiter) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!status_.has_value()) {
+        waiter_ = std::move(waiter);
+        return;
+      }
+    }
+    waiter(*status_);
+  }
+
+  Tensor tensor;  // complete once it has arrived
+
+ private:
+  absl::Mutex mutex_;
+  std::optional<absl::Status> status_;  // once it has arrived
+  std::function<void(absl::Status)> waiter_;
+};
+
+// Staged as a value of a variant tensor.
+struct StagedHandle {
+  std::shared_ptr<Staged> staged;
+  static const char* TypeName() { return "hpu::StagedHandle"; }
+  // It does not leave the process.
+  void Encode(tensorflow::VariantTensorData*) const {}
+  bool Decode(const tensorflow::VariantTensorData&) { return false; }
+};
+
+// Queues the copy of `source` to new host memory. `arrived` is called unless an error is returned, and only after this
+// has set `destination`.
+absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Tensor* destination,
+                                 std::function<void(absl::Status)> arrived) {
+  *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
+  if (!destination->IsInitialized()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no host memory for ", source.TotalBytes(), " bytes that workers exchange"));
+  }
+  device.CopyToHost(AddressOf(source), const_cast<char*>(destination->tensor_data().data()), source.TotalBytes(),
+                    std::move(arrived));
+  return absl::OkStatus();
+}
+
 // One execution: copies to the host, the CPU's kernel, copies back. Deletes itself at the end.
 class Run {
  public:
@@ -55,17 +113,21 @@ class Run {
  private:
   void CopyInput(int i) {
     const Tensor& input = context_->input(i);
+    if (input.dtype() == tensorflow::DT_VARIANT) {
+      const auto* handle = input.scalar<tensorflow::Variant>()().get<StagedHandle>();
+      if (handle == nullptr) return Arrived(absl::InvalidArgumentError("the input is not HpuCollectiveStart's"));
+      return handle->staged->WhenArrived([this, i, staged = handle->staged](absl::Status status) {
+        inputs_[i] = std::move(staged->tensor);  // nobody else wants it: the CPU's kernel may add in place
+        Arrived(std::move(status));
+      });
+    }
     if (input.TotalBytes() == 0 || !device_.Owns(input.tensor_data().data())) {
       inputs_[i] = input;
       return Arrived(absl::OkStatus());
     }
-    inputs_[i] = Tensor(device_.host_allocator(), input.dtype(), input.shape());
-    if (!inputs_[i].IsInitialized()) {
-      return Arrived(absl::ResourceExhaustedError(
-          absl::StrCat("no host memory for the ", input.TotalBytes(), " bytes that ", kernel_->name(), " exchanges")));
-    }
-    device_.CopyToHost(AddressOf(input), const_cast<char*>(inputs_[i].tensor_data().data()), input.TotalBytes(),
-                       [this](absl::Status status) { Arrived(std::move(status)); });
+    absl::Status queued =
+        CopyToNewHostTensor(device_, input, &inputs_[i], [this](absl::Status status) { Arrived(std::move(status)); });
+    if (!queued.ok()) Arrived(std::move(queued));
   }
 
   // Called once for each input and once by Start.
@@ -83,7 +145,8 @@ class Run {
   absl::Status Exchange() {
     TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
     TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
-    watch_ = CollectiveWatch::Get().Begin(*context_);
+    const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
+    watch_ = CollectiveWatch::Get().Begin(*context_, receives ? nullptr : &inputs_[0]);
     call_.emplace(context_, kernel_, cpu, host->runner(), std::move(inputs_));
     kernel_->ComputeAsync(call_->context(), [this] { CopyOutputs(); });
     return absl::OkStatus();
@@ -127,11 +190,39 @@ class Run {
   std::optional<HostCall> call_;
 };
 
+constexpr char kReduceStaged[] = "HpuCollectiveReduce";
+
+class StartKernel : public tensorflow::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* context) override {
+    absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
+    OP_REQUIRES_OK(context, device.status());
+    const Tensor& input = context->input(0);
+    auto staged = std::make_shared<Staged>();
+    if (input.TotalBytes() == 0) {
+      staged->tensor = input;
+      staged->Arrived(absl::OkStatus());
+    } else {
+      // What is copied must stay until the end of the copy.
+      OP_REQUIRES_OK(context,
+                     CopyToNewHostTensor(**device, input, &staged->tensor,
+                                         [staged, input](absl::Status status) { staged->Arrived(std::move(status)); }));
+    }
+    Tensor handle(tensorflow::DT_VARIANT, {});
+    handle.scalar<tensorflow::Variant>()() = StagedHandle{std::move(staged)};
+    context->set_output(0, handle);
+  }
+};
+
 class CollectiveKernel : public AsyncOpKernel {
  public:
   explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction) : AsyncOpKernel(construction) {
+    tensorflow::NodeDef node = construction->def();
+    if (node.op() == kReduceStaged) node.set_op("CollectiveReduceV2");  // with the data in place of the handle
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
-        MakeCpuKernel(construction->def(), construction->graph_def_version());
+        MakeCpuKernel(node, construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
     kernel_ = *std::move(kernel);
     OP_REQUIRES(construction, kernel_->AsAsync() != nullptr,
@@ -155,10 +246,17 @@ class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFacto
   }
 };
 
-constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",      "CollectiveBcastSend",
-                                "CollectiveBcastRecv",   "CollectiveReduceV2",    "CollectiveGatherV2",
-                                "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
-                                "CollectiveAllToAllV2"};
+constexpr const char* kOps[] = {"CollectiveReduce",
+                                "CollectiveGather",
+                                "CollectiveBcastSend",
+                                "CollectiveBcastRecv",
+                                "CollectiveReduceV2",
+                                "CollectiveGatherV2",
+                                "CollectiveBcastSendV2",
+                                "CollectiveBcastRecvV2",
+                                "CollectiveReduceScatterV2",
+                                "CollectiveAllToAllV2",
+                                kReduceStaged};
 
 // Data of type int32 lie in host memory, as do keys, sizes and handles.
 std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
@@ -186,6 +284,7 @@ bool RegisterAll() {
     const tensorflow::OpDef* op = nullptr;
     TF_CHECK_OK(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
     for (const bool int32 : {false, true}) {
+      if (int32 && name == kReduceStaged) continue;
       registrars->push_back(std::make_unique<tensorflow::kernel_factory::OpKernelRegistrar>(
           Definition(*op, int32).release(), "HpuCollectiveKernel", std::make_unique<CollectiveKernelFactory>()));
     }
@@ -194,6 +293,8 @@ bool RegisterAll() {
 }
 
 [[maybe_unused]] const bool registered = RegisterAll();
+
+REGISTER_KERNEL_BUILDER(Name("HpuCollectiveStart").Device(kDeviceType).HostMemory("staged"), StartKernel);
 
 }  // namespace
 }  // namespace hpu

@@ -31,11 +31,10 @@ int KeyOf(tensorflow::OpKernelContext& context, const char* name) {
   return value;
 }
 
-std::string Describe(tensorflow::OpKernelContext& context) {
+std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data) {
   const tensorflow::OpKernel& kernel = context.op_kernel();
-  const tensorflow::Tensor* data = nullptr;
   std::string tensor = tensorflow::DataTypeString(kernel.output_type(0));
-  if (context.input("input", &data).ok()) absl::StrAppend(&tensor, data->shape().DebugString());
+  if (data != nullptr) absl::StrAppend(&tensor, data->shape().DebugString());
   return absl::StrCat(kernel.name(), " (", kernel.type_string(), " of ", tensor, ", group ",
                       KeyOf(context, "group_key"), ", instance ", KeyOf(context, "instance_key"), ")");
 }
@@ -94,11 +93,12 @@ CollectiveWatch& CollectiveWatch::Get() {
 
 CollectiveWatch::Entry::~Entry() { CollectiveWatch::Get().End(id_); }
 
-std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKernelContext& context) {
+std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKernelContext& context,
+                                                               const tensorflow::Tensor* data) {
   const int64_t limit = flags::CollectiveStallS();
   if (limit <= 0 || context.collective_executor() == nullptr) return nullptr;
   Waiting waiting;
-  waiting.operation = Describe(context);
+  waiting.operation = Describe(context, data);
   waiting.group_key = KeyOf(context, "group_key");
   context.collective_executor()->Ref();
   waiting.executor.reset(context.collective_executor());

@@ -34,8 +34,9 @@ class CollectiveWatch {
     const int64_t id_;
   };
 
-  // The kernel in `context` waits for others until the entry goes. Null if HPU_COLLECTIVE_STALL_S is 0.
-  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context);
+  // The kernel in `context` waits for others until the entry goes; `data`, which may be null, is what it gives them.
+  // Null if HPU_COLLECTIVE_STALL_S is 0.
+  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data);
 
  private:
   struct Waiting {

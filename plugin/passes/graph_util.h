@@ -24,6 +24,7 @@ inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 // Attributes by which the passes speak to each other; none survives the last pass.
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: marking found that the node may be in a cluster
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
+inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: the node stays outside, for host ops
 inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: its errors would be lost in a cluster
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where the node goes if no cluster takes it

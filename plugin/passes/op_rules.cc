@@ -64,7 +64,8 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (op == kPhiloxStateOp || op == kCheckIndicesOp || op == kCheckRangeOp)
     return OpRefusal{"host", "works on the host for the clusters"};
   if (op == "Placeholder") return OpRefusal{"border", "is fed by the caller"};
-  if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective")) {
+  if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective") ||
+      absl::StartsWith(op, "HpuCollective")) {
     return OpRefusal{"communication", "waits for others: inside a cluster it could block the device"};
   }
   if (op == kLaunchOp || op == "XlaLaunch" || absl::StartsWith(op, "_Xla")) {

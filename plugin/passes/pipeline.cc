@@ -8,6 +8,7 @@
 #include "plugin/passes/bf16_pass.h"
 #include "plugin/passes/check_pass.h"
 #include "plugin/passes/clustering_rules.h"
+#include "plugin/passes/collective_pass.h"
 #include "plugin/passes/dump.h"
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/fold_pass.h"
@@ -42,6 +43,7 @@ constexpr Pass kPasses[] = {
     {"fp32_math", RoundOperandsOfProducts, /*for_clusters=*/false},
     {"random", RewriteRandomOps},
     {"checks", AddChecks},
+    {"collectives", RewriteCollectives},
     {"mark", MarkCandidates},
     {"segment", SegmentGraph},
     {"sizes", RewriteSizes},

@@ -58,8 +58,10 @@ class Classifier {
     }
     // A mandatory cluster has a class to itself.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
+    int stage = -1;
+    tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
     const auto key = std::make_tuple(node->assigned_device_name_index(), order_->FrameOf(node->id()), predicate, alone,
-                                     by_scope_ ? JitScopeName(*node) : std::string());
+                                     stage, by_scope_ ? JitScopeName(*node) : std::string());
     return classes_.emplace(key, static_cast<int>(classes_.size())).first->second;
   }
 
@@ -69,7 +71,7 @@ class Classifier {
   const OrderGraph* order_;
   bool by_scope_;
   std::unique_ptr<DeadnessAnalysis> deadness_;
-  std::map<std::tuple<int, int, uintptr_t, int, std::string>, int>
+  std::map<std::tuple<int, int, uintptr_t, int, int, std::string>, int>
       classes_;  // numbered as they come: pointers do not matter
 };
 
@@ -224,6 +226,7 @@ absl::Status SegmentGraph(PassContext* context) {
     }
     node->ClearAttr(kCandidateAttr);
     node->ClearAttr(kHostShapeAttr);
+    node->ClearAttr(kStageAttr);
     node->ClearAttr(kUncheckedAttr);
   }
   return CopyConstantsIntoClusters(graph);

@@ -58,6 +58,8 @@ class Trained:
     replicas: int
     fallbacks: int
     clusters: dict[str, int]
+    compiled: int
+    disk_hits: int
     devices: list[str]
 
 

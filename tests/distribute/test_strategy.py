@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
+import sys
+import textwrap
 
+import numpy as np
 import pytest
 
-from tests.distribute.jobs import Trained, assert_same_weights, train
+from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow.recipe_store import list_entries
+from tests.distribute.jobs import Trained, assert_same_weights, run_job, train
 from tests.remote.servers import Server
+from tests.support.processes import run, run_python
 
 CASES = ("cnn-fit", "cnn-loop", "transformer-loop")
 
@@ -19,9 +26,16 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The recipes on disk that two workers share."""
+    return tmp_path_factory.mktemp("recipes")
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory, recipes: pathlib.Path) -> dict[str, list[Trained]]:
     """By two workers."""
-    return train(tmp_path_factory.mktemp("pair"), 2, *CASES)
+    environment = {"TF_RECIPE_CACHE_PATH": str(recipes)}
+    return train(tmp_path_factory.mktemp("pair"), 2, *CASES, environment=environment)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -39,12 +53,92 @@ def test_two_workers_train_as_one_does(
         assert worker.numbers == pytest.approx(expected.numbers, rel=1e-4)
 
 
+def test_workers_share_their_recipes(pair: dict[str, list[Trained]], recipes: pathlib.Path) -> None:
+    last = pair[CASES[-1]]
+    assert sum(worker.compiled for worker in last) == len(list_entries(recipes).entries), "one compiles for all"
+    assert sum(worker.disk_hits for worker in last) > 0
+
+
+def count_buckets(sizes: list[int], limit: int) -> int:
+    """As TensorFlow packs them: the last layers' first, each bucket until it holds more than the limit."""
+    filled = [0]
+    for size in reversed(sizes):
+        if filled[-1] > limit:
+            filled.append(0)
+        filled[-1] += size
+    return len(filled)
+
+
+def test_a_step_has_a_cluster_for_each_bucket_and_one_for_the_updates(
+    tmp_path: pathlib.Path, alone: dict[str, list[Trained]], pair: dict[str, list[Trained]]
+) -> None:
+    """The transformer's gradients in one bucket, by the default, and in several."""
+    case = "transformer-loop"
+    (expected,) = alone[case]
+    steps = len(expected.numbers)
+    assert set(expected.clusters.values()) == {steps} and len(expected.clusters) == 1
+    for worker in pair[case]:
+        assert set(worker.clusters.values()) == {steps} and len(worker.clusters) == 1 + 1
+    sizes = [weight.nbytes for weight in expected.weights]
+    limit = sum(sizes) // 4
+    buckets = count_buckets(sizes, limit)
+    assert buckets > 2
+    for worker in train(tmp_path, 2, case, options=("--bucket-bytes", str(limit)))[case]:
+        assert set(worker.clusters.values()) == {steps} and len(worker.clusters) == buckets + 1
+        assert_same_weights(worker, expected)
+
+
 def test_four_workers_on_modules_of_a_device_server(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
     with Server(tmp_path) as server:
         workers = train(tmp_path, 4, "cnn-loop", environment={"HPU_BACKEND": server.backend})["cnn-loop"]
     for worker in workers:
         assert worker.replicas == 4
         assert_same_weights(worker, alone["cnn-loop"][0])
+
+
+def test_estimator(tmp_path: pathlib.Path) -> None:
+    values = []
+    for count in (1, 2):
+        directory = tmp_path / str(count)
+        directory.mkdir()
+        run_job(count, pathlib.Path(__file__).with_name("estimator.py"), str(directory))
+        values.append(json.loads((directory / "variables.json").read_text()))
+    for name, expected in values[0].items():
+        np.testing.assert_allclose(values[1][name], expected, rtol=1e-4, err_msg=name)
+
+
+def test_one_worker_without_tf_config_and_with_a_resolver(tmp_path: pathlib.Path) -> None:
+    code = """
+        import os, sys
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import load_habana_module
+        from habana_frameworks.tensorflow.distribute import HPUStrategy
+
+        load_habana_module()
+        resolver = None
+        if len(sys.argv) > 1:
+            cluster = {"worker": [f"127.0.0.1:{sys.argv[1]}"]}
+            resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+                tf.train.ClusterSpec(cluster), task_type="worker", task_id=0)
+        strategy = HPUStrategy(resolver)
+        assert isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+        with strategy.scope():
+            variable = tf.Variable(tf.ones((3,)))
+        assert variable.device.endswith("/device:HPU:0"), variable.device
+        assert strategy.num_replicas_in_sync == 1
+        checkpoint = tf.train.Checkpoint(v=variable)
+        path = checkpoint.save(os.path.join(os.environ["DIRECTORY"], "checkpoint"))
+        variable.assign_add(tf.fill((3,), 4.0))
+        checkpoint.restore(path)
+        assert variable.numpy().tolist() == [1.0] * 3
+        print(strategy.extended.worker_devices)
+    """
+    environment = {"TF_CONFIG": None, "DIRECTORY": str(tmp_path)}
+    assert "device:HPU:0" in run_python(code, environment, as_file=True).stdout
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(code))
+    with ports.reserved(1) as (number,):
+        assert "job:worker" in run([sys.executable, str(script), str(number)], environment).stdout
 
 
 @pytest.mark.slow

@@ -104,12 +104,14 @@ def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: path
     name, way = case.split("-")
     statistics.reset()
     model, numbers = WAYS[way](strategy, name, batches(name, steps))
-    counts = statistics.get()
+    counts, recipes = statistics.get(), statistics.recipes()
     record = {
         "numbers": numbers,
         "replicas": strategy.num_replicas_in_sync,
         "fallbacks": counts.fallbacks,
         "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
+        "compiled": recipes.compiled,
+        "disk_hits": recipes.disk_hits,
         "devices": sorted({weight.device for weight in model.trainable_variables}),
     }
     label = f"{case}_{multinode_helpers.comm_rank()}"

@@ -1,0 +1,24 @@
+// Collective reductions of the HPU: started early, issued in one order, with the computation cut around them.
+#ifndef HPU_PLUGIN_PASSES_COLLECTIVE_PASS_H_
+#define HPU_PLUGIN_PASSES_COLLECTIVE_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/passes/pass_context.h"
+
+namespace hpu::passes {
+
+// Each CollectiveReduceV2 on the HPU becomes HpuCollectiveStart, which queues the copy to the host, and
+// HpuCollectiveReduce, which exchanges it. Control edges between the latter give all workers, whose graphs are equal,
+// one order: by the longest path to each, then by name.
+//
+// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC, what each reduction needs beyond what those before it need is a stage of its
+// own (kStageAttr), which clusters do not cross, and the next stage waits for the start of the copy. So a bucket of
+// gradients is on its way while the rest of the backward pass runs. What no reduction needs has no stage: updates and
+// metrics.
+//
+// HPU_COLLECTIVE_PRECISION=bfloat16 casts float32 around the two.
+absl::Status RewriteCollectives(PassContext* context);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_COLLECTIVE_PASS_H_

@@ -1,0 +1,16 @@
+"""TensorFlow's collective ops with tensors on the HPU."""
+
+from __future__ import annotations
+
+import pathlib
+
+from tests.distribute.jobs import run_job
+
+
+def test_collective_ops_agree_with_numpy_and_refuse_shapes_that_differ() -> None:
+    result = run_job(2, pathlib.Path(__file__).with_name("collectives.py"), "--mismatch", check=False)
+    for rank in range(2):
+        assert f"[{rank}] collectives agree" in result.output, result.output
+    assert result.failed is not None
+    assert "hape mismatch in the collective instance" in result.output
+    assert result.seconds < 100

@@ -1,0 +1,110 @@
+"""Collective reductions: started early, in one order, the computation cut around them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import tensorflow as tf
+from tensorflow.python.ops import collective_ops
+
+from habana_frameworks.tensorflow import _passes
+from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+BUCKETS = 3
+LAYERS = 4  # of a bucket
+
+
+def all_reduce(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    return collective_ops.all_reduce_v2(tensor, 2, 1, key, name=f"reduce_{key}")
+
+
+def backward_pass() -> None:
+    """Each bucket needs what the one before it needed and more; they are built last first."""
+    gradients = [placeholder([4, 4])]
+    for _ in range(BUCKETS):
+        gradient = gradients[-1]
+        for _ in range(LAYERS):
+            gradient = tf.tanh(tf.matmul(gradient, gradient))
+        gradients.append(gradient)
+    reduced = [all_reduce(gradient, key) for key, gradient in reversed(list(enumerate(gradients[1:])))]
+    metric = tf.reduce_sum(tf.exp(gradients[1]))
+    on_cpu(tf.add_n([value * 0.1 for value in reduced]))
+    on_cpu(metric * 2.0)
+
+
+def nodes(graph: tf.compat.v1.GraphDef) -> dict[str, tf.compat.v1.NodeDef]:
+    """By name, without the numbers that new names get; so are their inputs."""
+    found = {}
+    for node in graph.node:
+        plain = tf.compat.v1.NodeDef()
+        plain.CopyFrom(node)
+        plain.name = re.sub(r"/_\d+$", "", node.name)
+        plain.input[:] = [re.sub(r"/_\d+$", "", name) for name in node.input]
+        found[plain.name] = plain
+    return found
+
+
+def cluster_of(graph: tf.compat.v1.GraphDef, name: str) -> str:
+    """The launch that gives the input of a start."""
+    return nodes(graph)[name].input[0].split(":")[0]
+
+
+def test_each_bucket_has_a_cluster_and_one_more_comes_after() -> None:
+    graph = _passes.run(graph_of(backward_pass)).graph
+    assert len(launches(graph)) == BUCKETS + 1
+    found = nodes(graph)
+    for key in range(BUCKETS):
+        start, reduce = found[f"reduce_{key}/start"], found[f"reduce_{key}/reduce"]
+        assert (start.op, reduce.op) == ("HpuCollectiveStart", "HpuCollectiveReduce")
+        assert reduce.input[0] == start.name
+    stages = [cluster_of(graph, f"reduce_{key}/start") for key in range(BUCKETS)]
+    assert len(set(stages)) == BUCKETS
+    # The next stage's cluster waits for the start of the copy, not for the reduction.
+    for key in range(BUCKETS - 1):
+        assert f"^reduce_{key}/start" in found[stages[key + 1]].input
+        assert f"^reduce_{key}/reduce" in found[f"reduce_{key + 1}/reduce"].input
+
+
+def test_equal_graphs_give_equal_orders() -> None:
+    """Whatever their nodes' order: by the longest path, then by name."""
+    graph = graph_of(backward_pass)
+    shuffled = tf.compat.v1.GraphDef()
+    shuffled.CopyFrom(graph)
+    del shuffled.node[:]
+    shuffled.node.extend(reversed(graph.node))
+    orders = []
+    for one in (graph, shuffled):
+        found = nodes(_passes.run(one, "collectives").graph)
+        orders.append({name: sorted(i for i in node.input if i.startswith("^reduce")) for name, node in found.items()})
+    assert orders[0] == orders[1]
+
+
+def test_synchronous_reductions_do_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "1")
+    graph = _passes.run(graph_of(backward_pass)).graph
+    assert len(launches(graph)) == 2
+    assert len({cluster_of(graph, f"reduce_{key}/start") for key in range(BUCKETS)}) == 1
+
+
+def test_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_COLLECTIVE_PRECISION", "bfloat16")
+
+    def build() -> None:
+        on_cpu(all_reduce(tf.tanh(placeholder([4])), 0) + 1.0)
+        whole = tf.bitcast(tf.cast(placeholder([4]), tf.float64), tf.int64)
+        on_cpu(all_reduce(whole, 1) + 1)
+
+    graph = _passes.run(graph_of(build)).graph
+    found = nodes(graph)
+    assert found["reduce_0/reduce"].attr["T"].type == tf.bfloat16.as_datatype_enum
+    assert found["reduce_1/reduce"].attr["T"].type == tf.int64.as_datatype_enum
+    assert "Cast" not in {node.op for node in graph.node}, "the casts are in the clusters before and after"
+    assert len(launches(graph)) == 2, "the second reduction needs too little for a cluster of its own"
+
+
+def test_reductions_of_host_tensors_are_left_alone() -> None:
+    graph = _passes.run(graph_of(lambda: on_cpu(all_reduce(tf.constant([1, 2]), 0)))).graph
+    assert nodes(graph)["reduce_0"].op == "CollectiveReduceV2"
