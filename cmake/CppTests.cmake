@@ -6,11 +6,12 @@ file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/serve/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/fuzz/*_test.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/backends/*/*/*_test.cc"
   # What of the compiler needs no tf2xla.
   "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_queue*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_progress*.cc")
 if(HPU_SANITIZE MATCHES "thread")
   # They run inside TensorFlow, whose locks ThreadSanitizer does not see.
-  list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(recipe|object_loader)|/compiler/.*_test")
+  list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(recipe|object_loader|hlo_passes|kernels)|/compiler/.*_test")
 endif()
 if(HPU_SANITIZE)
   # It takes the place of functions that sanitizers take the place of.

@@ -13,6 +13,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_MODULES", "int", "8"),
     values.Flag("HPU_EMULATOR_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
+    values.Flag("HPU_EMULATOR_KERNELS", "bool", "true"),
     values.Flag("HPU_EMULATOR_LOCK_DIR", "string", ""),
     values.Flag("HPU_SERVER_TOKEN", "string", "", secret=True),
     values.Flag("HPU_SERVER_TOKEN_FILE", "string", ""),
@@ -189,6 +190,14 @@ def emulator_threads() -> int:
     use.
     """
     return values.parse_int(_BY_NAME["HPU_EMULATOR_THREADS"])
+
+
+def emulator_kernels() -> bool:
+    """HPU_EMULATOR_KERNELS: Whether recipes of the emulator call kernels of ours, and TensorFlow's, where XLA's code
+    would be slower: convolutions, pooling and others (docs/emulator_kernels.md). Without them the numbers are
+    those of XLA's just-in-time compiler.
+    """
+    return values.parse_bool(_BY_NAME["HPU_EMULATOR_KERNELS"])
 
 
 def emulator_lock_dir() -> str:

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
+#include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/cpu_function_runtime.h"
 #include "xla/debug_options_flags.h"
@@ -123,6 +125,9 @@ absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
   RecipeParts parts;
   HPU_ASSIGN_OR_RETURN(parts.table, MakeProgramTable(proto));
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, MakeModule(proto));
+  if (flags::EmulatorKernels()) {
+    HPU_ASSIGN_OR_RETURN(parts.kernels, UseKernels(module.get()));
+  }
   HPU_ASSIGN_OR_RETURN(module, Optimize(std::move(module)));
   HPU_ASSIGN_OR_RETURN(const auto code, GenerateCode(std::move(module)));
   HPU_RETURN_IF_ERROR(FillSlots(*code, &parts));

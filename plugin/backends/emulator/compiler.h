@@ -9,8 +9,8 @@
 namespace hpu::emulator {
 
 // Compiles for this machine's CPU, work split for ComputePool::DefaultThreads() threads, as XLA's just-in-time compiler
-// would: XLA_FLAGS are obeyed and the numbers are the same. Errors: see CompileRecipe. Thread safe; compilations run
-// side by side.
+// would: XLA_FLAGS are obeyed, and without kernels (HPU_EMULATOR_KERNELS) the numbers are the same. Errors: see
+// CompileRecipe. Thread safe; compilations run side by side.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
 }  // namespace hpu::emulator

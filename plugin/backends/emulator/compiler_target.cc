@@ -8,6 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "llvm/TargetParser/Host.h"
 #include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/flags/flags.h"
+#include "tensorflow/core/util/util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -30,6 +33,12 @@ HostCpu DetectHostCpu() {
   return cpu;
 }
 
+// oneDNN's numbers are not those of TensorFlow's other kernels.
+std::string Kernels() {
+  if (!flags::EmulatorKernels()) return "none";
+  return absl::StrCat(KernelNames(), tensorflow::IsMKLEnabled() ? " by oneDNN" : "");
+}
+
 }  // namespace
 
 const HostCpu& GetHostCpu() {
@@ -45,7 +54,7 @@ std::string CompilerTarget() {
   }();
   const HostCpu& cpu = GetHostCpu();
   return absl::StrCat("emulator 1; tensorflow " HPU_TENSORFLOW_VERSION "; cpu ", cpu.name, " ", cpu.features,
-                      "; threads ", ComputePool::DefaultThreads(), "; flags ", *flags);
+                      "; threads ", ComputePool::DefaultThreads(), "; kernels ", Kernels(), "; flags ", *flags);
 }
 
 }  // namespace hpu::emulator

@@ -14,8 +14,8 @@ struct HostCpu {
 // Detected once. Thread safe.
 const HostCpu& GetHostCpu();
 
-// What a recipe depends on beside its program: backend and TensorFlow version, CPU, number of threads, XLA_FLAGS. A
-// recipe loads only where this string is the one that it was compiled with. Thread safe.
+// What a recipe depends on beside its program: backend and TensorFlow version, CPU, number of threads, kernels,
+// XLA_FLAGS. A recipe loads only where this string is the one that it was compiled with. Thread safe.
 std::string CompilerTarget();
 
 }  // namespace hpu::emulator

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugin/backends/emulator/kernels/op_device.h"
 #include "plugin/flags/flags.h"
 #include "tsl/platform/cpu_info.h"
 #include "tsl/platform/env.h"
@@ -13,7 +14,8 @@ namespace hpu::emulator {
 ComputePool::ComputePool(int threads)
     : threads_(std::max(1, threads)),
       pool_(std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), "hpu_compute", threads_)),
-      device_(std::make_unique<Eigen::ThreadPoolDevice>(pool_->AsEigenThreadPool(), threads_)) {}
+      device_(std::make_unique<Eigen::ThreadPoolDevice>(pool_->AsEigenThreadPool(), threads_)),
+      op_device_(std::make_unique<OpDevice>(pool_.get(), device_.get())) {}
 
 ComputePool::~ComputePool() = default;
 

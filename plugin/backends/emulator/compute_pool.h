@@ -13,6 +13,8 @@ class ThreadPool;
 
 namespace hpu::emulator {
 
+class OpDevice;
+
 // Recipes split their loops over it. Its threads flush denormals, as TensorFlow's do, so that results do not depend on
 // the thread. A thread of the pool must not run a recipe: it would wait for itself. Thread safe.
 class ComputePool {
@@ -24,6 +26,9 @@ class ComputePool {
   ComputePool& operator=(const ComputePool&) = delete;
 
   const Eigen::ThreadPoolDevice* device() const { return device_.get(); }
+  tsl::thread::ThreadPool* workers() const { return pool_.get(); }
+  // The same threads for TensorFlow's CPU kernels.
+  OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
 
   // HPU_EMULATOR_THREADS, or the CPUs that this process may use; at least 1. Compilation splits work by it.
@@ -33,6 +38,7 @@ class ComputePool {
   const int threads_;
   const std::unique_ptr<tsl::thread::ThreadPool> pool_;
   const std::unique_ptr<Eigen::ThreadPoolDevice> device_;
+  const std::unique_ptr<OpDevice> op_device_;
 };
 
 }  // namespace hpu::emulator

@@ -78,15 +78,18 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
 
 }  // namespace
 
-EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, std::unique_ptr<LoadedObject> object)
-    : name_(std::move(name)), parts_(std::move(parts)), object_(std::move(object)) {}
+EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels,
+                               std::unique_ptr<LoadedObject> object)
+    : name_(std::move(name)), parts_(std::move(parts)), kernels_(std::move(kernels)), object_(std::move(object)) {}
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std::string name, RecipeParts parts) {
   absl::StatusOr<std::unique_ptr<LoadedObject>> object =
       LoadedObject::Load(parts.object, kRecipeEntry, FindRuntimeSymbol);
   if (!object.ok()) return Named(name, object.status());
+  absl::StatusOr<RecipeKernels> kernels = RecipeKernels::Make(parts.kernels);
+  if (!kernels.ok()) return Named(name, kernels.status());
   return std::shared_ptr<const EmulatorRecipe>(
-      new EmulatorRecipe(std::move(name), std::move(parts), *std::move(object)));
+      new EmulatorRecipe(std::move(name), std::move(parts), *std::move(kernels), *std::move(object)));
 }
 
 absl::StatusOr<std::string> EmulatorRecipe::Serialize() const { return SerializeParts(parts_, CompilerTarget()); }
@@ -146,6 +149,7 @@ absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<
     // As on the threads on which XLA runs its own executables.
     tsl::port::ScopedFlushDenormal flush;
     tsl::port::ScopedSetRound round(FE_TONEAREST);
+    RecipeKernels::Scope scope(kernels_, pool);
     reinterpret_cast<EntryFunction>(object_->entry())(nullptr, &options, nullptr, buffers, &status, nullptr);
   }
   *produced = result_table;

@@ -14,6 +14,7 @@
 #include "plugin/backends/common/program_table.h"
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/backends/emulator/object_loader.h"
 #include "plugin/hal/recipe.h"
 
@@ -38,14 +39,15 @@ struct RecipeParts {
   ProgramTable table;
   std::vector<BufferSlot> slots;  // exactly one kResultTable
   uint64_t workspace_bytes = 0;
-  std::string object;  // ELF relocatable object with the function kRecipeEntry
+  std::vector<KernelSpec> kernels;  // what the object calls by number
+  std::string object;               // ELF relocatable object with the function kRecipeEntry
 };
 
 inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
 // Buffers of the workspace start at multiples of this.
 inline constexpr uint64_t kWorkspaceAlignment = 64;
 
-// Errors of construction are those of LoadedObject::Load.
+// Errors of construction are those of LoadedObject::Load and RecipeKernels::Make.
 class EmulatorRecipe : public hal::Recipe {
  public:
   static absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> Create(std::string name, RecipeParts parts);
@@ -65,7 +67,7 @@ class EmulatorRecipe : public hal::Recipe {
                    ComputePool& pool) const;
 
  private:
-  EmulatorRecipe(std::string name, RecipeParts parts, std::unique_ptr<LoadedObject> object);
+  EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels, std::unique_ptr<LoadedObject> object);
 
   // Calls the function; `produced` gets the results' addresses.
   absl::Status Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
@@ -76,6 +78,7 @@ class EmulatorRecipe : public hal::Recipe {
 
   const std::string name_;
   const RecipeParts parts_;
+  const RecipeKernels kernels_;
   const std::unique_ptr<LoadedObject> object_;
 };
 

@@ -13,7 +13,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr absl::string_view kMagic = "HPURECP\n";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 // Magic, version, checksum of all that follows.
 constexpr size_t kHeaderBytes = 8 + 4 + 4;
 
@@ -156,6 +156,11 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
     parts.slots.push_back(slot);
   }
   parts.workspace_bytes = reader.Get<uint64_t>();
+  for (uint32_t n = reader.GetCount(12); n > 0; --n) {
+    KernelSpec& kernel = parts.kernels.emplace_back();
+    kernel.name = std::string(reader.GetString());
+    for (uint32_t m = reader.GetCount(sizeof(int64_t)); m > 0; --m) kernel.parameters.push_back(reader.Get<int64_t>());
+  }
   parts.object = std::string(reader.GetString());
   if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
   HPU_RETURN_IF_ERROR(Validate(parts));
@@ -178,6 +183,12 @@ void PutBody(const RecipeParts& parts, absl::string_view target, Writer& body) {
     body.Put(slot.bytes);
   }
   body.Put(parts.workspace_bytes);
+  body.Put<uint32_t>(parts.kernels.size());
+  for (const KernelSpec& kernel : parts.kernels) {
+    body.PutString(kernel.name);
+    body.Put<uint32_t>(kernel.parameters.size());
+    for (int64_t parameter : kernel.parameters) body.Put(parameter);
+  }
   body.PutString(parts.object);
 }
 

@@ -19,6 +19,7 @@ RecipeParts SomeParts() {
                  {BufferSlot::Source::kWorkspace, 64, 8}, {BufferSlot::Source::kResult, 1, 0},
                  {BufferSlot::Source::kNone, 0, 4},       {BufferSlot::Source::kResultTable, 0, 16}};
   parts.workspace_bytes = 72;
+  parts.kernels = {{"convolution", {1, -2}}, {"none", {}}};
   parts.object = "not an object";
   return parts;
 }
@@ -40,6 +41,7 @@ TEST(RecipeFormatTest, GivesBackWhatItTook) {
   EXPECT_EQ(got->table.results[0].aliased_argument, 0);
   EXPECT_EQ(got->slots.size(), parts.slots.size());
   EXPECT_EQ(got->workspace_bytes, 72);
+  EXPECT_TRUE(got->kernels == parts.kernels);
   EXPECT_EQ(got->object, parts.object);
 }
 

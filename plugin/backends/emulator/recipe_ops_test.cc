@@ -1,4 +1,5 @@
-// Every kind of code that XLA generates, run as a recipe and compared bit for bit with XLA's just-in-time executable.
+// Every kind of code that XLA generates, run as a recipe without kernels and compared bit for bit with XLA's
+// just-in-time executable.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "plugin/backends/emulator/recipe_harness.h"
+#include "plugin/cts/fixture.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/comparators.h"
 #include "xla/client/lib/constants.h"
@@ -226,6 +228,7 @@ std::vector<OpCase> Cases() {
 class RecipeOpsTest : public testing::TestWithParam<OpCase> {};
 
 TEST_P(RecipeOpsTest, EqualsJustInTimeBitForBit) {
+  cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   xla::XlaComputation computation = Build(GetParam());
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   auto recipe = CompileRecipe(ProgramOf(computation));

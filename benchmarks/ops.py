@@ -1,0 +1,238 @@
+"""Time of single ops on the emulated HPU against TensorFlow on the CPU, in one process: one line per op and shape."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import numpy as np
+import tensorflow as tf
+
+from benchmarks.measure import Times, in_turns
+
+DEVICES = {"hpu": "/device:HPU:0", "cpu": "/device:CPU:0"}
+Shape = tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class OpCase:
+    """An op as a function of tensors, and the shapes of these."""
+
+    name: str
+    function: Callable[..., Any]
+    shapes: tuple[Shape, ...]
+    dtype: tf.DType = tf.float32
+
+    @property
+    def label(self) -> str:
+        suffix = "" if self.dtype == tf.float32 else f" {self.dtype.name}"
+        return f"{self.name} {' '.join('x'.join(map(str, shape)) for shape in self.shapes)}{suffix}"
+
+    def inputs(self, device: str) -> list[tf.Tensor]:
+        generator = np.random.default_rng(0)
+        with tf.device(device):
+            return [
+                tf.cast(tf.constant(generator.standard_normal(shape, dtype=np.float32)), self.dtype)
+                for shape in self.shapes
+            ]
+
+
+def _conv(name: str, image: Shape, kernel: Shape, strides: int = 1, dilations: int = 1) -> Iterator[OpCase]:
+    """A convolution with "SAME" padding, and its two gradients."""
+    options: dict[str, Any] = {"strides": strides, "padding": "SAME", "dilations": dilations}
+    out = (image[0], -(-image[1] // strides), -(-image[2] // strides), kernel[3])
+    gradient = {"strides": [1, strides, strides, 1], "padding": "SAME", "dilations": [1, dilations, dilations, 1]}
+    yield OpCase(name, lambda x, w: tf.nn.conv2d(x, w, **options), (image, kernel))
+    yield OpCase(
+        f"{name} input gradient",
+        lambda w, dy: tf.raw_ops.Conv2DBackpropInput(input_sizes=image, filter=w, out_backprop=dy, **gradient),
+        (kernel, out),
+    )
+    yield OpCase(
+        f"{name} filter gradient",
+        lambda x, dy: tf.raw_ops.Conv2DBackpropFilter(input=x, filter_sizes=kernel, out_backprop=dy, **gradient),
+        (image, out),
+    )
+
+
+def _gradients(name: str, function: Callable[[tf.Tensor], tf.Tensor], shape: Shape, out: Shape) -> Iterator[OpCase]:
+    """A function of one tensor, and its gradient from a gradient of its result."""
+
+    def gradient(x: tf.Tensor, dy: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.gradient(y, x, output_gradients=dy)
+
+    yield OpCase(name, function, (shape,))
+    yield OpCase(f"{name} gradient", gradient, (shape, out))
+
+
+def _depthwise(image: Shape, kernel: Shape) -> Iterator[OpCase]:
+    options: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+    yield OpCase("depthwise", lambda x, w: tf.nn.depthwise_conv2d(x, w, **options), (image, kernel))
+    yield OpCase(
+        "depthwise input gradient",
+        lambda w, dy: tf.nn.depthwise_conv2d_backprop_input(image, w, dy, **options),
+        (kernel, image),
+    )
+    yield OpCase(
+        "depthwise filter gradient",
+        lambda x, dy: tf.nn.depthwise_conv2d_backprop_filter(x, kernel, dy, **options),
+        (image, image),
+    )
+
+
+def _batch_norm(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor) -> Any:
+    return tf.raw_ops.FusedBatchNormV3(x=x, scale=scale, offset=offset, mean=[], variance=[], is_training=True)[:3]
+
+
+def _batch_norm_gradient(x: tf.Tensor, scale: tf.Tensor, offset: tf.Tensor, dy: tf.Tensor) -> Any:
+    with tf.GradientTape() as tape:
+        tape.watch([x, scale, offset])
+        y = _batch_norm(x, scale, offset)[0]
+    return tape.gradient(y, [x, scale, offset], output_gradients=dy)
+
+
+def _layer_norm(x: tf.Tensor) -> tf.Tensor:
+    mean, variance = tf.nn.moments(x, -1, keepdims=True)
+    return (x - mean) * tf.math.rsqrt(variance + 1e-6)
+
+
+def _max_pool(size: int, strides: int) -> Callable[[tf.Tensor], tf.Tensor]:
+    return lambda x: tf.nn.max_pool2d(x, size, strides, "SAME")
+
+
+def _average_pool(size: int, strides: int) -> Callable[[tf.Tensor], tf.Tensor]:
+    return lambda x: tf.nn.avg_pool2d(x, size, strides, "SAME")
+
+
+def cases() -> list[OpCase]:
+    matrix = (2048, 512)
+    return [
+        *_conv("conv 3x3", (8, 24, 24, 64), (3, 3, 64, 64)),
+        *_conv("conv 3x3", (8, 6, 6, 256), (3, 3, 256, 256)),
+        *_conv("conv 3x3", (32, 28, 28, 16), (3, 3, 16, 32)),
+        *_conv("conv 3x3 dilated", (8, 24, 24, 64), (3, 3, 64, 64), dilations=2),
+        *_conv("conv 3x3 strided", (8, 24, 24, 64), (3, 3, 64, 64), strides=2),
+        *_conv("conv 7x7 strided", (8, 96, 96, 3), (7, 7, 3, 64), strides=2),
+        *_conv("conv 1x1", (8, 24, 24, 64), (1, 1, 64, 256)),
+        *_conv("conv 1x1 strided", (8, 24, 24, 256), (1, 1, 256, 128), strides=2),
+        *_conv("conv 3x3 grouped", (8, 24, 24, 64), (3, 3, 16, 64)),
+        *_depthwise((8, 48, 48, 96), (3, 3, 96, 1)),
+        OpCase(
+            "conv 3d",
+            lambda x, w: tf.nn.conv3d(x, w, [1, 1, 1, 1, 1], "SAME"),
+            ((2, 16, 16, 16, 16), (3, 3, 3, 16, 32)),
+        ),
+        *_gradients("max pool 3x3/2", _max_pool(3, 2), (8, 48, 48, 64), (8, 24, 24, 64)),
+        *_gradients("max pool 2x2/2", _max_pool(2, 2), (32, 28, 28, 16), (32, 14, 14, 16)),
+        *_gradients("average pool 3x3/1", _average_pool(3, 1), (8, 24, 24, 64), (8, 24, 24, 64)),
+        *_gradients("average pool 2x2/2", _average_pool(2, 2), (8, 48, 48, 64), (8, 24, 24, 64)),
+        OpCase("batch norm", _batch_norm, ((8, 24, 24, 256), (256,), (256,))),
+        OpCase("batch norm and gradient", _batch_norm_gradient, ((8, 24, 24, 256), (256,), (256,), (8, 24, 24, 256))),
+        *_gradients("layer norm", _layer_norm, matrix, matrix),
+        *_gradients("softmax", tf.nn.softmax, matrix, matrix),
+        *_gradients("gelu", tf.nn.gelu, matrix, matrix),
+        OpCase("column sums", lambda x: tf.reduce_sum(x, 0), ((4608, 256),)),
+        OpCase("column maxima", lambda x: tf.reduce_max(x, 0), ((4608, 256),)),
+        OpCase("column sums of squares", lambda x: tf.reduce_sum(x * x, 0), ((4608, 256),)),
+        OpCase("row sums", lambda x: tf.reduce_sum(x, 1), ((4608, 256),)),
+        OpCase("sum", tf.reduce_sum, ((4608, 256),)),
+        OpCase("bias gradient", lambda x: tf.raw_ops.BiasAddGrad(out_backprop=x), ((8, 24, 24, 256),)),
+        OpCase("add and relu", lambda x, y: tf.nn.relu(x + y), (matrix, matrix)),
+        OpCase("matmul", tf.matmul, ((512, 512), (512, 512))),
+        OpCase("matmul", tf.matmul, ((128, 784), (784, 512))),
+        OpCase("matmul", tf.matmul, ((16, 128), (128, 256))),
+        OpCase("matmul transposed", lambda x, y: tf.matmul(x, y, transpose_a=True), ((128, 784), (128, 512))),
+        OpCase("matmul transposed", lambda x, y: tf.matmul(x, y, transpose_b=True), ((128, 512), (784, 512))),
+        OpCase("matmul", tf.matmul, ((512, 512), (512, 512)), tf.bfloat16),
+        OpCase("batched matmul", tf.matmul, ((64, 64, 32), (64, 32, 64))),
+        OpCase("batched matmul", tf.matmul, ((16, 128, 128), (16, 128, 64))),
+        OpCase(
+            "attention scores",
+            lambda q, k: tf.einsum("bqhd,bkhd->bhqk", q, k),
+            ((16, 64, 4, 32), (16, 64, 4, 32)),
+        ),
+        OpCase("transpose", lambda x: tf.transpose(x, [0, 2, 1, 3]), ((16, 64, 8, 64),)),
+        OpCase("concat", lambda x, y: tf.concat([x, y], -1), (matrix, matrix)),
+        OpCase("cumulative sum", lambda x: tf.cumsum(x, 1), ((512, 512),)),
+        OpCase(
+            "conv 3x3",
+            lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"),
+            ((8, 24, 24, 64), (3, 3, 64, 64)),
+            tf.bfloat16,
+        ),
+    ]
+
+
+def repeated(case: OpCase, device: str) -> Callable[[int], None]:
+    """Runs on one set of inputs; reading one number of the last result waits for all."""
+    inputs = case.inputs(device)
+    function = tf.function(lambda *tensors: tf.nest.flatten(case.function(*tensors)))
+
+    def run(times: int) -> None:
+        with tf.device(device):
+            for _ in range(times):
+                results = function(*inputs)
+            tf.reshape(results[0], [-1])[0].numpy()
+
+    return run
+
+
+def measure(case: OpCase, rounds: int, seconds_per_turn: float) -> Times:
+    return in_turns({name: repeated(case, device) for name, device in DEVICES.items()}, rounds, seconds_per_turn)
+
+
+def as_json(case: OpCase, times: Times) -> dict[str, Any]:
+    return {
+        "op": case.name,
+        "shapes": case.shapes,
+        "dtype": case.dtype.name,
+        "seconds": {name: dataclasses.asdict(times.summary(name)) for name in DEVICES},
+        "ratio": dataclasses.asdict(times.ratio("hpu", "cpu")),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ops", default="", help="only those whose line holds this text")
+    parser.add_argument("--rounds", type=int, default=9, help="turns of each device (default: 9)")
+    parser.add_argument("--seconds", type=float, default=0.05, help="length of a turn (default: 0.05)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    arguments = parser.parse_args()
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    results = []
+    for case in cases():
+        if arguments.ops not in case.label:
+            continue
+        results.append(as_json(case, measure(case, arguments.rounds, arguments.seconds)))
+        if not arguments.json:
+            ratio, seconds = results[-1]["ratio"], results[-1]["seconds"]
+            print(
+                f"{ratio['median']:6.2f} ({ratio['low']:.2f} to {ratio['high']:.2f})"
+                f"  {1e6 * seconds['hpu']['median']:8.0f} {1e6 * seconds['cpu']['median']:8.0f} µs  {case.label}",
+                flush=True,
+            )
+    if not results:
+        parser.error(f"no op's line holds {arguments.ops!r}")
+    ratios = [result["ratio"]["median"] for result in results]
+    if arguments.json:
+        print(json.dumps({"cpus": os.cpu_count(), "results": results}, indent=2))
+    else:
+        print(f"median {statistics.median(ratios):.2f}, largest {max(ratios):.2f}, of {len(ratios)} ops")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+// Batch normalisation and its gradient, against XLA.
+#include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaOp;
+
+// Result `index` of the training op, or of its gradient.
+xla::XlaComputation Norm(const std::vector<int64_t>& dims, bool gradient, int64_t index, int64_t feature_index) {
+  xla::XlaBuilder builder("norm");
+  const xla::Shape x = xla::ShapeUtil::MakeShape(xla::F32, dims);
+  const xla::Shape one = xla::ShapeUtil::MakeShape(xla::F32, {dims[feature_index]});
+  const auto parameter = [&](int64_t number, const xla::Shape& shape) {
+    return xla::Parameter(&builder, number, shape, "p" + std::to_string(number));
+  };
+  XlaOp image = parameter(0, x), scale = parameter(1, one), third = parameter(2, one);
+  XlaOp norm;
+  if (gradient) {
+    // A variance is positive.
+    XlaOp variance = xla::Abs(parameter(3, one));
+    norm = xla::BatchNormGrad(image, scale, third, variance, parameter(4, x), 0.01f, feature_index);
+  } else {
+    norm = xla::BatchNormTraining(image, scale, third, 0.01f, feature_index);
+  }
+  xla::Tuple(&builder, {xla::GetTupleElement(norm, index)});
+  return builder.Build().value();
+}
+
+class BatchNormPassTest : public testing::TestWithParam<int> {};
+
+TEST_P(BatchNormPassTest, EqualsXla) {
+  Dice dice(GetParam());
+  constexpr int64_t kFeatures[] = {1, 3, 16, 63, 64, 65, 300, 2049};
+  std::vector<int64_t> dims;
+  for (int64_t i = dice.Roll(1, 3); i > 0; --i) dims.push_back(dice.Roll(1, 9));
+  dims.push_back(kFeatures[GetParam() % 8]);
+  for (const bool gradient : {false, true}) {
+    for (int64_t index = 0; index < 3; ++index) {
+      SCOPED_TRACE(testing::PrintToString(dims) + (gradient ? " gradient " : " training ") + std::to_string(index));
+      const xla::XlaComputation computation = Norm(dims, gradient, index, dims.size() - 1);
+      ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 2e-5);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, BatchNormPassTest, testing::Range(0, 24));
+
+// Many rows, which several pieces share, around a mean that is large beside the deviation.
+TEST(BatchNormPass, VarianceAroundALargeMean) {
+  constexpr int64_t kRows = 9000, kFeatures = 40;
+  const xla::XlaComputation computation = Norm({kRows, kFeatures}, false, 2, 1);
+  std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  for (float& value : arguments[0].data<float>()) value += 1000;
+  auto recipe = CompileRecipe(ProgramOf(computation));
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  const std::string variances = RunRecipe(**recipe, arguments)[0];
+  for (int64_t c = 0; c < kFeatures; ++c) {
+    double sum = 0, squares = 0;
+    for (int64_t r = 0; r < kRows; ++r) sum += arguments[0].Get<float>({r, c});
+    for (int64_t r = 0; r < kRows; ++r) squares += std::pow(arguments[0].Get<float>({r, c}) - sum / kRows, 2);
+    float variance;
+    std::memcpy(&variance, &variances[c * sizeof(float)], sizeof(float));
+    EXPECT_NEAR(variance, squares / kRows, 1e-4) << "feature " << c;
+  }
+}
+
+TEST(BatchNormPass, LeavesFeaturesThatAreNotLast) {
+  EXPECT_EQ(KernelsOf(Norm({2, 5, 8}, false, 0, 1)).size(), 0);
+  EXPECT_EQ(KernelsOf(Norm({2, 5, 8}, true, 0, 1)).size(), 0);
+}
+
+}  // namespace
+}  // namespace hpu::emulator

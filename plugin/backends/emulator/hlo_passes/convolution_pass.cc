@@ -1,0 +1,175 @@
+#include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plugin/backends/emulator/kernels/convolution.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/service/hlo_creation_utils.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+using Kind = Convolution::Kind;
+
+// The dimensions of one operand or of the result: where each of its three kinds is.
+struct Order {
+  int64_t first;    // batch, or a filter's input features
+  int64_t feature;  // features, or a filter's output features
+  absl::Span<const int64_t> spatial;
+
+  bool operator==(const Order& other) const {
+    return first == other.first && feature == other.feature && spatial == other.spatial;
+  }
+};
+
+std::vector<int64_t> Range(int64_t begin, int64_t count) {
+  std::vector<int64_t> range(count);
+  for (int64_t i = 0; i < count; ++i) range[i] = begin + i;
+  return range;
+}
+
+std::optional<Kind> KindOf(const xla::ConvolutionDimensionNumbers& numbers) {
+  const int64_t n = numbers.input_spatial_dimensions_size();
+  const Order input{numbers.input_batch_dimension(), numbers.input_feature_dimension(),
+                    numbers.input_spatial_dimensions()};
+  const Order kernel{numbers.kernel_input_feature_dimension(), numbers.kernel_output_feature_dimension(),
+                     numbers.kernel_spatial_dimensions()};
+  const Order output{numbers.output_batch_dimension(), numbers.output_feature_dimension(),
+                     numbers.output_spatial_dimensions()};
+  const std::vector<int64_t> from_zero = Range(0, n), from_one = Range(1, n);
+  const Order image{0, n + 1, from_one}, filter{n, n + 1, from_zero};
+  if (input == image && output == image) {
+    if (kernel == filter) return Kind::kForward;
+    if (kernel == Order{n + 1, n, from_zero}) return Kind::kInputGradient;
+  }
+  // The batch is what is summed over.
+  if (input == Order{n + 1, 0, from_one} && kernel == Order{0, n + 1, from_one} && output == filter) {
+    return Kind::kFilterGradient;
+  }
+  return std::nullopt;
+}
+
+// The padding at the end that makes `d.output` results of `d.input` elements; less than none counts as none.
+void SetHighPadding(Convolution::Dimension* d) {
+  d->pad_high =
+      std::max<int64_t>(0, (d->output - 1) * d->stride + (d->window - 1) * d->dilation + 1 - d->input - d->pad_low);
+}
+
+// One spatial dimension, in terms of the forward direction.
+std::optional<Convolution::Dimension> DimensionOf(Kind kind, const xla::WindowDimension& window, int64_t input,
+                                                  int64_t output) {
+  if (window.window_reversal()) return std::nullopt;
+  Convolution::Dimension d;
+  switch (kind) {
+    case Kind::kForward:
+      if (window.base_dilation() != 1) return std::nullopt;
+      d = {input,
+           output,
+           window.size(),
+           window.stride(),
+           window.window_dilation(),
+           window.padding_low(),
+           window.padding_high()};
+      return d;
+    case Kind::kInputGradient:
+      if (window.stride() != 1) return std::nullopt;
+      d = {output, input, window.size(), window.base_dilation(), window.window_dilation()};
+      d.pad_low = (d.window - 1) * d.dilation - window.padding_low();
+      SetHighPadding(&d);
+      return d;
+    case Kind::kFilterGradient:
+      if (window.base_dilation() != 1) return std::nullopt;
+      d = {input, window.size(), output, window.window_dilation(), window.stride(), window.padding_low()};
+      SetHighPadding(&d);
+      return d;
+  }
+  return std::nullopt;
+}
+
+std::optional<Convolution> Describe(const HloInstruction* convolution) {
+  const xla::ConvolutionDimensionNumbers& numbers = convolution->convolution_dimension_numbers();
+  const xla::Shape &input = convolution->operand(0)->shape(), &kernel = convolution->operand(1)->shape();
+  const xla::Shape& output = convolution->shape();
+  if (!IsFloatArray(input) || !IsFloatArray(kernel) || !IsFloatArray(output) ||
+      input.element_type() != kernel.element_type() || input.element_type() != output.element_type()) {
+    return std::nullopt;
+  }
+  const std::optional<Kind> kind = KindOf(numbers);
+  if (!kind.has_value()) return std::nullopt;
+  Convolution c;
+  c.kind = *kind;
+  c.bfloat16 = input.element_type() == xla::BF16;
+  const int64_t last = input.rank() - 1;
+  const bool input_gradient = c.kind == Kind::kInputGradient;
+  c.batch = input.dimensions(0);
+  c.input_features = input_gradient ? output.dimensions(last) : input.dimensions(last);
+  c.output_features = input_gradient ? input.dimensions(last) : output.dimensions(last);
+  const bool by_batch = c.kind == Kind::kFilterGradient;
+  if ((by_batch ? convolution->feature_group_count() : convolution->batch_group_count()) != 1) return std::nullopt;
+  c.groups = by_batch ? convolution->batch_group_count() : convolution->feature_group_count();
+  for (int64_t i = 0; i < input.rank() - 2; ++i) {
+    auto dimension =
+        DimensionOf(c.kind, convolution->window().dimensions(i), input.dimensions(numbers.input_spatial_dimensions(i)),
+                    output.dimensions(numbers.output_spatial_dimensions(i)));
+    if (!dimension.has_value()) return std::nullopt;
+    c.dimensions.push_back(*dimension);
+  }
+  if (!c.Check().ok()) return std::nullopt;
+  return c;
+}
+
+// The filter whose reverse in space `reversed` is; null if it is no such thing.
+HloInstruction* ReversedFilter(HloInstruction* reversed) {
+  HloInstruction* source = SourceOf(reversed);
+  const std::vector<int64_t> spatial = Range(0, source->shape().rank() - 2);
+  if (source->opcode() != xla::HloOpcode::kReverse || source->dimensions() != absl::MakeConstSpan(spatial)) {
+    return nullptr;
+  }
+  return source->mutable_operand(0);
+}
+
+// tf2xla has moved a grouped filter's groups from the output features to the input features: back.
+absl::StatusOr<HloInstruction*> WithGroupsOfOutputs(HloInstruction* filter, const Convolution& c) {
+  if (c.groups == 1 || c.depthwise()) return filter;
+  const int64_t n = c.dimensions.size();
+  std::vector<int64_t> dims(filter->shape().dimensions().begin(), filter->shape().dimensions().end());
+  std::vector<int64_t> split(dims.begin(), dims.begin() + n);
+  split.insert(split.end(), {c.groups, c.input_features / c.groups, c.output_features / c.groups});
+  HPU_ASSIGN_OR_RETURN(filter, xla::MakeReshapeHlo(split, filter));
+  std::vector<int64_t> order = Range(0, n + 3);
+  std::swap(order[n], order[n + 1]);
+  HPU_ASSIGN_OR_RETURN(filter, xla::MakeTransposeHlo(filter, order));
+  dims[n] = c.input_features / c.groups;
+  dims[n + 1] = c.output_features;
+  return xla::MakeReshapeHlo(dims, filter);
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {
+  const std::optional<Convolution> c = Describe(convolution);
+  if (!c.has_value()) return nullptr;
+  std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());
+  if (c->kind == Kind::kInputGradient) {
+    operands[1] = ReversedFilter(operands[1]);
+    if (operands[1] == nullptr) return nullptr;
+  }
+  // A kernel that TensorFlow lacks: three dimensions with odd padding, for one.
+  if (!MakeKernel(c->Spec()).ok()) return nullptr;
+  if (c->kind == Kind::kInputGradient) {
+    HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], *c));
+  }
+  return calls->Add(c->Spec(), operands, convolution->shape());
+}
+
+}  // namespace
+
+absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls) {
+  return ReplaceAll(module, xla::HloOpcode::kConvolution,
+                    [calls](HloInstruction* convolution) { return KernelOf(convolution, calls); });
+}
+
+}  // namespace hpu::emulator

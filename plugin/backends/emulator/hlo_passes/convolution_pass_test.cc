@@ -1,0 +1,165 @@
+// Convolutions as tf2xla makes them, against XLA.
+#include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/kernels/convolution.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaOp;
+using Dimension = Convolution::Dimension;
+using Kind = Convolution::Kind;
+
+std::vector<int64_t> Shape(int64_t first, const std::vector<Dimension>& dimensions, int64_t Dimension::*size,
+                           int64_t last) {
+  std::vector<int64_t> shape = {first};
+  for (const Dimension& d : dimensions) shape.push_back(d.*size);
+  shape.push_back(last);
+  return shape;
+}
+
+std::vector<int64_t> SpatialShape(const std::vector<Dimension>& dimensions, int64_t Dimension::*size) {
+  std::vector<int64_t> shape = Shape(0, dimensions, size, 0);
+  return {shape.begin() + 1, shape.end() - 1};
+}
+
+// Where batch, features and space are; `first` and `last` are those of the operand's or result's outer dimensions.
+xla::ConvolutionDimensionNumbers Numbers(const Convolution& c) {
+  xla::ConvolutionDimensionNumbers numbers;
+  const int64_t n = c.dimensions.size();
+  const bool filter_gradient = c.kind == Kind::kFilterGradient, input_gradient = c.kind == Kind::kInputGradient;
+  numbers.set_input_batch_dimension(filter_gradient ? n + 1 : 0);
+  numbers.set_input_feature_dimension(filter_gradient ? 0 : n + 1);
+  numbers.set_kernel_input_feature_dimension(filter_gradient ? 0 : input_gradient ? n + 1 : n);
+  numbers.set_kernel_output_feature_dimension(input_gradient ? n : n + 1);
+  numbers.set_output_batch_dimension(filter_gradient ? n : 0);
+  numbers.set_output_feature_dimension(n + 1);
+  for (int64_t i = 0; i < n; ++i) {
+    numbers.add_input_spatial_dimensions(i + 1);
+    numbers.add_kernel_spatial_dimensions(filter_gradient ? i + 1 : i);
+    numbers.add_output_spatial_dimensions(filter_gradient ? i : i + 1);
+  }
+  return numbers;
+}
+
+XlaOp Build(xla::XlaBuilder* builder, const Convolution& c, xla::PrimitiveType type) {
+  const auto parameter = [&](int64_t number, const std::vector<int64_t>& dims) {
+    return xla::Parameter(builder, number, xla::ShapeUtil::MakeShape(type, dims), "p" + std::to_string(number));
+  };
+  const auto image = Shape(c.batch, c.dimensions, &Dimension::input, c.input_features);
+  const auto result = Shape(c.batch, c.dimensions, &Dimension::output, c.output_features);
+  std::vector<int64_t> filter = SpatialShape(c.dimensions, &Dimension::window);
+  const auto strides = SpatialShape(c.dimensions, &Dimension::stride);
+  const auto dilations = SpatialShape(c.dimensions, &Dimension::dilation);
+  const std::vector<int64_t> ones(c.dimensions.size(), 1);
+  std::vector<std::pair<int64_t, int64_t>> padding;
+  for (const Dimension& d : c.dimensions) {
+    const int64_t reach = (d.window - 1) * d.dilation;
+    const int64_t used = (d.output - 1) * d.stride + 1;
+    if (c.kind == Kind::kForward) padding.emplace_back(d.pad_low, d.pad_high);
+    if (c.kind == Kind::kInputGradient) padding.emplace_back(reach - d.pad_low, d.input + d.pad_low - used);
+    if (c.kind == Kind::kFilterGradient) padding.emplace_back(d.pad_low, used + reach - d.input - d.pad_low);
+  }
+  const auto numbers = Numbers(c);
+  switch (c.kind) {
+    case Kind::kForward:
+      filter.insert(filter.end(), {c.input_features / c.groups, c.output_features});
+      return xla::ConvGeneralDilated(parameter(0, image), parameter(1, filter), strides, padding, ones, dilations,
+                                     numbers, c.groups);
+    case Kind::kInputGradient: {
+      std::vector<int64_t> space;
+      for (size_t i = 0; i < c.dimensions.size(); ++i) space.push_back(i);
+      filter.insert(filter.end(), {c.input_features, c.output_features / c.groups});
+      return xla::ConvGeneralDilated(parameter(0, result), xla::Rev(parameter(1, filter), space), ones, padding,
+                                     strides, dilations, numbers, c.groups);
+    }
+    case Kind::kFilterGradient:
+      return xla::ConvGeneralDilated(parameter(0, image), parameter(1, result), dilations, padding, ones, strides,
+                                     numbers, 1, c.groups);
+  }
+  return XlaOp();
+}
+
+// Sizes that fit together.
+Convolution RandomCase(uint32_t seed) {
+  Dice dice(seed);
+  Convolution c;
+  c.kind = static_cast<Kind>(seed % 3);
+  c.batch = dice.Roll(1, 3);
+  const int kind_of_groups = dice.Roll(0, 3);
+  c.groups = kind_of_groups < 2 ? 1 : dice.Roll(2, 4);
+  c.input_features = kind_of_groups == 3 ? c.groups : c.groups * dice.Roll(1, 5);
+  c.output_features = c.groups * dice.Roll(1, 4);
+  const bool three = c.groups == 1 && dice.Roll(0, 4) == 0;
+  const int64_t stride = dice.Roll(1, 3), dilation = c.depthwise() || three ? 1 : dice.Roll(1, 2);
+  const bool same_padding = (c.depthwise() && c.kind != Kind::kForward) || dice.Roll(0, 1) == 0;
+  for (int i = 0; i < (three ? 3 : 2); ++i) {
+    Dimension d;
+    d.stride = stride;
+    d.dilation = stride == 1 ? dilation : 1;
+    d.window = dice.Roll(1, 4);
+    const int64_t reach = (d.window - 1) * d.dilation + 1;
+    d.input = dice.Roll(reach, reach + 8);
+    const bool same = three || same_padding;
+    if (same) {
+      d.output = (d.input + d.stride - 1) / d.stride;
+      const int64_t all = std::max<int64_t>(0, (d.output - 1) * d.stride + reach - d.input);
+      d.pad_low = all / 2;
+      d.pad_high = all - all / 2;
+    } else {
+      d.pad_low = dice.Roll(0, d.window - 1);
+      d.pad_high = dice.Roll(0, d.window - 1);
+      d.output = (d.input + d.pad_low + d.pad_high - reach) / d.stride + 1;
+    }
+    c.dimensions.push_back(d);
+  }
+  return c;
+}
+
+class ConvolutionPassTest : public testing::TestWithParam<int> {};
+
+TEST_P(ConvolutionPassTest, EqualsXla) {
+  const Convolution c = RandomCase(GetParam());
+  ASSERT_TRUE(c.Check().ok());
+  SCOPED_TRACE(testing::PrintToString(c.Spec().parameters));
+  for (const auto& [type, tolerance] : {std::pair(xla::F32, 2e-6), std::pair(xla::BF16, 1e-2)}) {
+    xla::XlaBuilder builder("convolution");
+    xla::Tuple(&builder, {Build(&builder, c, type)});
+    const xla::XlaComputation computation = builder.Build().value();
+    // Some that TensorFlow has no kernel for are left to XLA.
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), MakeKernel(c.Spec()).ok() ? 1 : 0, tolerance);
+  }
+}
+
+// What TensorFlow has no right kernel for.
+TEST(ConvolutionPass, LeavesGroupedGradientsOfOddPadding) {
+  Convolution c{Kind::kInputGradient, false, 2, 4, 4, 4, {{7, 7, 2, 1, 1, 1, 0}, {7, 7, 2, 1, 1, 1, 0}}};
+  const auto kernels = [](const Convolution& convolution) {
+    xla::XlaBuilder builder("convolution");
+    xla::Tuple(&builder, {Build(&builder, convolution, xla::F32)});
+    return KernelsOf(builder.Build().value()).size();
+  };
+  EXPECT_EQ(kernels(c), 0);
+  c.kind = Kind::kFilterGradient;
+  EXPECT_EQ(kernels(c), 0);
+  c.kind = Kind::kForward;
+  EXPECT_EQ(kernels(c), 1);
+  // "VALID"
+  for (auto& dimension : c.dimensions) dimension = {7, 6, 2, 1, 1, 0, 0};
+  for (const Kind kind : {Kind::kForward, Kind::kInputGradient, Kind::kFilterGradient}) {
+    c.kind = kind;
+    EXPECT_EQ(kernels(c), 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, ConvolutionPassTest, testing::Range(0, 60));
+
+}  // namespace
+}  // namespace hpu::emulator

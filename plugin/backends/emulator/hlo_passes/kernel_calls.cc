@@ -1,0 +1,78 @@
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+
+#include <algorithm>
+
+#include "plugin/backends/emulator/kernels/recipe_kernels.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/layout_util.h"
+#include "xla/literal.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+
+absl::StatusOr<xla::HloInstruction*> KernelCalls::Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
+                                                      xla::Shape shape) {
+  size_t number = std::find(specs_.begin(), specs_.end(), spec) - specs_.begin();
+  if (number == specs_.size()) {
+    HPU_RETURN_IF_ERROR(MakeKernel(spec).status());
+    specs_.push_back(std::move(spec));
+  }
+  std::vector<xla::Shape> operand_shapes;
+  for (const xla::HloInstruction* operand : operands) {
+    operand_shapes.push_back(operand->shape());
+    xla::LayoutUtil::SetToDefaultLayout(&operand_shapes.back());
+  }
+  xla::LayoutUtil::SetToDefaultLayout(&shape);
+  return operands[0]->parent()->AddInstruction(xla::HloInstruction::CreateCustomCall(
+      shape, operands, kKernelSymbol, operand_shapes, KernelCallText(number, specs_[number].name),
+      xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED));
+}
+
+absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replacement replacement) {
+  for (xla::HloComputation* computation : module->MakeNonfusionComputations()) {
+    for (xla::HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+      if (instruction->opcode() != opcode) continue;
+      HPU_ASSIGN_OR_RETURN(xla::HloInstruction * other, replacement(instruction));
+      if (other == nullptr) continue;
+      HPU_RETURN_IF_ERROR(computation->ReplaceInstruction(instruction, other));
+    }
+  }
+  return absl::OkStatus();
+}
+
+xla::HloInstruction* SourceOf(xla::HloInstruction* instruction) {
+  while ((instruction->opcode() == xla::HloOpcode::kReshape || instruction->opcode() == xla::HloOpcode::kConvert) &&
+         xla::ShapeUtil::Compatible(instruction->shape(), instruction->operand(0)->shape())) {
+    instruction = instruction->mutable_operand(0);
+  }
+  return instruction;
+}
+
+std::optional<float> ScalarOf(xla::HloInstruction* instruction) {
+  const xla::HloInstruction* source = SourceOf(instruction);
+  if (source->opcode() != xla::HloOpcode::kConstant || source->shape().rank() != 0) return std::nullopt;
+  if (source->shape().element_type() == xla::F32) return source->literal().GetFirstElement<float>();
+  if (source->shape().element_type() != xla::BF16) return std::nullopt;
+  return static_cast<float>(source->literal().GetFirstElement<xla::bfloat16>());
+}
+
+const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation) {
+  const xla::HloInstruction* root = computation->root_instruction();
+  const bool plain = computation->num_parameters() == 2 && root->operand_count() == 2 &&
+                     root->operand(0) == computation->parameter_instruction(0) &&
+                     root->operand(1) == computation->parameter_instruction(1);
+  return plain ? root : nullptr;
+}
+
+bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode) {
+  const xla::HloInstruction* root = BinaryRoot(computation);
+  return root != nullptr && root->opcode() == opcode;
+}
+
+bool IsFloatArray(const xla::Shape& shape) {
+  return shape.IsArray() && shape.is_static() &&
+         (shape.element_type() == xla::F32 || shape.element_type() == xla::BF16) &&
+         !xla::ShapeUtil::IsZeroElementArray(shape);
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,57 @@
+// What the passes share that replace instructions by calls of kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// The kernels that one program calls, numbered. Not thread safe.
+class KernelCalls {
+ public:
+  // An instruction in the computation of its operands that calls the kernel. All arrays are dense and row-major;
+  // `shape` is a tuple where the kernel makes several. Errors are those of MakeKernel: a kernel that this machine
+  // lacks.
+  absl::StatusOr<xla::HloInstruction*> Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
+                                           xla::Shape shape);
+
+  std::vector<KernelSpec> TakeSpecs() { return std::move(specs_); }
+
+ private:
+  std::vector<KernelSpec> specs_;
+};
+
+// Gives an instruction's replacement, of the same shape, or null to leave it.
+using Replacement = absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::HloInstruction*)>;
+
+// Asks for a replacement of each instruction of the program with this opcode.
+absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replacement replacement);
+
+// The instruction whose value this one hands on: tf2xla makes reshapes and conversions that change nothing.
+xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
+
+// The number that a scalar constant of float32 or bfloat16 holds.
+std::optional<float> ScalarOf(xla::HloInstruction* instruction);
+
+// The root of a computation of two scalars, if it is one instruction of these two in their order; else null.
+const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
+
+// True if that root has this opcode.
+bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
+
+// True if `shape` is an array of float32 or bfloat16 with a static shape and at least one element.
+bool IsFloatArray(const xla::Shape& shape);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_

@@ -1,0 +1,39 @@
+// For tests of the passes and kernels: programs with kernels against XLA's evaluator and XLA's own code.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "xla/client/xla_computation.h"
+#include "xla/literal.h"
+
+namespace hpu::emulator {
+
+// Small numbers for random cases; the same sequence for the same seed.
+class Dice {
+ public:
+  explicit Dice(uint32_t seed) : random_(seed + 1) {}
+  // From `low` to `high`, both included.
+  int64_t Roll(int64_t low, int64_t high) { return low + static_cast<int64_t>(random_() % (high - low + 1)); }
+
+ private:
+  std::minstd_rand random_;
+};
+
+// The kernels that the program calls.
+std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
+
+// Runs a program of one result with kernels, expects it to call `kernels` of them, and compares the result with that of
+// XLA's evaluator. Elements may differ by `tolerance` times the largest one; 0 asks for equal bits.
+void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
+                           size_t kernels, double tolerance);
+// And with that of a recipe without kernels, which may add in another order and knows less of NaN.
+void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
+                           size_t kernels, double tolerance);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_

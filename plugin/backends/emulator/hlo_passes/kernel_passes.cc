@@ -1,0 +1,23 @@
+#include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
+
+#include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
+#include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
+#include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/service/hlo_dce.h"
+
+namespace hpu::emulator {
+
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module) {
+  KernelCalls calls;
+  HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
+  HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
+  return calls.TakeSpecs();
+}
+
+}  // namespace hpu::emulator

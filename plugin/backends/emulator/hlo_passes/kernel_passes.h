@@ -1,0 +1,19 @@
+// All passes that replace instructions by calls of kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_PASSES_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_PASSES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Runs them on a program as tf2xla made it, and returns the kernels that it calls now. docs/emulator_kernels.md says
+// what is replaced, and why.
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_PASSES_H_

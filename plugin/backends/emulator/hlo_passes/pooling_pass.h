@@ -1,0 +1,17 @@
+// Pooling and its gradients become kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POOLING_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POOLING_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes reduce-window by addition and maximum, with the padding that comes before and the cutting that comes after it
+// (average pooling and its gradient have those), and select-and-scatter of the first maximum.
+absl::Status UsePoolingKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POOLING_PASS_H_

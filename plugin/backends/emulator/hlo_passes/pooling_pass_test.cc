@@ -1,0 +1,186 @@
+// Windows of all kinds, against XLA: with the evaluator's bits, for the order of elements is its own.
+#include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/comparators.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaOp;
+
+// [batch, one to three windowed dimensions, features]
+struct Case {
+  std::vector<int64_t> image, window, strides, dilations, base_dilations;
+  std::vector<std::pair<int64_t, int64_t>> padding;
+  xla::PrimitiveType type = xla::F32;
+};
+
+Case RandomCase(uint32_t seed) {
+  Dice dice(seed);
+  Case c;
+  const auto add = [&c](int64_t image, int64_t window, int64_t stride, std::pair<int64_t, int64_t> padding,
+                        int64_t dilation, int64_t base_dilation) {
+    c.image.push_back(image);
+    c.window.push_back(window);
+    c.strides.push_back(stride);
+    c.padding.push_back(padding);
+    c.dilations.push_back(dilation);
+    c.base_dilations.push_back(base_dilation);
+  };
+  add(dice.Roll(1, 3), 1, 1, {0, 0}, 1, 1);
+  for (int64_t i = dice.Roll(1, 3); i > 0; --i) {
+    const int64_t window = dice.Roll(1, 3);
+    add(dice.Roll(window, 9), window, dice.Roll(1, 3), {dice.Roll(0, window - 1), dice.Roll(0, window - 1)}, 1, 1);
+  }
+  // Whole blocks of lanes, parts of them, and fewer elements than a vector has.
+  constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
+  add(kFeatures[dice.Roll(0, 7)], 1, 1, {0, 0}, 1, 1);
+  // The first case of all is one window of one element.
+  if (seed == 0) {
+    c = Case();
+    add(1, 1, 1, {0, 0}, 1, 1);
+    add(2, 2, 1, {0, 0}, 1, 1);
+    add(4, 1, 1, {0, 0}, 1, 1);
+  }
+  return c;
+}
+
+XlaOp Reduce(XlaOp image, const Case& c, bool add) {
+  xla::XlaBuilder* builder = image.builder();
+  const XlaOp initial = add ? xla::Zero(builder, c.type) : xla::MinValue(builder, c.type);
+  const xla::XlaComputation function =
+      add ? xla::CreateScalarAddComputation(c.type, builder) : xla::CreateScalarMaxComputation(c.type, builder);
+  return xla::ReduceWindowWithGeneralPadding(image, initial, function, c.window, c.strides, c.base_dilations,
+                                             c.dilations, c.padding);
+}
+
+void ExpectSame(const xla::XlaComputation& computation) {
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
+}
+
+bool HasWindow(const Case& c) {
+  for (size_t i = 0; i < c.window.size(); ++i) {
+    if (c.window[i] != 1 || c.strides[i] != 1) return true;
+  }
+  return false;
+}
+
+class PoolingPassTest : public testing::TestWithParam<int> {};
+
+TEST_P(PoolingPassTest, Reductions) {
+  Case c = RandomCase(GetParam());
+  Dice dice(GetParam() + 1000);
+  for (size_t i = 1; i + 1 < c.window.size(); ++i) {
+    c.dilations[i] = dice.Roll(1, 2);
+    c.base_dilations[i] = dice.Roll(1, 2);
+    c.padding[i].second += c.dilations[i] * c.window[i];
+  }
+  for (const bool add : {true, false}) {
+    for (const xla::PrimitiveType type : {xla::F32, xla::BF16}) {
+      if (add && type == xla::BF16) continue;
+      c.type = type;
+      xla::XlaBuilder builder("reduction");
+      XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, c.image), "image");
+      xla::Tuple(&builder, {Reduce(image, c, add)});
+      ExpectSame(builder.Build().value());
+    }
+  }
+}
+
+// What tf2xla makes of the gradient of average pooling: zeros between and around, sums, and the end cut off.
+TEST_P(PoolingPassTest, PaddedAndCutSums) {
+  Case c = RandomCase(GetParam());
+  Dice dice(GetParam() + 2000);
+  xla::PaddingConfig before, after;
+  for (size_t i = 0; i < c.window.size(); ++i) {
+    const bool inside = i > 0 && i + 1 < c.window.size();
+    auto* pad = before.add_dimensions();
+    pad->set_edge_padding_low(inside ? dice.Roll(0, 2) : 0);
+    pad->set_edge_padding_high(inside ? 3 : 0);
+    pad->set_interior_padding(inside ? dice.Roll(0, 2) : 0);
+    auto* cut = after.add_dimensions();
+    cut->set_edge_padding_low(inside ? -dice.Roll(0, 1) : 0);
+    c.padding[i] = {0, 0};
+  }
+  xla::XlaBuilder builder("sums");
+  XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image");
+  XlaOp zero = xla::Zero(&builder, xla::F32);
+  xla::Tuple(&builder, {xla::Pad(Reduce(xla::Pad(image, zero, before), c, true), zero, after)});
+  ExpectSame(builder.Build().value());
+}
+
+XlaOp Gradient(XlaOp image, const Case& c) {
+  xla::XlaBuilder* builder = image.builder();
+  const xla::Shape pooled = builder->GetShape(Reduce(image, c, false)).value();
+  return xla::SelectAndScatterWithGeneralPadding(image, xla::CreateScalarGeComputation(xla::F32, builder), c.window,
+                                                 c.strides, c.padding, xla::Parameter(builder, 1, pooled, "gradient"),
+                                                 xla::Zero(builder, xla::F32),
+                                                 xla::CreateScalarAddComputation(xla::F32, builder));
+}
+
+TEST_P(PoolingPassTest, MaximumGradients) {
+  const Case c = RandomCase(GetParam());
+  if (!HasWindow(c)) return;
+  xla::XlaBuilder builder("gradient");
+  xla::Tuple(&builder,
+             {Gradient(xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image"), c)});
+  ExpectSame(builder.Build().value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, PoolingPassTest, testing::Range(0, 30));
+
+Case ThreeByThree() {
+  return {{2, 9, 9, 8}, {1, 3, 3, 1}, {1, 2, 2, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}};
+}
+
+// Equal elements: the first one gets the gradient. NaN and infinities: as in XLA.
+TEST(PoolingPass, TiesAndSpecialNumbers) {
+  const Case c = ThreeByThree();
+  xla::XlaBuilder builder("gradient");
+  xla::Tuple(&builder,
+             {Gradient(xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image"), c)});
+  const xla::XlaComputation computation = builder.Build().value();
+  std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  Dice dice(7);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (float& value : arguments[0].data<float>()) {
+    const float values[] = {0, 0, 1, 1, -0.0f, -1, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+    value = values[dice.Roll(0, 8)];
+  }
+  ExpectSameAsEvaluator(computation, arguments, 1, 0);
+}
+
+// What the kernels do not do is left to XLA.
+TEST(PoolingPass, LeavesTheRest) {
+  const Case c = ThreeByThree();
+  const auto kernels = [&c](xla::PrimitiveType type, const std::vector<int64_t>& image, bool other_initial) {
+    Case changed = c;
+    changed.image = image;
+    changed.type = type;
+    xla::XlaBuilder builder("other");
+    XlaOp operand = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, image), "image");
+    XlaOp initial = other_initial ? xla::One(&builder, type) : xla::Zero(&builder, type);
+    xla::Tuple(&builder,
+               {xla::ReduceWindowWithGeneralPadding(operand, initial, xla::CreateScalarAddComputation(type, &builder),
+                                                    c.window, c.strides, c.base_dilations, c.dilations, c.padding)});
+    return KernelsOf(builder.Build().value()).size();
+  };
+  EXPECT_EQ(kernels(xla::F32, c.image, false), 1);
+  EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value that counts";
+  EXPECT_EQ(kernels(xla::F32, {2, 9, 9, 2}, false), 0) << "few features";
+  EXPECT_EQ(kernels(xla::F32, {0, 9, 9, 8}, false), 0) << "no elements";
+  EXPECT_EQ(kernels(xla::BF16, c.image, false), 0) << "sums of bfloat16";
+  EXPECT_EQ(kernels(xla::S32, c.image, false), 0) << "integers";
+}
+
+}  // namespace
+}  // namespace hpu::emulator

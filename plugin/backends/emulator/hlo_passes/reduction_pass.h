@@ -1,0 +1,17 @@
+// Reductions over leading dimensions become kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes float32 sums and maxima over dimensions that lie together and are not the last, which XLA does well. The
+// product or square of which a sum is becomes part of it.
+absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_

@@ -1,0 +1,180 @@
+#include "plugin/backends/emulator/kernels/batch_norm.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "plugin/backends/emulator/kernels/columns.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr char kMoments[] = "batch_moments.1";
+constexpr char kGradientSums[] = "batch_gradient_sums.1";
+// Rows that are read twice, the second time from the cache.
+constexpr int64_t kBlock = 32;
+
+struct Moments {
+  const float* x;
+  const ColumnPiece* piece;
+};
+
+// Joins mean and sum of squared differences of `count` numbers with those of `other_count` others.
+HPU_INLINE void Join(float count, float* mean, float* squares, float other_count, float other_mean,
+                     float other_squares) {
+  const float apart = other_mean - *mean;
+  const float share = other_count / (count + other_count);
+  *mean += apart * share;
+  *squares += other_squares + apart * apart * (count * share);
+}
+
+HPU_INLINE void FindMoments(const Moments& work) {
+  const ColumnPiece& piece = *work.piece;
+  const int64_t columns = piece.columns, stride = piece.stride;
+  float* const means = piece.partial;
+  float* const squares = means + columns;
+  const float* x = work.x + piece.begin;
+  constexpr int64_t kLanes = 64;
+  for (int64_t row = 0; row < piece.rows; row += kBlock, x += kBlock * stride) {
+    const int64_t rows = std::min(kBlock, piece.rows - row);
+    for (int64_t first = 0; first < columns; first += kLanes) {
+      const int64_t lanes = std::min(kLanes, columns - first);
+      float mean[kLanes] = {}, square[kLanes] = {};
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < lanes; ++c) mean[c] += x[r * stride + first + c];
+      }
+      for (int64_t c = 0; c < lanes; ++c) mean[c] /= static_cast<float>(rows);
+      for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = 0; c < lanes; ++c) {
+          const float apart = x[r * stride + first + c] - mean[c];
+          square[c] += apart * apart;
+        }
+      }
+      for (int64_t c = 0; c < lanes; ++c) {
+        if (row == 0) {
+          means[first + c] = mean[c];
+          squares[first + c] = square[c];
+        } else {
+          Join(row, &means[first + c], &squares[first + c], rows, mean[c], square[c]);
+        }
+      }
+    }
+  }
+}
+
+HPU_VECTORIZED(MomentsOfPiece, Moments, FindMoments)
+
+class MomentsKernel final : public Kernel {
+ public:
+  explicit MomentsKernel(const Columns& columns) : plan_(columns, 2) {}
+
+  int results() const override { return 2; }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const auto* x = static_cast<const float*>(call.operands[0]);
+    auto* mean = static_cast<float*>(call.results[0]);
+    auto* variance = static_cast<float*>(call.results[1]);
+    const float all = plan_.sizes().rows;
+    int64_t before = 0;
+    plan_.Run(
+        call.pool, [x](const ColumnPiece& piece) { MomentsOfPiece({x, &piece}); },
+        [&](const ColumnPiece& piece, int64_t, bool first) {
+          const float* means = piece.partial;
+          const float* squares = means + piece.columns;
+          for (int64_t c = 0; c < piece.columns; ++c) {
+            float* m = mean + piece.first_column + c;
+            float* v = variance + piece.first_column + c;
+            if (first) {
+              *m = means[c];
+              *v = squares[c];
+            } else {
+              Join(before, m, v, piece.rows, means[c], squares[c]);
+            }
+          }
+          // The last columns of these rows.
+          if (piece.first_column + piece.columns == plan_.sizes().columns) before += piece.rows;
+        });
+    for (int64_t c = 0; c < plan_.sizes().columns; ++c) variance[c] /= all;
+    return absl::OkStatus();
+  }
+
+ private:
+  const ColumnPlan plan_;
+};
+
+struct GradientSums {
+  const float* x;
+  const float* mean;
+  const float* gradient;
+  const ColumnPiece* piece;
+};
+
+HPU_INLINE void SumGradients(const GradientSums& work) {
+  const ColumnPiece& piece = *work.piece;
+  const int64_t s = piece.stride;
+  float* const sum = piece.partial;
+  float* const product = sum + piece.columns;
+  const float* mean = work.mean + piece.first_column;
+  const float* x = work.x + piece.begin;
+  const float* g = work.gradient + piece.begin;
+  for (int64_t c = 0; c < piece.columns; ++c) sum[c] = product[c] = 0;
+  int64_t row = 0;
+  for (; row + 2 <= piece.rows; row += 2, x += 2 * s, g += 2 * s) {
+    for (int64_t c = 0; c < piece.columns; ++c) {
+      sum[c] += g[c] + g[c + s];
+      product[c] += g[c] * (x[c] - mean[c]) + g[c + s] * (x[c + s] - mean[c]);
+    }
+  }
+  if (row == piece.rows) return;
+  for (int64_t c = 0; c < piece.columns; ++c) {
+    sum[c] += g[c];
+    product[c] += g[c] * (x[c] - mean[c]);
+  }
+}
+
+HPU_VECTORIZED(GradientSumsOfPiece, GradientSums, SumGradients)
+
+class GradientSumsKernel final : public Kernel {
+ public:
+  explicit GradientSumsKernel(const Columns& columns) : plan_(columns, 2) {}
+
+  int results() const override { return 2; }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const auto* x = static_cast<const float*>(call.operands[0]);
+    const auto* mean = static_cast<const float*>(call.operands[1]);
+    const auto* gradient = static_cast<const float*>(call.operands[2]);
+    plan_.Run(
+        call.pool, [&](const ColumnPiece& piece) { GradientSumsOfPiece({x, mean, gradient, &piece}); },
+        [&](const ColumnPiece& piece, int64_t, bool first) {
+          for (int i = 0; i < 2; ++i) {
+            const float* from = piece.partial + i * piece.columns;
+            float* to = static_cast<float*>(call.results[i]) + piece.first_column;
+            for (int64_t c = 0; c < piece.columns; ++c) to[c] = first ? from[c] : to[c] + from[c];
+          }
+        });
+    return absl::OkStatus();
+  }
+
+ private:
+  const ColumnPlan plan_;
+};
+
+template <typename K>
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  if (parameters.size() != 2) return absl::InvalidArgumentError("not rows and features");
+  HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse({1, parameters[0], parameters[1]}));
+  return std::make_unique<K>(columns);
+}
+
+const bool registered =
+    RegisterKernel(kMoments, Make<MomentsKernel>) && RegisterKernel(kGradientSums, Make<GradientSumsKernel>);
+
+}  // namespace
+
+KernelSpec BatchMoments::Spec() const { return {kMoments, {rows, features}}; }
+
+KernelSpec BatchGradientSums::Spec() const { return {kGradientSums, {rows, features}}; }
+
+}  // namespace hpu::emulator

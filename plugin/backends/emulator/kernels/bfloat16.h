@@ -1,0 +1,38 @@
+// Elements as float32, whatever they are stored as.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BFLOAT16_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BFLOAT16_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/vectorize.h"
+
+namespace hpu::emulator {
+
+struct BFloat16 {
+  uint16_t bits;
+};
+
+HPU_INLINE float Load(const float* from) { return *from; }
+
+HPU_INLINE float Load(const BFloat16* from) {
+  union {
+    uint32_t bits;
+    float value;
+  } number = {uint32_t{from->bits} << 16};
+  return number.value;
+}
+
+// For numbers that are already those of the type.
+HPU_INLINE void StoreExact(float value, float* to) { *to = value; }
+
+HPU_INLINE void StoreExact(float value, BFloat16* to) {
+  union {
+    float value;
+    uint32_t bits;
+  } number = {value};
+  to->bits = static_cast<uint16_t>(number.bits >> 16);
+}
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BFLOAT16_H_

@@ -1,0 +1,23 @@
+// Sums and maxima over rows.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/columns.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Operands: one float32 array [outer, rows, columns], or two for kSumOfProducts. Result: [outer, columns].
+struct ColumnReduction {
+  enum class Function : int64_t { kSum = 0, kSumOfSquares = 1, kSumOfProducts = 2, kMax = 3 };
+  Function function = Function::kSum;
+  Columns columns;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_

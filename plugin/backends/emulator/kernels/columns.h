@@ -1,0 +1,57 @@
+// Reductions over rows: arrays [outer, rows, columns] that become [outer, columns].
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMNS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMNS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/backends/emulator/compute_pool.h"
+
+namespace hpu::emulator {
+
+struct Columns {
+  int64_t outer = 1;
+  int64_t rows = 1;
+  int64_t columns = 1;
+
+  // InvalidArgument unless `parameters` are three positive sizes.
+  static absl::StatusOr<Columns> Parse(absl::Span<const int64_t> parameters);
+};
+
+// A part of the work: some columns of some rows of one outer index, in elements from the array's begin.
+struct ColumnPiece {
+  int64_t begin;   // of the first row's first column
+  int64_t stride;  // from row to row
+  int64_t rows;
+  int64_t columns;
+  int64_t first_column;
+  float* partial;  // what this piece makes: `columns` numbers, for each of the kernel's values
+};
+
+// How a reduction is cut into pieces. It depends on the sizes alone, and pieces are combined in their order: so numbers
+// depend neither on the run nor on the threads.
+class ColumnPlan {
+ public:
+  // `values`: how many numbers the reduction makes of each column.
+  ColumnPlan(const Columns& sizes, int values);
+
+  // Runs `piece` for every piece on the pool. Then, in order, for each piece `combine(piece, first)`: `first` is true
+  // for the first rows of the outer index `outer`.
+  void Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece&)> piece,
+           absl::FunctionRef<void(const ColumnPiece&, int64_t outer, bool first)> combine) const;
+
+  const Columns& sizes() const { return sizes_; }
+
+ private:
+  const Columns sizes_;
+  const int values_;
+  int64_t row_pieces_;
+  int64_t column_pieces_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMNS_H_

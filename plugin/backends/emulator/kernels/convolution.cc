@@ -1,0 +1,157 @@
+#include "plugin/backends/emulator/kernels/convolution.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+using Dimension = Convolution::Dimension;
+using Kind = Convolution::Kind;
+
+constexpr char kName[] = "convolution.1";
+
+// The reach of a window in its input.
+int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
+
+bool Fits(const Dimension& d) {
+  return std::min({d.input, d.output, d.window, d.stride, d.dilation}) > 0 && d.pad_low >= 0 && d.pad_high >= 0 &&
+         d.input + d.pad_low + d.pad_high >= Reach(d) &&
+         (d.input + d.pad_low + d.pad_high - Reach(d)) / d.stride + 1 == d.output;
+}
+
+// TensorFlow's "SAME": as much padding as ceil(input / stride) results need, the odd one at the end.
+bool IsSame(const Dimension& d) {
+  if ((d.input + d.stride - 1) / d.stride != d.output) return false;
+  const int64_t padding = std::max<int64_t>(0, (d.output - 1) * d.stride + Reach(d) - d.input);
+  return d.pad_low == padding / 2 && d.pad_high == padding - padding / 2;
+}
+
+bool IsValid(const Dimension& d) { return d.pad_low == 0 && d.pad_high == 0; }
+
+std::vector<int64_t> Shape(int64_t first, const std::vector<Dimension>& dimensions, int64_t Dimension::*size,
+                           int64_t last) {
+  std::vector<int64_t> shape = {first};
+  for (const Dimension& dimension : dimensions) shape.push_back(dimension.*size);
+  shape.push_back(last);
+  return shape;
+}
+
+std::vector<int64_t> FilterShape(const Convolution& c) {
+  std::vector<int64_t> shape;
+  for (const Dimension& dimension : c.dimensions) shape.push_back(dimension.window);
+  shape.push_back(c.depthwise() ? c.input_features : c.input_features / c.groups);
+  shape.push_back(c.depthwise() ? c.output_features / c.groups : c.output_features);
+  return shape;
+}
+
+void SetList(tensorflow::NodeDef* node, const char* name, const std::vector<int64_t>& values) {
+  auto* list = (*node->mutable_attr())[name].mutable_list();
+  for (int64_t value : values) list->add_i(value);
+}
+
+// "SAME" and "VALID" where they say it: some ops know no other padding.
+void SetPadding(tensorflow::NodeDef* node, const std::vector<Dimension>& dimensions) {
+  auto& padding = (*node->mutable_attr())["padding"];
+  if (std::all_of(dimensions.begin(), dimensions.end(), IsValid)) return padding.set_s("VALID");
+  if (std::all_of(dimensions.begin(), dimensions.end(), IsSame)) return padding.set_s("SAME");
+  padding.set_s("EXPLICIT");
+  std::vector<int64_t> explicit_padding = {0, 0};
+  for (const Dimension& dimension : dimensions) {
+    explicit_padding.insert(explicit_padding.end(), {dimension.pad_low, dimension.pad_high});
+  }
+  explicit_padding.insert(explicit_padding.end(), {0, 0});
+  SetList(node, "explicit_paddings", explicit_padding);
+}
+
+std::string OpName(const Convolution& c) {
+  const bool three = c.dimensions.size() == 3;
+  std::string name = three ? "Conv3D" : c.depthwise() ? "DepthwiseConv2dNative" : "Conv2D";
+  if (c.kind == Kind::kForward) return name;
+  name += c.kind == Kind::kInputGradient ? "BackpropInput" : "BackpropFilter";
+  return three ? name + "V2" : name;
+}
+
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  HPU_ASSIGN_OR_RETURN(const Convolution c, Convolution::Parse(parameters));
+  const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
+  const bool odd_padding = !std::all_of(c.dimensions.begin(), c.dimensions.end(), IsValid) &&
+                           !std::all_of(c.dimensions.begin(), c.dimensions.end(), IsSame);
+  tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
+  if (c.kind != Kind::kForward) {
+    // oneDNN's gradients fail with such padding. The others know no groups but those of depthwise convolutions, whose
+    // gradients are wrong with such padding.
+    if (odd_padding) node = PlainNode(OpName(c), dtype);
+    const bool plain = node.op() == OpName(c);
+    if (plain && c.groups > 1 && (odd_padding || !c.depthwise())) {
+      return absl::UnimplementedError("TensorFlow has no kernel for this gradient of a grouped convolution");
+    }
+  }
+  SetPadding(&node, c.dimensions);
+  SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
+  SetList(&node, "dilations", Shape(1, c.dimensions, &Dimension::dilation, 1));
+  const std::vector<int64_t> image = Shape(c.batch, c.dimensions, &Dimension::input, c.input_features);
+  const std::vector<int64_t> result = Shape(c.batch, c.dimensions, &Dimension::output, c.output_features);
+  const std::vector<int64_t> filter = FilterShape(c);
+  const auto operand = [dtype](int index, const std::vector<int64_t>& dims) {
+    return TensorFlowKernel::Operand(index, dtype, dims);
+  };
+  switch (c.kind) {
+    case Kind::kForward:
+      return TensorFlowKernel::Make(std::move(node), {operand(0, image), operand(1, filter)}, dtype, result);
+    case Kind::kInputGradient:
+      return TensorFlowKernel::Make(
+          std::move(node), {TensorFlowKernel::Constant(image), operand(1, filter), operand(0, result)}, dtype, image);
+    case Kind::kFilterGradient:
+      return TensorFlowKernel::Make(
+          std::move(node), {operand(0, image), TensorFlowKernel::Constant(filter), operand(1, result)}, dtype, filter);
+  }
+  return absl::InternalError("unknown kind of convolution");
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+absl::Status Convolution::Check() const {
+  const bool fits = std::min({batch, input_features, output_features, groups}) > 0 && input_features % groups == 0 &&
+                    output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
+                    std::all_of(dimensions.begin(), dimensions.end(), Fits);
+  return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
+}
+
+KernelSpec Convolution::Spec() const {
+  KernelSpec spec{kName, {static_cast<int64_t>(kind), bfloat16, batch, input_features, output_features, groups}};
+  for (const Dimension& d : dimensions) {
+    spec.parameters.insert(spec.parameters.end(),
+                           {d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
+  }
+  return spec;
+}
+
+absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> parameters) {
+  constexpr size_t kHead = 6, kEach = 7;
+  if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
+      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient)) {
+    return absl::InvalidArgumentError("not the parameters of a convolution");
+  }
+  Convolution c;
+  c.kind = static_cast<Kind>(parameters[0]);
+  c.bfloat16 = parameters[1] != 0;
+  c.batch = parameters[2];
+  c.input_features = parameters[3];
+  c.output_features = parameters[4];
+  c.groups = parameters[5];
+  for (auto rest = parameters.subspan(kHead); !rest.empty(); rest = rest.subspan(kEach)) {
+    c.dimensions.push_back({rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]});
+  }
+  HPU_RETURN_IF_ERROR(c.Check());
+  return c;
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,49 @@
+// Convolutions and their gradients.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONVOLUTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONVOLUTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// A convolution of two or three spatial dimensions, named after the forward direction: image [batch, spatial…,
+// input_features], filter [window…, input_features / groups, output_features], result [batch, spatial…,
+// output_features]. Each kernel takes two of the three and makes the third.
+struct Convolution {
+  enum class Kind : int64_t {
+    kForward = 0,         // image, filter
+    kInputGradient = 1,   // gradient of the result, filter
+    kFilterGradient = 2,  // image, gradient of the result
+  };
+  struct Dimension {
+    int64_t input = 0;
+    int64_t output = 0;
+    int64_t window = 0;
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t pad_low = 0;
+    int64_t pad_high = 0;
+  };
+  Kind kind = Kind::kForward;
+  bool bfloat16 = false;  // else float32
+  int64_t batch = 0;
+  int64_t input_features = 0;
+  int64_t output_features = 0;
+  int64_t groups = 1;
+  std::vector<Dimension> dimensions;
+
+  bool depthwise() const { return groups > 1 && groups == input_features; }
+  // InvalidArgument unless all sizes are positive and fit together.
+  absl::Status Check() const;
+  KernelSpec Spec() const;
+  static absl::StatusOr<Convolution> Parse(absl::Span<const int64_t> parameters);
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONVOLUTION_H_

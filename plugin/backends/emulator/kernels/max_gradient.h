@@ -1,0 +1,22 @@
+// The gradient of max pooling.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MAX_GRADIENT_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MAX_GRADIENT_H_
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/kernels/windows.h"
+
+namespace hpu::emulator {
+
+// Operands, in float32: an array [outer, …, inner], one number for each of its windows. The result is like the first:
+// zeros, to which each number is added where the first greatest element of its window is. As in XLA, an element takes
+// the place of those before it unless they are greater or equal, which a NaN never is. No base dilation; windows that
+// hold no element add nothing.
+struct MaxGradient {
+  Windows windows;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MAX_GRADIENT_H_

@@ -1,0 +1,63 @@
+#include "plugin/backends/emulator/kernels/recipe_kernels.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/service/custom_call_status_internal.h"
+
+namespace hpu::emulator {
+namespace {
+
+// XLA passes custom calls no run options, but calls them on the thread that runs the recipe.
+thread_local const RecipeKernels::Scope* current = nullptr;
+
+size_t NumberIn(absl::string_view text) {
+  size_t number = 0;
+  for (char c : text) {
+    if (c < '0' || c > '9') break;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
+
+void Call(void* result, const void** operands, const char* text, size_t length, XlaCustomCallStatus* status) {
+  const RecipeKernels::Scope* scope = current;
+  const Kernel* kernel = scope == nullptr ? nullptr : scope->kernels.at(NumberIn({text, length}));
+  absl::Status done;
+  if (kernel == nullptr) {
+    done = absl::InternalError("the recipe has no such kernel");
+  } else {
+    // Several results come as a tuple: its table of addresses.
+    void* const* results = kernel->results() == 1 ? &result : static_cast<void* const*>(result);
+    done = kernel->Run({operands, results, scope->pool});
+  }
+  if (done.ok()) return;
+  // XLA's function that sets it is not exported.
+  status->message = absl::StrCat("kernel ", absl::string_view(text, length), ": ", done.message());
+}
+
+}  // namespace
+
+void* KernelSymbolAddress() { return reinterpret_cast<void*>(&Call); }
+
+std::string KernelCallText(int number, const std::string& name) { return absl::StrCat(number, " ", name); }
+
+absl::StatusOr<RecipeKernels> RecipeKernels::Make(const std::vector<KernelSpec>& specs) {
+  RecipeKernels kernels;
+  for (const KernelSpec& spec : specs) {
+    HPU_ASSIGN_OR_RETURN(auto kernel, MakeKernel(spec));
+    kernels.kernels_.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+RecipeKernels::Scope::Scope(const RecipeKernels& kernels, ComputePool& pool) : kernels(kernels), pool(pool) {
+  current = this;
+}
+
+RecipeKernels::Scope::~Scope() { current = nullptr; }
+
+}  // namespace hpu::emulator

@@ -1,0 +1,57 @@
+// TensorFlowKernel: one of TensorFlow's own CPU kernels as a Kernel.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TENSORFLOW_KERNEL_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TENSORFLOW_KERNEL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "tensorflow/core/framework/node_def.pb.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu::emulator {
+
+class TensorFlowKernel final : public Kernel {
+ public:
+  // An input of the op: operand `operand` of the call in this shape, or a constant.
+  struct Input {
+    int operand = -1;
+    tensorflow::DataType dtype = tensorflow::DT_INVALID;
+    tensorflow::TensorShape shape;
+    tensorflow::Tensor constant;  // if operand < 0
+  };
+  static Input Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims);
+  // An int32 vector, which ops take shapes as.
+  static Input Constant(const std::vector<int64_t>& values);
+
+  // `node` names the op and has the attributes that differ from the defaults. Errors are those of TensorFlow where it
+  // has no such kernel.
+  static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
+                                                            tensorflow::DataType result_type,
+                                                            std::vector<int64_t> result_dims);
+
+  absl::Status Run(const KernelCall& call) const override;
+
+ private:
+  TensorFlowKernel(std::unique_ptr<tensorflow::OpKernel> op, std::vector<Input> inputs,
+                   tensorflow::DataType result_type, std::vector<int64_t> result_dims);
+
+  const std::unique_ptr<tensorflow::OpKernel> op_;
+  const std::vector<Input> inputs_;
+  const tensorflow::DataType result_type_;
+  const tensorflow::TensorShape result_shape_;
+  const size_t result_bytes_;
+};
+
+// The op as TensorFlow itself would run it on this machine: by oneDNN where that is on and has a kernel for the type,
+// else as it is.
+tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype);
+// The op as it is, without oneDNN.
+tensorflow::NodeDef PlainNode(const std::string& op, tensorflow::DataType dtype);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TENSORFLOW_KERNEL_H_

@@ -1,0 +1,37 @@
+// Code compiled for several levels of the processor's vector instructions, of which the best that it has is run.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
+
+namespace hpu::emulator {
+
+template <typename Function>
+Function BestOf(Function baseline, Function avx2, Function avx512) {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return avx512;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2 : baseline;
+}
+
+}  // namespace hpu::emulator
+
+// What is to be compiled for each level: all that a vectorised function calls in its loops.
+#define HPU_INLINE inline __attribute__((always_inline))
+
+// Before a loop over a few elements, which compilers would else unroll before they can make vectors of it.
+#define HPU_SIMD _Pragma("omp simd")
+
+// Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE.
+#define HPU_VECTORIZED(name, Arguments, body)                                                                  \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512"))) void name##Avx512( \
+      const Arguments& arguments) {                                                                            \
+    body(arguments);                                                                                           \
+  }                                                                                                            \
+  __attribute__((target("avx2,fma"))) void name##Avx2(const Arguments& arguments) { body(arguments); }         \
+  void name##Baseline(const Arguments& arguments) { body(arguments); }                                         \
+  void name(const Arguments& arguments) {                                                                      \
+    static const auto best = ::hpu::emulator::BestOf(&name##Baseline, &name##Avx2, &name##Avx512);             \
+    best(arguments);                                                                                           \
+  }
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_

@@ -1,0 +1,132 @@
+#include "plugin/backends/emulator/kernels/window_reduction.h"
+
+#include <limits>
+#include <memory>
+
+#include "plugin/backends/emulator/kernels/bfloat16.h"
+#include "plugin/backends/emulator/kernels/parallel.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+using Function = WindowReduction::Function;
+
+constexpr char kName[] = "window_reduction.1";
+// Elements that are combined side by side, in registers.
+constexpr int64_t kLanes = 64;
+
+// A row: the windows of one outer index and one index of the first two dimensions.
+struct Rows {
+  const void* input;
+  void* output;
+  const WindowTable* table;
+  Shard rows;
+};
+
+struct Add {
+  static constexpr float kInitial = 0;
+  static HPU_INLINE float Of(float a, float b) { return a + b; }
+};
+
+struct Max {
+  static constexpr float kInitial = -std::numeric_limits<float>::infinity();
+  // A NaN stays, as it does in XLA.
+  static HPU_INLINE float Of(float a, float b) {
+    const float greater = a >= b ? a : b;
+    return a != a ? a : greater;
+  }
+};
+
+template <typename T, typename F>
+HPU_INLINE void ReduceLanes(const T* image, T* output, const WindowTable& table, const int64_t (&o)[3], int64_t lane,
+                            int64_t lanes) {
+  float sum[kLanes];
+  HPU_SIMD
+  for (int64_t i = 0; i < lanes; ++i) sum[i] = F::kInitial;
+  const Windows& w = table.windows();
+  const auto& [planes, rows, columns] = w.dimensions;
+  for (int64_t a = 0; a < planes.window; ++a) {
+    const int64_t plane = table.InputOf(0, o[0], a);
+    if (plane < 0) continue;
+    for (int64_t b = 0; b < rows.window; ++b) {
+      const int64_t row = table.InputOf(1, o[1], b);
+      if (row < 0) continue;
+      for (int64_t c = 0; c < columns.window; ++c) {
+        const int64_t column = table.InputOf(2, o[2], c);
+        if (column < 0) continue;
+        const T* from = image + ((plane * rows.input + row) * columns.input + column) * w.inner + lane;
+        HPU_SIMD
+        for (int64_t i = 0; i < lanes; ++i) sum[i] = F::Of(sum[i], Load(from + i));
+      }
+    }
+  }
+  HPU_SIMD
+  for (int64_t i = 0; i < lanes; ++i) StoreExact(sum[i], output + i);
+}
+
+template <typename T, typename F>
+HPU_INLINE void ReduceRows(const Rows& work) {
+  const Windows& w = work.table->windows();
+  const int64_t columns = w.dimensions[2].output;
+  for (int64_t r = work.rows.begin; r < work.rows.end; ++r) {
+    const int64_t row = r % w.dimensions[1].output, rest = r / w.dimensions[1].output;
+    const int64_t plane = rest % w.dimensions[0].output, image = rest / w.dimensions[0].output;
+    const T* input = static_cast<const T*>(work.input) + image * w.inputs() * w.inner;
+    T* output = static_cast<T*>(work.output) + r * columns * w.inner;
+    for (int64_t column = 0; column < columns; ++column, output += w.inner) {
+      const int64_t o[3] = {plane, row, column};
+      int64_t lane = 0;
+      for (; lane + kLanes <= w.inner; lane += kLanes)
+        ReduceLanes<T, F>(input, output + lane, *work.table, o, lane, kLanes);
+      for (; lane + 16 <= w.inner; lane += 16) ReduceLanes<T, F>(input, output + lane, *work.table, o, lane, 16);
+      if (lane < w.inner) ReduceLanes<T, F>(input, output + lane, *work.table, o, lane, w.inner - lane);
+    }
+  }
+}
+
+HPU_VECTORIZED(AddFloats, Rows, (ReduceRows<float, Add>))
+HPU_VECTORIZED(MaxFloats, Rows, (ReduceRows<float, Max>))
+HPU_VECTORIZED(MaxBFloats, Rows, (ReduceRows<BFloat16, Max>))
+
+class WindowReductionKernel final : public Kernel {
+ public:
+  WindowReductionKernel(void (*run)(const Rows&), const Windows& windows, int64_t element_bytes)
+      : run_(run),
+        table_(windows),
+        rows_(windows.outer * windows.dimensions[0].output * windows.dimensions[1].output),
+        each_(ShardSize(windows.dimensions[2].output * windows.inner * (windows.places() + 1) * element_bytes)) {}
+
+  absl::Status Run(const KernelCall& call) const override {
+    RunShards(call.pool, rows_, each_, [&](Shard rows) { run_({call.operands[0], call.results[0], &table_, rows}); });
+    return absl::OkStatus();
+  }
+
+ private:
+  void (*const run_)(const Rows&);
+  const WindowTable table_;
+  const int64_t rows_;
+  const int64_t each_;
+};
+
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  if (parameters.size() < 2) return absl::InvalidArgumentError("not the parameters of a window reduction");
+  HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(2)));
+  const bool add = parameters[0] == static_cast<int64_t>(Function::kAdd), bfloat16 = parameters[1] != 0;
+  if (add && bfloat16) return absl::InvalidArgumentError("sums are in float32");
+  const auto run = add ? AddFloats : bfloat16 ? MaxBFloats : MaxFloats;
+  return std::make_unique<WindowReductionKernel>(run, windows, bfloat16 ? 2 : 4);
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+KernelSpec WindowReduction::Spec() const {
+  KernelSpec spec{kName, {static_cast<int64_t>(function), bfloat16}};
+  windows.AppendTo(&spec.parameters);
+  return spec;
+}
+
+}  // namespace hpu::emulator

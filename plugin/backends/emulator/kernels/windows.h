@@ -1,0 +1,59 @@
+// Windows that move over an array: what pooling is made of.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOWS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOWS_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace hpu::emulator {
+
+// Windows over the three middle dimensions of an array [outer, …, inner]; unused ones are those of one element. Window
+// `o` of a dimension holds the padded elements o * stride + k * dilation - pad_low, k < window, where element i of the
+// input is padded element i * base_dilation and what lies between and around them is empty.
+struct Windows {
+  struct Dimension {
+    int64_t input = 1;
+    int64_t output = 1;
+    int64_t window = 1;
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t base_dilation = 1;
+    int64_t pad_low = 0;
+  };
+  int64_t outer = 1;
+  int64_t inner = 1;
+  std::array<Dimension, 3> dimensions;
+
+  // Elements of an input, per outer and inner index; the same of an output; those of one window.
+  int64_t inputs() const { return dimensions[0].input * dimensions[1].input * dimensions[2].input; }
+  int64_t outputs() const { return dimensions[0].output * dimensions[1].output * dimensions[2].output; }
+  int64_t places() const { return dimensions[0].window * dimensions[1].window * dimensions[2].window; }
+
+  void AppendTo(std::vector<int64_t>* parameters) const;
+  // Takes what AppendTo gave. InvalidArgument for sizes that are not positive, or absurd.
+  static absl::StatusOr<Windows> Parse(absl::Span<const int64_t> parameters);
+};
+
+// Windows, with the input elements that they hold looked up beforehand. Immutable.
+class WindowTable {
+ public:
+  explicit WindowTable(const Windows& windows);
+
+  const Windows& windows() const { return windows_; }
+  // The input element at place `k` of window `o` of a dimension, or -1.
+  int64_t InputOf(int dimension, int64_t o, int64_t k) const {
+    return inputs_[dimension][o * windows_.dimensions[dimension].window + k];
+  }
+
+ private:
+  const Windows windows_;
+  std::array<std::vector<int64_t>, 3> inputs_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOWS_H_
