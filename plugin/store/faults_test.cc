@@ -92,10 +92,10 @@ StoreSettings FreshDirectory() {
   return settings;
 }
 
-class FaultsTest : public ::testing::Test {
+class DiskFaultsTest : public ::testing::Test {
  protected:
-  FaultsTest() { *failing_directory = std::filesystem::canonical(settings_.path); }
-  ~FaultsTest() override {
+  DiskFaultsTest() { *failing_directory = std::filesystem::canonical(settings_.path); }
+  ~DiskFaultsTest() override {
     failing = Call::kNone;
     std::filesystem::remove_all(settings_.path);
   }
@@ -121,7 +121,7 @@ class FaultsTest : public ::testing::Test {
   RecipeStore store_{settings_, &counters_, [this](const std::string& message) { warnings_.push_back(message); }};
 };
 
-TEST_F(FaultsTest, WithoutFaultsItIsThereTheSecondTime) {
+TEST_F(DiskFaultsTest, WithoutFaultsItIsThereTheSecondTime) {
   EXPECT_FALSE(Run());
   EXPECT_TRUE(Run());
   EXPECT_TRUE(warnings_.empty());
@@ -132,7 +132,7 @@ struct Fault {
   int error;
 };
 
-class WriteFaultsTest : public FaultsTest, public ::testing::WithParamInterface<Fault> {};
+class WriteFaultsTest : public DiskFaultsTest, public ::testing::WithParamInterface<Fault> {};
 
 TEST_P(WriteFaultsTest, ProgramGoesOnWithOneWarningAndNothingIsLeft) {
   failure = GetParam().error;
@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(All, WriteFaultsTest,
                                            Fault{Call::kFsync, EIO}, Fault{Call::kCreate, EACCES},
                                            Fault{Call::kCreate, EROFS}, Fault{Call::kRename, ENOSPC}));
 
-TEST_F(FaultsTest, EntryThatCannotBeReadIsKept) {
+TEST_F(DiskFaultsTest, EntryThatCannotBeReadIsKept) {
   EXPECT_FALSE(Run());
   failure = EIO;
   failing = Call::kRead;
@@ -165,7 +165,7 @@ TEST_F(FaultsTest, EntryThatCannotBeReadIsKept) {
   EXPECT_TRUE(Run());
 }
 
-TEST_F(FaultsTest, WithoutLocksRecipesAreKeptAllTheSame) {
+TEST_F(DiskFaultsTest, WithoutLocksRecipesAreKeptAllTheSame) {
   failure = ENOLCK;
   failing = Call::kFlock;
   EXPECT_FALSE(Run());
