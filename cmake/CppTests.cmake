@@ -3,7 +3,8 @@ find_package(GTest REQUIRED)
 
 # hpu_cts: plugin/cts/*.cc over every backend, without TensorFlow's device, passes and kernels.
 file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
-  "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/hal/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/files/*_test.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/store/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/serve/*_test.cc" "${CMAKE_SOURCE_DIR}/plugin/backends/*/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/fuzz/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/backends/*/*/*_test.cc"

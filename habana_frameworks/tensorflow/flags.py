@@ -9,6 +9,7 @@ from habana_frameworks.tensorflow import _flag_values as values
 
 ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_BACKEND", "string", "auto"),
+    values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
     values.Flag("HPU_MEMORY_MB", "int", "32768"),
     values.Flag("HPU_EMULATOR_MODULES", "int", "8"),
     values.Flag("HPU_EMULATOR_TYPE", "string", "GAUDI2"),
@@ -168,6 +169,13 @@ def backend() -> str:
     grpc://host:port, or grpcs://host:port with TLS.
     """
     return values.parse_string(_BY_NAME["HPU_BACKEND"])
+
+
+def remote_shared_memory() -> bool:
+    """HPU_REMOTE_SHARED_MEMORY: Whether copies to and from a device server on this machine (grpc+unix:/path) go
+    through memory that both processes share, rather than over the socket. Counts for programs and for hpu serve.
+    """
+    return values.parse_bool(_BY_NAME["HPU_REMOTE_SHARED_MEMORY"])
 
 
 def memory_mb() -> int:

@@ -4,6 +4,7 @@
 
 #include "plugin/device/host_pool.h"
 #include "plugin/device/process_device.h"
+#include "plugin/hal/staged_copies.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 #include "tsl/platform/threadpool.h"
@@ -19,6 +20,8 @@ constexpr uint64_t kInlineBytes = 64 << 10;
 constexpr uint64_t kStagedBytes = 1 << 20;
 // The same while the device computes: a source used in place would have to wait for that first.
 constexpr uint64_t kStagedWhileBusyBytes = 64 << 20;
+
+bool StagesCopies(const hal::Device& device) { return dynamic_cast<const hal::StagedCopies*>(&device) != nullptr; }
 
 }  // namespace
 
@@ -36,6 +39,7 @@ bool ProcessDevice::ComputeIsIdle() {
 }
 
 bool ProcessDevice::IsBetterStaged(uint64_t bytes) {
+  if (StagesCopies(*device_)) return false;
   return bytes <= kStagedBytes || (bytes <= kStagedWhileBusyBytes && !ComputeIsIdle());
 }
 
@@ -67,13 +71,15 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
     TF_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
   }
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
+  if (StagesCopies(*device_)) return absl::OkStatus();  // the source has been read; for errors see CopyToDeviceStaged
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
   return Cleared(end->Synchronize());
 }
 
 void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes, Done done) {
   const bool reachable = host_pool_->Contains(source, bytes);
-  if (!reachable && IsBetterStaged(bytes)) return done(CopyToDevice(source, destination, bytes));
+  if (StagesCopies(*device_) || (!reachable && IsBetterStaged(bytes)))
+    return done(CopyToDevice(source, destination, bytes));
   std::shared_ptr<hal::HostBuffer> mapping;
   if (!reachable) {
     absl::StatusOr<std::unique_ptr<hal::HostBuffer>> mapped = device_->MapHost(const_cast<void*>(source), bytes);
@@ -117,7 +123,7 @@ absl::StatusOr<ProcessDevice::HostTarget> ProcessDevice::MakeHostTarget(void* de
   HostTarget target;
   target.data = destination;
   if (host_pool_->Contains(destination, bytes)) return target;
-  if (bytes <= kStagedBytes) {
+  if (bytes <= kStagedBytes && !StagesCopies(*device_)) {
     if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
       target.staging = std::move(staging);
       target.data = target.staging.get();

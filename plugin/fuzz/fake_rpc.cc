@@ -76,6 +76,7 @@ const hpu_rpc_api* FakeRpcApi() {
     made->authorization = [](hpu_rpc_server_call*) { return ""; };
     made->read = &FakeRpc::Read;
     made->server_write = &FakeRpc::Write;
+    made->server_write_joinable = &FakeRpc::Write;
     made->server_wait_writable = [](hpu_rpc_server_call*, size_t) -> int32_t { return 1; };
     made->server_cancel = &FakeRpc::Cancel;
     made->finish = &FakeRpc::Finish;

@@ -37,6 +37,9 @@ hpu_rpc_call* Open(hpu_rpc_channel* channel, const char* method, const hpu_rpc_h
 }
 
 int32_t Write(hpu_rpc_call* call, const void* data, size_t size) { return Cast(call)->Write(data, size); }
+int32_t WriteJoinable(hpu_rpc_call* call, const void* data, size_t size) {
+  return Cast(call)->WriteJoinable(data, size);
+}
 int32_t WaitWritable(hpu_rpc_call* call, size_t bytes) { return Cast(call)->WaitWritable(bytes); }
 void WritesDone(hpu_rpc_call* call) { Cast(call)->WritesDone(); }
 void Cancel(hpu_rpc_call* call) { Cast(call)->Cancel(); }
@@ -58,6 +61,9 @@ hpu_rpc_read_result Read(hpu_rpc_server_call* call, int32_t timeout_ms, const vo
   return Cast(call)->Read(timeout_ms, data, size);
 }
 int32_t ServerWrite(hpu_rpc_server_call* call, const void* data, size_t size) { return Cast(call)->Write(data, size); }
+int32_t ServerWriteJoinable(hpu_rpc_server_call* call, const void* data, size_t size) {
+  return Cast(call)->WriteJoinable(data, size);
+}
 int32_t ServerWaitWritable(hpu_rpc_server_call* call, size_t bytes) { return Cast(call)->WaitWritable(bytes); }
 void ServerCancel(hpu_rpc_server_call* call) { Cast(call)->Cancel(); }
 void Finish(hpu_rpc_server_call* call, int32_t code, const char* message, size_t size) {
@@ -72,6 +78,7 @@ constexpr hpu_rpc_api kApi = {
     Close,
     Open,
     Write,
+    WriteJoinable,
     WaitWritable,
     WritesDone,
     Cancel,
@@ -83,6 +90,7 @@ constexpr hpu_rpc_api kApi = {
     Authorization,
     Read,
     ServerWrite,
+    ServerWriteJoinable,
     ServerWaitWritable,
     ServerCancel,
     Finish,

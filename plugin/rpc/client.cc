@@ -132,8 +132,6 @@ Call::~Call() {
   channel_->Remove(this);
 }
 
-bool Call::Write(const void* data, size_t size) { return writes_.Push(MakeMessage(data, size)); }
-
 void Call::Started(bool ok) {
   Begin();
   if (ok) {

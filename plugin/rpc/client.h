@@ -62,7 +62,8 @@ class Call {
   // Waits until the handler's on_done has returned.
   ~Call();
 
-  bool Write(const void* data, size_t size);
+  bool Write(const void* data, size_t size) { return writes_.Push(data, size); }
+  bool WriteJoinable(const void* data, size_t size) { return writes_.PushJoinable(data, size); }
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
   void WritesDone() { writes_.End(); }
   void Cancel() { context_.TryCancel(); }

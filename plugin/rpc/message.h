@@ -4,13 +4,16 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace hpu::rpc {
 
-inline grpc::ByteBuffer MakeMessage(const void* data, size_t size) {
-  const grpc::Slice slice(data, size);  // copies
+inline grpc::ByteBuffer MakeMessage(std::unique_ptr<std::string> bytes) {
+  std::string* const owned = bytes.release();
+  const auto destroy = [](void* string) { delete static_cast<std::string*>(string); };
+  const grpc::Slice slice(owned->data(), owned->size(), destroy, owned);
   return grpc::ByteBuffer(&slice, 1);
 }
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define HPU_RPC_VERSION 1u
+#define HPU_RPC_VERSION 2u
 // Larger messages than this are refused by the receiver, before it allocates them: the call ends with
 // RESOURCE_EXHAUSTED.
 #define HPU_RPC_MAX_MESSAGE_BYTES (4u << 20)
@@ -89,6 +89,9 @@ typedef struct hpu_rpc_api {
   hpu_rpc_call* (*open)(hpu_rpc_channel* channel, const char* method, const hpu_rpc_handler* handler);
   // Queues a message and returns; 0 if the call has ended.
   int32_t (*write)(hpu_rpc_call* call, const void* data, size_t size);
+  // The same for a message that may be sent as one with others of its kind, end to end, while these wait to be sent:
+  // protobuf then reads one message with the repeated fields of all, and the last value of each other one.
+  int32_t (*write_joinable)(hpu_rpc_call* call, const void* data, size_t size);
   // Waits until at most `bytes` of queued messages have not been sent; 0 if the call has ended.
   int32_t (*wait_writable)(hpu_rpc_call* call, size_t bytes);
   void (*writes_done)(hpu_rpc_call* call);
@@ -111,6 +114,7 @@ typedef struct hpu_rpc_api {
   // The next message, valid until the next read. `timeout_ms` < 0 waits without end. For the call's own thread.
   hpu_rpc_read_result (*read)(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size);
   int32_t (*server_write)(hpu_rpc_server_call* call, const void* data, size_t size);
+  int32_t (*server_write_joinable)(hpu_rpc_server_call* call, const void* data, size_t size);
   int32_t (*server_wait_writable)(hpu_rpc_server_call* call, size_t bytes);
   // Makes reads and waits of the call end; its client sees CANCELLED.
   void (*server_cancel)(hpu_rpc_server_call* call);

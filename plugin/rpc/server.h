@@ -32,7 +32,8 @@ class ServerCall {
   const std::string& peer() const { return peer_; }
   const std::string& authorization() const { return authorization_; }
   hpu_rpc_read_result Read(int timeout_ms, const void** data, size_t* size);
-  bool Write(const void* data, size_t size) { return writes_.Push(MakeMessage(data, size)); }
+  bool Write(const void* data, size_t size) { return writes_.Push(data, size); }
+  bool WriteJoinable(const void* data, size_t size) { return writes_.PushJoinable(data, size); }
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
   void Cancel() { context_.TryCancel(); }
   void SetStatus(grpc::Status status) { status_ = std::move(status); }

@@ -46,9 +46,10 @@ absl::Status RunCall::Open(const proto::OpenStream& open) {
 
 absl::Status RunCall::Execute(const proto::RunRequest& request) {
   if (request.has_open()) return absl::InvalidArgumentError("a call opens one stream, with its first message");
-  HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
+    // Counted by commands: how many of them a message holds depends on the moment.
+    HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
     HPU_RETURN_IF_ERROR(Execute(command));
   }
   return absl::OkStatus();
@@ -83,6 +84,10 @@ absl::Status RunCall::Execute(const proto::Command& command) {
     case proto::Command::kClear:
       Clear();
       return absl::OkStatus();
+    case proto::Command::kCopySharedToDevice:
+      return CopySharedToDevice(command.copy_shared_to_device());
+    case proto::Command::kCopyToShared:
+      return CopyToShared(command.copy_to_shared());
     case proto::Command::KIND_NOT_SET:
       break;
   }
@@ -113,6 +118,22 @@ absl::Status RunCall::CopyToHost(const proto::CopyToHost& copy) {
     response.set_data(piece->data(), valid && status.ok() ? bytes : 0);
     call_->Write(response);
   });
+  return absl::OkStatus();
+}
+
+absl::Status RunCall::CopySharedToDevice(const proto::CopySharedToDevice& copy) {
+  HPU_ASSIGN_OR_RETURN(const char* data, session_->SharedRange(copy.offset(), copy.bytes()));
+  Keep(stream_->CopyToDevice(data, session_->ToDevice(copy.destination()), copy.bytes()));
+  session_->CountToDevice(copy.bytes());
+  Report();
+  return absl::OkStatus();
+}
+
+absl::Status RunCall::CopyToShared(const proto::CopyToShared& copy) {
+  HPU_ASSIGN_OR_RETURN(char* data, session_->SharedRange(copy.offset(), copy.bytes()));
+  Keep(stream_->CopyToHost(session_->ToDevice(copy.source()), data, copy.bytes()));
+  session_->CountToHost(copy.bytes());
+  Report();
   return absl::OkStatus();
 }
 
@@ -172,7 +193,11 @@ void RunCall::SendProgress(uint64_t sequence, const absl::Status& status, bool c
   progress.mutable_status()->set_code(static_cast<int32_t>(status.code()));
   progress.mutable_status()->set_message(std::string(status.message()));
   progress.set_cleared(cleared);
-  call_->Write(response);
+  if (status.ok() && !cleared) {
+    call_->WriteJoinable(response);  // whoever knows of a later command knows of this one
+  } else {
+    call_->Write(response);
+  }
 }
 
 }  // namespace hpu::serve

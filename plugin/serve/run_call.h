@@ -30,6 +30,8 @@ class RunCall {
   absl::Status Execute(const proto::Command& command);
   absl::Status CopyToDevice(const proto::CopyToDevice& copy);
   absl::Status CopyToHost(const proto::CopyToHost& copy);
+  absl::Status CopySharedToDevice(const proto::CopySharedToDevice& copy);
+  absl::Status CopyToShared(const proto::CopyToShared& copy);
   absl::Status Launch(const proto::Launch& launch);
   absl::Status Record(const proto::Record& record);
   absl::Status Wait(const proto::Wait& wait);

@@ -13,6 +13,7 @@
 #include "plugin/backends/common/acquire_options.h"
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/remote/rpc_library.h"
+#include "plugin/backends/remote/session.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
 #include "plugin/log/log.h"
@@ -31,7 +32,6 @@ constexpr int kMostVisible = 64;
 constexpr int kMostFaults = 64;
 constexpr int kMostForgotten = 4096;
 constexpr size_t kMostCommandBytes = 200;
-constexpr size_t kTokenBytes = 16;
 constexpr size_t kRecipeKeyBytes = 32;
 // gRPC sends it in a header, of which clients take 8 KiB.
 constexpr size_t kMostMessageBytes = 2000;
@@ -136,6 +136,7 @@ absl::Status Server::Listen() {
   if (is_unix) {
     if (!absl::StartsWith(path, "/")) return absl::InvalidArgumentError("unix: needs an absolute path");
     HPU_ASSIGN_OR_RETURN(path_lock_, LockPath(path));
+    if (flags::RemoteSharedMemory()) ShareMemory(path);
   }
   const hpu_rpc_server_options options = {options_.address.c_str(), access_.tls(), &Server::Serve, &Server::LogRpcError,
                                           this};
@@ -154,6 +155,16 @@ absl::Status Server::Listen() {
 
 void Server::LogRpcError(void*, int32_t, const char* message, size_t size) {
   HPU_LOG(kBackend, kWarning) << "gRPC: " << absl::string_view(message, size);
+}
+
+void Server::ShareMemory(absl::string_view path) {
+  absl::StatusOr<std::unique_ptr<MemorySocket>> socket = MemorySocket::Open(
+      absl::StrCat(path, remote::kMemorySocketSuffix), [this](const std::string& token) { return Find(token); });
+  if (socket.ok()) {
+    memory_socket_ = *std::move(socket);
+  } else {
+    HPU_LOG(kBackend, kWarning) << "copies go over the socket, no shared memory: " << socket.status();
+  }
 }
 
 void Server::Serve(void* self, hpu_rpc_server_call* rpc_call, const char* method) {
@@ -222,7 +233,14 @@ absl::StatusOr<std::shared_ptr<Session>> Server::Acquire(const proto::Acquire& r
   options.visible.clear();
   absl::StatusOr<std::shared_ptr<Session>> session =
       CreateSession(std::move(options), holder, sessions_opened_.fetch_add(1) + 1);
-  if (!session.ok()) Release(module);
+  if (!session.ok()) {
+    Release(module);
+    return session;
+  }
+  const absl::Status shared = memory_socket_ != nullptr ? (*session)->ShareMemory() : absl::OkStatus();
+  if (!shared.ok()) {
+    HPU_LOG(kBackend, kWarning) << "a session has no shared memory: " << shared;
+  }
   return session;
 }
 
@@ -241,7 +259,7 @@ absl::Status Server::ServeHold(ServerCall* call) {
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_acquire()) return absl::InvalidArgumentError("Hold begins with an Acquire");
   HPU_ASSIGN_OR_RETURN(const uint32_t version, NegotiateVersion(request.acquire().versions()));
-  HPU_ASSIGN_OR_RETURN(const std::string token, RandomBytes(kTokenBytes));
+  HPU_ASSIGN_OR_RETURN(const std::string token, RandomBytes(Session::kTokenBytes));
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Acquire(request.acquire()));
   const hal::DeviceInfo info = session->info();
   {
@@ -261,6 +279,7 @@ absl::Status Server::ServeHold(ServerCall* call) {
   acquired.set_compiler_target(absl::StrCat(info.compiler_target, "; server-key ", seal_.key_id()));
   acquired.set_lease_ms(kLeaseMs);
   acquired.set_base_address(Session::kBaseAddress);
+  if (session->shared_memory() != nullptr) acquired.set_shared_memory_bytes(session->shared_memory()->size());
   call->Write(response);
   const absl::Status status = KeepSession(call, *session);
   Remove(token, session);

@@ -16,6 +16,7 @@
 #include "plugin/files/file_lock.h"
 #include "plugin/hal/backend.h"
 #include "plugin/serve/access.h"
+#include "plugin/serve/memory_socket.h"
 #include "plugin/serve/module_table.h"
 #include "plugin/serve/recipe_seal.h"
 #include "plugin/serve/refusal_log.h"
@@ -54,6 +55,7 @@ class Server {
 
   absl::Status Listen();
   static void LogRpcError(void* self, int32_t code, const char* message, size_t size);
+  void ShareMemory(absl::string_view path);
   static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
   absl::Status Dispatch(ServerCall* call, absl::string_view method);
   absl::Status ServeDescribe(ServerCall* call);
@@ -90,7 +92,8 @@ class Server {
   std::atomic<uint64_t> sessions_opened_{0};
   std::atomic<uint64_t> sessions_closed_{0};
 
-  hpu_rpc_server* rpc_server_ = nullptr;  // last: its calls use all of the above
+  std::unique_ptr<MemorySocket> memory_socket_;  // null: sessions share no memory
+  hpu_rpc_server* rpc_server_ = nullptr;         // last: its calls use all of the above
 };
 
 }  // namespace hpu::serve

@@ -47,6 +47,11 @@ class ServerCall {
     const std::string bytes = message.SerializeAsString();
     api_->server_write(call_, bytes.data(), bytes.size());
   }
+  // The same for a message that may be sent as one with others like it: the last value of each field counts.
+  void WriteJoinable(const google::protobuf::MessageLite& message) {
+    const std::string bytes = message.SerializeAsString();
+    api_->server_write_joinable(call_, bytes.data(), bytes.size());
+  }
   // Waits while more than `bytes` have not been sent; false once the client is gone.
   bool WaitWritable(uint64_t bytes) { return api_->server_wait_writable(call_, bytes) != 0; }
   void Cancel() { api_->server_cancel(call_); }

@@ -28,6 +28,20 @@ Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memor
       recipe_bytes_(limits.recipe_bytes),
       in_flight_(limits.in_flight_bytes) {}
 
+absl::Status Session::ShareMemory() {
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<files::SharedMemory> memory, files::SharedMemory::Create(kSharedBytes));
+  HPU_ASSIGN_OR_RETURN(shared_mapping_, device_->MapHost(memory->data(), memory->size()));
+  shared_memory_ = std::move(memory);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<char*> Session::SharedRange(uint64_t offset, uint64_t bytes) const {
+  const uint64_t size = shared_memory_ == nullptr ? 0 : shared_memory_->size();
+  if (offset <= size && bytes <= size - offset && size > 0) return shared_memory_->data() + offset;
+  return absl::InvalidArgumentError(
+      absl::StrCat("a copy of ", bytes, " bytes at ", offset, " of shared memory, of which there are ", size));
+}
+
 absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& session, ServerCall* call) {
   std::lock_guard<std::mutex> lock(session->mutex_);
   if (session->closed_) return absl::CancelledError("the session has ended");
@@ -56,6 +70,7 @@ void Session::Close() {
   }
   marks_.Clear();
   recipes_.Clear();
+  shared_mapping_.reset();
   memory_.reset();
   device_.reset();
 }

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "plugin/backends/common/faults.h"
+#include "plugin/files/shared_memory.h"
 #include "plugin/hal/device.h"
 #include "plugin/serve/byte_budget.h"
 #include "plugin/serve/limits.h"
@@ -26,6 +27,8 @@ class Session {
  public:
   // Wire address of the first byte of the session's memory.
   static constexpr uint64_t kBaseAddress = uint64_t{1} << 20;
+  static constexpr size_t kTokenBytes = 16;
+  static constexpr uint64_t kSharedBytes = uint64_t{16} << 20;
   static constexpr size_t kMostCalls = 64;
   static constexpr size_t kMostMarks = size_t{1} << 16;
 
@@ -60,6 +63,12 @@ class Session {
   // The device's address for one of the client's; 0 stays 0. What lies outside of the session's memory the device
   // refuses.
   hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
+  // Makes memory that the client may fetch. To be called before anybody else has the session.
+  absl::Status ShareMemory();
+  // Null if there is none.
+  const files::SharedMemory* shared_memory() const { return shared_memory_.get(); }
+  // A range of it. InvalidArgument if it does not lie in it.
+  absl::StatusOr<char*> SharedRange(uint64_t offset, uint64_t bytes) const;
   UseTable<hal::Event>& marks() { return marks_; }
   UseTable<const hal::Recipe>& recipes() { return recipes_; }
   // Of the recipes that the session has.
@@ -88,6 +97,8 @@ class Session {
   uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Memory> memory_;
+  std::unique_ptr<files::SharedMemory> shared_memory_;
+  std::unique_ptr<hal::HostBuffer> shared_mapping_;  // of it, for the device
   UseTable<hal::Event> marks_{kMostMarks};
   UseTable<const hal::Recipe> recipes_;
   ByteBudget recipe_bytes_;

@@ -39,8 +39,8 @@ assert habana_device.info()["backend"] == BACKEND
 """
 
 
-def numbers(backend: str, name: str) -> str:
-    return run_python(f"BACKEND = {name!r}\n{TRAIN}", {"HPU_BACKEND": backend}).stdout
+def numbers(backend: str, name: str, environment: dict[str, str] | None = None) -> str:
+    return run_python(f"BACKEND = {name!r}\n{TRAIN}", {"HPU_BACKEND": backend, **(environment or {})}).stdout
 
 
 def test_the_numbers_are_the_emulators(tmp_path: pathlib.Path) -> None:

@@ -58,6 +58,10 @@ class Call {
   // Queues a message; false if the call has ended.
   bool Write(absl::string_view message) { return api_->write(call_, message.data(), message.size()) != 0; }
   bool Write(const google::protobuf::MessageLite& message) { return Write(message.SerializeAsString()); }
+  // The same for a message of nothing but repeated fields, which may be sent as one with others like it.
+  bool WriteJoinable(absl::string_view message) {
+    return api_->write_joinable(call_, message.data(), message.size()) != 0;
+  }
   // Waits while more than `bytes` have not been sent; false if the call has ended.
   bool WaitWritable(uint64_t bytes) { return api_->wait_writable(call_, bytes) != 0; }
   // No more messages will be written.

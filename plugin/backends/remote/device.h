@@ -12,7 +12,9 @@
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/remote/recipe.h"
 #include "plugin/backends/remote/session.h"
+#include "plugin/backends/remote/shared_staging.h"
 #include "plugin/hal/device.h"
+#include "plugin/hal/staged_copies.h"
 
 namespace hpu::remote {
 
@@ -20,7 +22,7 @@ class RemoteStream;
 
 // The server gives the session all its memory as one range; this side divides it, in a window of its own without
 // access.
-class RemoteDevice final : public hal::Device {
+class RemoteDevice final : public hal::Device, public hal::StagedCopies {
  public:
   RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
                common::Faults faults);
@@ -46,6 +48,10 @@ class RemoteDevice final : public hal::Device {
   const common::Liveness& liveness() const { return state_->session->liveness(); }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
+  // For a copy of so many bytes; null if it goes in messages.
+  SharedStaging* StagingFor(uint64_t bytes) const {
+    return bytes < SharedStaging::kLeastBytes ? nullptr : state_->staging.get();
+  }
   bool Made(const RemoteRecipe& recipe) const { return recipe.IsOf(state_->session); }
   // The server's address for one of the window. 0 stays 0.
   uint64_t ToServer(hal::DeviceAddress address) const { return address == 0 ? 0 : address + distance_; }
@@ -59,6 +65,7 @@ class RemoteDevice final : public hal::Device {
           common::Faults faults);
 
     const std::shared_ptr<Session> session;  // first: all below use it
+    const std::unique_ptr<SharedStaging> staging;
     common::DeviceMemory memory;
     common::HostMemory host;
     common::Faults faults;  // for allocations, which the server does not see

@@ -22,6 +22,9 @@ namespace hpu::remote {
 
 namespace proto = ::hpu::device::v1;
 
+// Of the path at which a server hands out shared memory, after that of its own socket.
+inline constexpr char kMemorySocketSuffix[] = ".memory";
+
 // A thread tells the server that this process lives, and takes the server for dead when it is silent for the lease:
 // then, or when the connection breaks, the device is lost with an Unavailable that names the server. Thread safe. In a
 // forked child nothing but liveness() may be used, the destructor included.

@@ -1,6 +1,7 @@
 #include "plugin/backends/remote/stream.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +12,8 @@
 namespace hpu::remote {
 namespace {
 
-constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+// The largest copy of one command.
+constexpr uint64_t kPartBytes = SharedStaging::kPieceBytes;
 constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
 
 proto::StreamKind ProtoKind(hal::StreamKind kind) {
@@ -62,7 +64,7 @@ void RemoteStream::Send(const Write& write, const Prepare& prepare) {
   state_->request.AppendToString(&state_->message);
   prepare(state_->sent + 1);
   ++state_->sent;
-  state_->call->Write(state_->message);
+  state_->call->WriteJoinable(state_->message);
 }
 
 template <typename Write>
@@ -71,40 +73,98 @@ void RemoteStream::SendReported(const Write& write) {
   state_->reported = state_->sent;
 }
 
+template <typename Write>
+absl::Status RemoteStream::SendReported(const Write& write, std::function<void(absl::Status)> done) {
+  if (!state_->progress.ExpectReport(state_->sent + 1, std::move(done))) return device_->liveness().Check();
+  SendReported(write);
+  return absl::OkStatus();
+}
+
 void RemoteStream::WaitForRoom() { state_->call->WaitWritable(kMostUnsent); }
 
 absl::Status RemoteStream::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
-  for (uint64_t at = 0; at < bytes; at += kChunkBytes) {
-    WaitForRoom();
-    std::lock_guard<std::mutex> lock(state_->mutex);
-    Send([&](proto::Command& command) {
-      command.mutable_copy_to_device()->set_destination(device_->ToServer(destination + at));
-      command.mutable_copy_to_device()->set_data(static_cast<const char*>(source) + at,
-                                                 std::min(kChunkBytes, bytes - at));
-    });
+  SharedStaging* const staging = device_->StagingFor(bytes);
+  for (uint64_t at = 0; at < bytes; at += kPartBytes) {
+    const char* const part = static_cast<const char*>(source) + at;
+    const uint64_t part_bytes = std::min(kPartBytes, bytes - at);
+    if (staging == nullptr) {
+      SendToDevice(part, destination + at, part_bytes);
+    } else {
+      HPU_RETURN_IF_ERROR(SendSharedToDevice(staging, part, destination + at, part_bytes));
+    }
   }
   return absl::OkStatus();
+}
+
+void RemoteStream::SendToDevice(const char* source, hal::DeviceAddress destination, uint64_t bytes) {
+  WaitForRoom();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  Send([&](proto::Command& command) {
+    command.mutable_copy_to_device()->set_destination(device_->ToServer(destination));
+    command.mutable_copy_to_device()->set_data(source, bytes);
+  });
+}
+
+absl::Status RemoteStream::SendSharedToDevice(SharedStaging* staging, const char* source,
+                                              hal::DeviceAddress destination, uint64_t bytes) {
+  std::shared_ptr<char> piece = staging->Take();
+  std::memcpy(piece.get(), source, bytes);
+  const uint64_t offset = staging->OffsetOf(piece);
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return SendReported(
+      [&](proto::Command& command) {
+        command.mutable_copy_shared_to_device()->set_offset(offset);
+        command.mutable_copy_shared_to_device()->set_destination(device_->ToServer(destination));
+        command.mutable_copy_shared_to_device()->set_bytes(bytes);
+      },
+      [piece = std::move(piece)](const absl::Status&) {});
 }
 
 absl::Status RemoteStream::CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyToHost"));
   HPU_RETURN_IF_ERROR(device_->host().Check(destination, bytes, "destination of CopyToHost"));
-  for (uint64_t at = 0; at < bytes; at += kChunkBytes) {
-    WaitForRoom();
-    const uint64_t part = std::min(kChunkBytes, bytes - at);
-    std::lock_guard<std::mutex> lock(state_->mutex);
-    Send(
-        [&](proto::Command& command) {
-          command.mutable_copy_to_host()->set_source(device_->ToServer(source + at));
-          command.mutable_copy_to_host()->set_bytes(static_cast<uint32_t>(part));
-        },
-        [&](uint64_t) { state_->progress.ExpectData(static_cast<char*>(destination) + at, part); });
+  SharedStaging* const staging = device_->StagingFor(bytes);
+  for (uint64_t at = 0; at < bytes; at += kPartBytes) {
+    char* const part = static_cast<char*>(destination) + at;
+    const uint64_t part_bytes = std::min(kPartBytes, bytes - at);
+    if (staging == nullptr) {
+      SendToHost(source + at, part, part_bytes);
+    } else {
+      HPU_RETURN_IF_ERROR(SendToHostShared(staging, source + at, part, part_bytes));
+    }
   }
   return absl::OkStatus();
+}
+
+void RemoteStream::SendToHost(hal::DeviceAddress source, char* destination, uint64_t bytes) {
+  WaitForRoom();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  Send(
+      [&](proto::Command& command) {
+        command.mutable_copy_to_host()->set_source(device_->ToServer(source));
+        command.mutable_copy_to_host()->set_bytes(static_cast<uint32_t>(bytes));
+      },
+      [&](uint64_t) { state_->progress.ExpectData(destination, bytes); });
+}
+
+absl::Status RemoteStream::SendToHostShared(SharedStaging* staging, hal::DeviceAddress source, char* destination,
+                                            uint64_t bytes) {
+  std::shared_ptr<char> piece = staging->Take();
+  const uint64_t offset = staging->OffsetOf(piece);
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return SendReported(
+      [&](proto::Command& command) {
+        command.mutable_copy_to_shared()->set_source(device_->ToServer(source));
+        command.mutable_copy_to_shared()->set_offset(offset);
+        command.mutable_copy_to_shared()->set_bytes(bytes);
+      },
+      [piece = std::move(piece), destination, bytes](const absl::Status& status) {
+        if (status.ok()) std::memcpy(destination, piece.get(), bytes);
+      });
 }
 
 absl::Status RemoteStream::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) {
@@ -193,9 +253,7 @@ absl::Status RemoteStream::Wait(const hal::Event& event) {
 absl::Status RemoteStream::AddCallback(std::function<void(absl::Status)> callback) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   std::lock_guard<std::mutex> lock(state_->mutex);
-  if (!state_->progress.ExpectReport(state_->sent + 1, std::move(callback))) return device_->liveness().Check();
-  SendReported([](proto::Command& command) { command.mutable_report(); });
-  return absl::OkStatus();
+  return SendReported([](proto::Command& command) { command.mutable_report(); }, std::move(callback));
 }
 
 common::Point RemoteStream::End() {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "plugin/backends/remote/event.h"
+#include "plugin/backends/remote/shared_staging.h"
 #include "plugin/backends/remote/stream_progress.h"
 #include "plugin/hal/stream.h"
 
@@ -17,7 +18,8 @@ namespace hpu::remote {
 class RemoteDevice;
 
 // Queueing checks everything that the caller can get wrong and sends a message, without waiting for an answer. Data of
-// copies to the device are in the message, so the source may be reused at once.
+// copies to the device are in the message or in shared memory, so the source may be reused at once. A copy waits while
+// all shared memory is in use by earlier ones.
 class RemoteStream final : public hal::Stream {
  public:
   RemoteStream(RemoteDevice* device, hal::StreamKind kind);
@@ -63,6 +65,15 @@ class RemoteStream final : public hal::Stream {
   // The same for a command of which the server reports.
   template <typename Write>
   void SendReported(const Write& write);
+  // The same, and runs `done` on that report. An error if the connection has gone: then it will not run.
+  template <typename Write>
+  absl::Status SendReported(const Write& write, std::function<void(absl::Status)> done);
+  // A part of a copy: in a message, or through a piece of shared memory.
+  void SendToDevice(const char* source, hal::DeviceAddress destination, uint64_t bytes);
+  void SendToHost(hal::DeviceAddress source, char* destination, uint64_t bytes);
+  absl::Status SendSharedToDevice(SharedStaging* staging, const char* source, hal::DeviceAddress destination,
+                                  uint64_t bytes);
+  absl::Status SendToHostShared(SharedStaging* staging, hal::DeviceAddress source, char* destination, uint64_t bytes);
   // Waits while too much has not been sent.
   void WaitForRoom();
   absl::Status Clear();
