@@ -78,9 +78,8 @@ TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
   const auto parent = Holder(ChildProcess::Role::kForkAndHold);
   EXPECT_EQ("acquired 0", parent->answer());
   parent->Kill();  // the child lives on
-  const auto mine = Value(Acquire());
-  ASSERT_NE(nullptr, mine);
-  EXPECT_EQ(0, mine->info().module_id);
+  // By number: a device server that has yet to see the end of the holder waits for it.
+  EXPECT_OK(Module(0));
 }
 
 TEST_P(ModuleTest, AReleasedModuleIsFreeAtOnce) {

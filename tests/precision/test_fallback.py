@@ -109,9 +109,9 @@ def test_neither_the_hpu_nor_the_cpu_can_run_an_eager_op() -> None:
             tf.math.lgamma(x)
         except tf.errors.OpError as error:
             message = str(error)
-    for part in ("Lgamma", "cannot run on the HPU: ", "HPU_EMULATOR_FAULTS", "Nor can it run on the CPU instead",
+    for part in ("Lgamma", "cannot run on the HPU: ", "fault that was asked for", "Nor can it run on the CPU instead",
                  "DT_BFLOAT16", "cast to a type"):
         assert part in message, message
-    assert message.index("HPU_EMULATOR_FAULTS") < message.index("Nor can it")
+    assert message.index("fault that was asked for") < message.index("Nor can it")
     """
     run_python(program, {"HPU_EMULATOR_FAULTS": "compile@1+"})
