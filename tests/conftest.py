@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import signal
 import tempfile
 from collections.abc import Iterator
 
@@ -12,6 +13,9 @@ import pytest
 from hypothesis import settings
 
 from tests.support import results
+
+# A run in a shell's background ignores SIGINT, and so would the programs that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before TensorFlow is imported anywhere.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")

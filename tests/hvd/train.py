@@ -129,12 +129,14 @@ def run(case: str, arguments: argparse.Namespace) -> None:
         model, losses = by_keras(name, arguments.steps)
     else:
         model, losses = by_tape(name, arguments.steps, arguments.checkpoints, arguments.die_at)
-    counts = statistics.get()
+    counts, recipes = statistics.get(), statistics.recipes()
     record = {
         "numbers": losses,
         "replicas": hvd.size(),
         "fallbacks": counts.fallbacks,
         "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
+        "compiled": recipes.compiled,
+        "disk_hits": recipes.disk_hits,
         "devices": sorted({weight.device for weight in model.trainable_variables}),
     }
     label = f"{case}_{hvd.rank()}"
