@@ -29,6 +29,7 @@ _TABLE = (
         "a setting keeps it out",
         "see its reason; `hpu doctor` lists what is set",
     ),
+    Rule("horovod", "stock Horovod reduces in host memory", "nothing", expected=True),
     Rule("no-kernel", "the HPU has no kernel for the op", "use another op, or keep it in the input pipeline"),
     Rule("neighbours", "TensorFlow placed it with ops that are elsewhere", "look at the ops that it feeds and reads"),
     Rule("legacy-variable", "a variable of TensorFlow 1 that the settings put on the CPU", "use resource variables"),
