@@ -5,11 +5,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-python}
-hpu() { PYTHONPATH=$PWD "$python" -m habana_frameworks.tensorflow "$@"; }
-job() { PYTHONPATH=$PWD "$python" "examples/$1" "${@:2}"; }
+export PYTHONPATH=$PWD
+hpu() { "$python" -m habana_frameworks.tensorflow "$@"; }
+job() { "$python" "examples/$1" "${@:2}"; }
 
 directory=$(mktemp -d)
-hpu serve --modules 2 --listen "unix:$directory/server" &
+# Not by the function, whose process id would be a shell's.
+"$python" -m habana_frameworks.tensorflow serve --modules 2 --listen "unix:$directory/server" &
 server=$!
 trap 'kill "$server" 2>/dev/null; wait "$server" || true; rm -rf "$directory"' EXIT
 
