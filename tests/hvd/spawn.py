@@ -47,8 +47,11 @@ def main() -> int:
         children = [context.Process(target=child, args=(told(rank, workers), program)) for rank in range(count)]
         for process in children:
             process.start()
-        while any(process.is_alive() for process in children) and not any(process.exitcode for process in children):
-            multiprocessing.connection.wait([process.sentinel for process in children if process.is_alive()])
+        while not any(process.exitcode for process in children):
+            alive = [process.sentinel for process in children if process.is_alive()]
+            if not alive:
+                break
+            multiprocessing.connection.wait(alive)
         deadline = time.monotonic() + GRACE
         for process in children:
             process.join(max(deadline - time.monotonic(), 0))
