@@ -222,7 +222,8 @@ def test_the_end_of_a_session_ends_its_calls(client: Client) -> None:
     # Waits for a mark that nobody records.
     session.run.write(pb.RunRequest(commands=[pb.Command(wait=pb.Wait(mark=99))]))
     session.hold.end()
-    assert session.run.refusal()[0] is grpc.StatusCode.CANCELLED
+    # NOT_FOUND if the session had ended before the call's message came.
+    assert session.run.refusal()[0] in (grpc.StatusCode.CANCELLED, grpc.StatusCode.NOT_FOUND)
     # The module is free once the session's memory is gone, which is just after its calls ended.
     ended = time.monotonic() + 10
     while any(module.held for module in client.describe().modules):

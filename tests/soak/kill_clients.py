@@ -188,13 +188,14 @@ def _run_last(server: Server, options: Options, chance: random.Random, outcome: 
 
 
 def _take_statistics(server: Server, outcome: Outcome) -> None:
-    """Waits until all modules are free: they must be soon."""
+    """Waits until all modules are free and all sessions counted as ended: they must be soon."""
     deadline = time.monotonic() + _FREE_SECONDS
     while True:
         state = monitor.read(server.backend)
         assert state.server
         held = [module.id for module in state.modules if module.holder]
-        if not held or time.monotonic() > deadline:
+        ended = not held and state.server.sessions_opened == state.server.sessions_closed
+        if ended or time.monotonic() > deadline:
             break
         time.sleep(0.1)
     if held:
