@@ -99,24 +99,30 @@ def loop(strategy: tf.distribute.Strategy, name: str, dataset: tf.data.Dataset) 
 WAYS = {"fit": fit, "loop": loop}
 
 
-def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: pathlib.Path) -> None:
-    """Trains a case, as cnn-fit, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
-    name, way = case.split("-")
-    statistics.reset()
-    model, numbers = WAYS[way](strategy, name, batches(name, steps))
+def write_record(
+    directory: pathlib.Path, label: str, model: tf.keras.Model, numbers: list[float], replicas: int
+) -> None:
+    """Writes weights_<label>.npz and record_<label>.json for jobs.trained; counters are those since a reset."""
     counts, recipes = statistics.get(), statistics.recipes()
     record = {
         "numbers": numbers,
-        "replicas": strategy.num_replicas_in_sync,
+        "replicas": replicas,
         "fallbacks": counts.fallbacks,
         "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
         "compiled": recipes.compiled,
         "disk_hits": recipes.disk_hits,
         "devices": sorted({weight.device for weight in model.trainable_variables}),
     }
-    label = f"{case}_{multinode_helpers.comm_rank()}"
     np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
     (directory / f"record_{label}.json").write_text(json.dumps(record))
+
+
+def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: pathlib.Path) -> None:
+    """Trains a case, as cnn-fit, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
+    name, way = case.split("-")
+    statistics.reset()
+    model, numbers = WAYS[way](strategy, name, batches(name, steps))
+    write_record(directory, f"{case}_{multinode_helpers.comm_rank()}", model, numbers, strategy.num_replicas_in_sync)
 
 
 def main() -> None:

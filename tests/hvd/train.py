@@ -6,7 +6,6 @@ Batches are the same whatever the number of ranks, and rank 0's first weights; s
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import pathlib
 import signal
@@ -18,7 +17,7 @@ from horovod import tensorflow as hvd
 
 from benchmarks.models import CLASSES
 from habana_frameworks.tensorflow import statistics
-from tests.distribute.train import GLOBAL_BATCH, MODELS, build
+from tests.distribute.train import GLOBAL_BATCH, MODELS, build, write_record
 
 RATE = 0.05
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -129,19 +128,7 @@ def run(case: str, arguments: argparse.Namespace) -> None:
         model, losses = by_keras(name, arguments.steps)
     else:
         model, losses = by_tape(name, arguments.steps, arguments.checkpoints, arguments.die_at)
-    counts, recipes = statistics.get(), statistics.recipes()
-    record = {
-        "numbers": losses,
-        "replicas": hvd.size(),
-        "fallbacks": counts.fallbacks,
-        "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
-        "compiled": recipes.compiled,
-        "disk_hits": recipes.disk_hits,
-        "devices": sorted({weight.device for weight in model.trainable_variables}),
-    }
-    label = f"{case}_{hvd.rank()}"
-    np.savez(arguments.out / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
-    (arguments.out / f"record_{label}.json").write_text(json.dumps(record))
+    write_record(arguments.out, f"{case}_{hvd.rank()}", model, losses, hvd.size())
 
 
 def main() -> None:
