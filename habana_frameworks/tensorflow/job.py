@@ -10,9 +10,12 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO
+
+from habana_frameworks.tensorflow import job_watcher
 
 _POLL_SECONDS = 0.05
 # What a rank that failed is remembered by.
@@ -61,8 +64,8 @@ class _Stream:
 class Job:
     """Runs one process for each environment and waits for all. The first failure ends the others.
 
-    Each process leads a session of its own, so that what it starts ends with it; all end if this process dies. To be
-    run by the main thread, whose handlers of SIGINT, SIGTERM and SIGHUP it takes meanwhile.
+    Each process leads a session of its own, so that what it starts ends with it; all of it ends if this process dies,
+    however. To be run by the main thread, whose handlers of SIGINT, SIGTERM and SIGHUP it takes meanwhile.
     """
 
     def __init__(
@@ -77,11 +80,12 @@ class Job:
         self._selector = selectors.DefaultSelector()
         self._logs = [collections.deque[str](maxlen=_KEPT_LINES) for _ in environments]
         self._signal: int | None = None
+        self._watch: Callable[[int], None] = lambda group: None
 
     def run(self) -> Outcome:
         """Starts all processes; returns when all have ended and their output has been given."""
         failed: int | None = None
-        with self._handling_signals():
+        with self._handling_signals(), _watcher() as self._watch:
             try:
                 for rank in range(len(self._environments)):
                     self._start(rank)
@@ -121,6 +125,7 @@ class Job:
             preexec_fn=_end_with_parent,  # there is no other thread
         )
         self._processes.append(process)
+        self._watch(process.pid)
         assert process.stdout is not None and process.stderr is not None
         for number, pipe in ((1, process.stdout), (2, process.stderr)):
             os.set_blocking(pipe.fileno(), False)
@@ -187,6 +192,24 @@ class Job:
         for process in self._processes:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, number)
+
+
+@contextlib.contextmanager
+def _watcher() -> Iterator[Callable[[int], None]]:
+    """What takes the process groups that a process of its own kills, should this one be killed within the context."""
+    command = [sys.executable, "-I", "-S", job_watcher.__file__]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0, start_new_session=True) as process:
+        assert process.stdin is not None
+        pipe = process.stdin
+
+        def tell(word: object) -> None:
+            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+                pipe.write(f"{word}\n".encode())
+
+        try:
+            yield tell
+        finally:
+            tell(job_watcher.DONE)
 
 
 def _end_with_parent() -> None:
