@@ -20,8 +20,8 @@
 #include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
-#include "tensorflow/core/framework/variant.h"
-#include "tensorflow/core/framework/variant_encode_decode.h"
+#include "tensorflow/core/framework/resource_handle.h"
+#include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/util/device_name_utils.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -32,6 +32,7 @@ namespace {
 using tensorflow::AsyncOpKernel;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
+using tensorflow::core::RefCountPtr;
 
 // The CPU of the worker that the kernel runs for: by its name the others find what it sends.
 absl::StatusOr<tensorflow::Device*> CpuBeside(OpKernelContext* context) {
@@ -42,9 +43,10 @@ absl::StatusOr<tensorflow::Device*> CpuBeside(OpKernelContext* context) {
   return cpu;
 }
 
-// What HpuCollectiveStart gives to HpuCollectiveReduce: a copy of a tensor that arrives on the host. Thread safe.
-class Staged {
+// What HpuCollectiveStart gives to a reduction: a copy of its tensor that arrives on the host. Thread safe.
+class Staged : public tensorflow::ResourceBase {
  public:
+  std::string DebugString() const override { return "a tensor on its way to the host"; }
   // Both are called once.
   void Arrived(absl::Status status) {
     std::function<void(absl::Status)> waiter;
@@ -74,14 +76,17 @@ class Staged {
   std::function<void(absl::Status)> waiter_;
 };
 
-// Staged as a value of a variant tensor.
-struct StagedHandle {
-  std::shared_ptr<Staged> staged;
-  static const char* TypeName() { return "hpu::StagedHandle"; }
-  // It does not leave the process.
-  void Encode(tensorflow::VariantTensorData*) const {}
-  bool Decode(const tensorflow::VariantTensorData&) { return false; }
-};
+// The copy among the inputs of a kernel, one of its ordering tokens; null if there is none.
+RefCountPtr<Staged> FindStaged(OpKernelContext* context) {
+  for (int i = 0; i < context->num_inputs(); ++i) {
+    if (context->input_dtype(i) != tensorflow::DT_RESOURCE) continue;
+    const auto& handle = context->input(i).scalar<tensorflow::ResourceHandle>()();
+    if (!handle.IsRefCounting()) continue;
+    const auto staged = handle.GetResource<Staged>();
+    if (staged.ok()) return tsl::core::GetNewRef(*staged);
+  }
+  return nullptr;
+}
 
 // Queues the copy of `source` to new host memory. `arrived` is called unless an error is returned, and only after this
 // has set `destination`.
@@ -106,6 +111,7 @@ class Run {
   void Start() {
     waiting_ = context_->num_inputs() + 1;
     inputs_.resize(context_->num_inputs());
+    staged_ = FindStaged(context_);
     for (int i = 0; i < context_->num_inputs(); ++i) CopyInput(i);
     Arrived(absl::OkStatus());
   }
@@ -113,11 +119,9 @@ class Run {
  private:
   void CopyInput(int i) {
     const Tensor& input = context_->input(i);
-    if (input.dtype() == tensorflow::DT_VARIANT) {
-      const auto* handle = input.scalar<tensorflow::Variant>()().get<StagedHandle>();
-      if (handle == nullptr) return Arrived(absl::InvalidArgumentError("the input is not HpuCollectiveStart's"));
-      return handle->staged->WhenArrived([this, i, staged = handle->staged](absl::Status status) {
-        inputs_[i] = std::move(staged->tensor);  // nobody else wants it: the CPU's kernel may add in place
+    if (i == 0 && staged_ != nullptr) {
+      return staged_->WhenArrived([this](absl::Status status) {
+        inputs_[0] = std::move(staged_->tensor);  // nobody else wants it: the CPU's kernel may add in place
         Arrived(std::move(status));
       });
     }
@@ -185,12 +189,11 @@ class Run {
   std::atomic<int> waiting_{0};
   absl::Mutex mutex_;
   absl::Status status_;  // guarded by mutex_ until all inputs have arrived
+  RefCountPtr<Staged> staged_;
   std::vector<Tensor> inputs_;
   std::unique_ptr<CollectiveWatch::Entry> watch_;
   std::optional<HostCall> call_;
 };
-
-constexpr char kReduceStaged[] = "HpuCollectiveReduce";
 
 class StartKernel : public tensorflow::OpKernel {
  public:
@@ -200,18 +203,20 @@ class StartKernel : public tensorflow::OpKernel {
     absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
     OP_REQUIRES_OK(context, device.status());
     const Tensor& input = context->input(0);
-    auto staged = std::make_shared<Staged>();
+    auto* staged = new Staged;
+    Tensor handle(tensorflow::DT_RESOURCE, {});
+    handle.scalar<tensorflow::ResourceHandle>()() =
+        tensorflow::ResourceHandle::MakeRefCountingHandle(staged, context->device()->name());
     if (input.TotalBytes() == 0) {
       staged->tensor = input;
       staged->Arrived(absl::OkStatus());
     } else {
       // What is copied must stay until the end of the copy.
-      OP_REQUIRES_OK(context,
-                     CopyToNewHostTensor(**device, input, &staged->tensor,
-                                         [staged, input](absl::Status status) { staged->Arrived(std::move(status)); }));
+      OP_REQUIRES_OK(
+          context, CopyToNewHostTensor(**device, input, &staged->tensor, [handle, staged, input](absl::Status status) {
+            staged->Arrived(std::move(status));
+          }));
     }
-    Tensor handle(tensorflow::DT_VARIANT, {});
-    handle.scalar<tensorflow::Variant>()() = StagedHandle{std::move(staged)};
     context->set_output(0, handle);
   }
 };
@@ -219,10 +224,8 @@ class StartKernel : public tensorflow::OpKernel {
 class CollectiveKernel : public AsyncOpKernel {
  public:
   explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction) : AsyncOpKernel(construction) {
-    tensorflow::NodeDef node = construction->def();
-    if (node.op() == kReduceStaged) node.set_op("CollectiveReduceV2");  // with the data in place of the handle
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
-        MakeCpuKernel(node, construction->graph_def_version());
+        MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
     kernel_ = *std::move(kernel);
     OP_REQUIRES(construction, kernel_->AsAsync() != nullptr,
@@ -246,17 +249,10 @@ class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFacto
   }
 };
 
-constexpr const char* kOps[] = {"CollectiveReduce",
-                                "CollectiveGather",
-                                "CollectiveBcastSend",
-                                "CollectiveBcastRecv",
-                                "CollectiveReduceV2",
-                                "CollectiveGatherV2",
-                                "CollectiveBcastSendV2",
-                                "CollectiveBcastRecvV2",
-                                "CollectiveReduceScatterV2",
-                                "CollectiveAllToAllV2",
-                                kReduceStaged};
+constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",      "CollectiveBcastSend",
+                                "CollectiveBcastRecv",   "CollectiveReduceV2",    "CollectiveGatherV2",
+                                "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
+                                "CollectiveAllToAllV2"};
 
 // Data of type int32 lie in host memory, as do keys, sizes and handles.
 std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
@@ -284,7 +280,6 @@ bool RegisterAll() {
     const tensorflow::OpDef* op = nullptr;
     TF_CHECK_OK(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
     for (const bool int32 : {false, true}) {
-      if (int32 && name == kReduceStaged) continue;
       registrars->push_back(std::make_unique<tensorflow::kernel_factory::OpKernelRegistrar>(
           Definition(*op, int32).release(), "HpuCollectiveKernel", std::make_unique<CollectiveKernelFactory>()));
     }

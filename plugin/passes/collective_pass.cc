@@ -22,6 +22,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 constexpr char kReduceOp[] = "CollectiveReduceV2";
+constexpr char kTokensAttr[] = "Nordering_token";
 constexpr int kNoStage = -1;
 // What has fewer ops, as the mean of a loss that is reduced for the log, joins the stage before: no cluster for it
 // alone.
@@ -84,34 +85,39 @@ class Rewriter {
     }
     auto builder = maker.New("start", "HpuCollectiveStart").Input(input.node, input.index);
     TF_ASSIGN_OR_RETURN(Node * start, maker.Add(builder));
-    TF_ASSIGN_OR_RETURN(Node * reduce, AddReduce(*collective, start, type));
+    TF_ASSIGN_OR_RETURN(Node * reduce, AddReduce(*collective, input, start, type));
     Node* result = reduce;
     if (casts) {
       auto cast = maker.New("to_float", "Cast").Input(reduce).Attr("DstT", tensorflow::DT_FLOAT);
       TF_ASSIGN_OR_RETURN(result, maker.Add(cast));
     }
     MoveConsumers(graph_, collective, result);
-    context_->report.rewrites.push_back(
-        {collective->name(), kReduceOp, "collectives",
-         absl::StrCat("HpuCollectiveStart and HpuCollectiveReduce", casts ? ", in bfloat16" : "")});
+    context_->report.rewrites.push_back({collective->name(), kReduceOp, "collectives",
+                                         absl::StrCat("started by HpuCollectiveStart", casts ? ", in bfloat16" : "")});
     graph_->RemoveNode(collective);
     return Result{start, reduce};
   }
 
  private:
-  absl::StatusOr<Node*> AddReduce(const Node& collective, Node* start, tensorflow::DataType type) {
+  // TensorFlow's own op, by which a Session sees that it needs collectives; `start` is one more of its tokens.
+  absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
+                                  tensorflow::DataType type) {
+    int tokens = 0;
+    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(collective.attrs(), kTokensAttr, &tokens));
     tensorflow::NodeDef definition = collective.def();
     definition.set_name(graph_->NewName(absl::StrCat(collective.name(), "/reduce")));
-    definition.set_op("HpuCollectiveReduce");
+    definition.clear_input();
     tensorflow::SetAttrValue(type, &(*definition.mutable_attr())["T"]);
+    tensorflow::SetAttrValue(tokens + 1, &(*definition.mutable_attr())[kTokensAttr]);
     tensorflow::Status status;
     Node* reduce = graph_->AddNode(std::move(definition), &status);
     TF_RETURN_IF_ERROR(status);
     reduce->set_assigned_device_name(collective.assigned_device_name());
-    graph_->AddEdge(start, 0, reduce, 0);
+    graph_->AddEdge(input.node, input.index, reduce, 0);
     for (const Edge* edge : collective.in_edges()) {
       if (edge->dst_input() != 0) graph_->AddEdge(edge->src(), edge->src_output(), reduce, edge->dst_input());
     }
+    graph_->AddEdge(start, 0, reduce, collective.num_inputs());
     return reduce;
   }
 

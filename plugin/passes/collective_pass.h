@@ -7,16 +7,16 @@
 
 namespace hpu::passes {
 
-// Each CollectiveReduceV2 on the HPU becomes HpuCollectiveStart, which queues the copy to the host, and
-// HpuCollectiveReduce, which exchanges it. Control edges between the latter give all workers, whose graphs are equal,
-// one order: by the longest path to each, then by name.
+// Each CollectiveReduceV2 on the HPU gets an HpuCollectiveStart, which queues the copy to the host and which it takes
+// as an ordering token. Control edges between the reductions give all workers, whose graphs are equal, one order: by
+// the longest path to each, then by name.
 //
 // Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC, what each reduction needs beyond what those before it need is a stage of its
 // own (kStageAttr), which clusters do not cross, and the next stage waits for the start of the copy. So a bucket of
 // gradients is on its way while the rest of the backward pass runs. What no reduction needs has no stage: updates and
 // metrics.
 //
-// HPU_COLLECTIVE_PRECISION=bfloat16 casts float32 around the two.
+// HPU_COLLECTIVE_PRECISION=bfloat16 casts float32 around them.
 absl::Status RewriteCollectives(PassContext* context);
 
 }  // namespace hpu::passes

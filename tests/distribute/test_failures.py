@@ -77,7 +77,7 @@ def test_a_stall_is_explained(tmp_path: pathlib.Path) -> None:
     result = run_job(2, script, environment=environment)
     (line,) = [line for line in result.output.splitlines() if "HPU_COLLECTIVE_STALL_S" in line]
     assert line.startswith("[0] ")
-    assert "(HpuCollectiveReduce of float[6], group " in line
+    assert "(CollectiveReduceV2 of float[6], group " in line
     assert "has waited 1s for other workers" in line
     assert "rank 0 (/job:worker/replica:0/task:0) this process" in line
     assert "rank 1 (/job:worker/replica:0/task:1) is up" in line

@@ -96,8 +96,6 @@ def test_four_workers_on_modules_of_a_device_server(tmp_path: pathlib.Path, alon
         assert_same_weights(worker, alone["cnn-loop"][0])
 
 
-# In a Session's graph a reduction ends in a cluster, where it finds no executor of collectives.
-@pytest.mark.xfail(reason="two workers fail since the backward pass is cut at buckets")
 def test_estimator(tmp_path: pathlib.Path) -> None:
     values = []
     for count in (1, 2):

@@ -58,8 +58,9 @@ def test_each_bucket_has_a_cluster_and_one_more_comes_after() -> None:
     found = nodes(graph)
     for key in range(BUCKETS):
         start, reduce = found[f"reduce_{key}/start"], found[f"reduce_{key}/reduce"]
-        assert (start.op, reduce.op) == ("HpuCollectiveStart", "HpuCollectiveReduce")
-        assert reduce.input[0] == start.name
+        assert (start.op, reduce.op) == ("HpuCollectiveStart", "CollectiveReduceV2")
+        assert reduce.input[0] == start.input[0]
+        assert reduce.input[reduce.attr["Nordering_token"].i + 3] == start.name
     stages = [cluster_of(graph, f"reduce_{key}/start") for key in range(BUCKETS)]
     assert len(set(stages)) == BUCKETS
     # The next stage's cluster waits for the start of the copy, not for the reduction.
