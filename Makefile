@@ -174,4 +174,4 @@ tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where
 	clang-tidy -quiet -p $(BUILD)/tidy $$(git ls-files 'plugin/hal/*.cc' 'plugin/backends/*.cc' | grep -v _test)
 
 clean: ## remove what was built; `rm -r .venv` removes what was installed
-	rm -rf $(BUILD) build-wheel build-asan build-tsan build-ubsan build-fuzz dist habana_frameworks/tensorflow/lib
+	rm -rf $(BUILD) build-wheel build-asan build-tsan build-ubsan build-fuzz dist habana_frameworks/tensorflow/lib habana_frameworks/tensorflow/include

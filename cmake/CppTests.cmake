@@ -20,6 +20,7 @@ if(HPU_SANITIZE)
 endif()
 if(cts_sources)
   add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_log>
+    $<TARGET_OBJECTS:hpu_host_kernels>
     $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_device>
     $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_service_fuzz>)
   foreach(layer backend_common backend_null backend_emulator backend_remote serve)

@@ -30,7 +30,7 @@ target_include_directories(hpu_service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
 target_link_libraries(hpu_service_fuzz PUBLIC tensorflow hpu_flags hpu_proto_device)
 add_executable(service_fuzz EXCLUDE_FROM_ALL plugin/fuzz/service_fuzz_main.cc $<TARGET_OBJECTS:hpu_service_fuzz>
   plugin/backends/remote/rpc_library.cc)
-foreach(part files hal log flags proto_device backend_common backend_null serve)
+foreach(part files hal log flags host_kernels proto_device backend_common backend_null serve)
   target_sources(service_fuzz PRIVATE $<TARGET_OBJECTS:hpu_${part}>)
 endforeach()
 target_include_directories(service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")

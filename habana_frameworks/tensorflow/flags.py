@@ -115,8 +115,8 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("LOCK_GAUDI_SYNAPSE_API", "string", "", effect=values.Effect.INERT),
     values.Flag("HABANA_DISABLE_QUADTREE", "string", "", effect=values.Effect.INERT),
     values.Flag("ENABLE_RMW_CROP_AND_RESIZE", "string", "", effect=values.Effect.INERT),
-    values.Flag("GC_KERNEL_PATH", "string", "", effect=values.Effect.INERT),
     values.Flag("HABANA_PGM_LRU_MAX", "string", "", effect=values.Effect.INERT),
+    values.Flag("GC_KERNEL_PATH", "string", ""),
     values.Flag("HABANA_SYNAPSE_LOGGER", "string", "", effect=values.Effect.INERT),
     values.Flag("HBN_SYNAPSE_LOGGER_COMMANDS", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_HOOK_MODE", "string", "", effect=values.Effect.INERT),
@@ -633,3 +633,10 @@ def horovod_rendezvous() -> str:
     machines, unless TF_CONFIG tells addresses. On one machine they meet on its loopback interface without it.
     """
     return values.parse_string(_BY_NAME["HPU_HOROVOD_RENDEZVOUS"])
+
+
+def gc_kernel_path() -> str:
+    """GC_KERNEL_PATH: Libraries of users' kernels, with colons between their paths: functions and HLO for the guids
+    that custom ops name (docs/custom_ops.md). Loaded when a guid is first looked for that is not built in.
+    """
+    return values.parse_string(_BY_NAME["GC_KERNEL_PATH"])

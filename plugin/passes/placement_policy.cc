@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/flags/flags.h"
+#include "plugin/passes/custom_ops.h"
 #include "plugin/passes/nearest_name.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/platform/logging.h"
@@ -147,6 +148,7 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
   if (list_.takes_all) return std::nullopt;
+  if (IsCustomOp(op)) return std::nullopt;
   const tensorflow::OpRegistrationData* registered = tensorflow::OpRegistry::Global()->LookUp(op);
   if (registered == nullptr || IsStructural(op, registered->op_def)) return std::nullopt;
   const OpEntry* entry = FindEntry(list_, op);

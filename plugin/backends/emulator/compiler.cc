@@ -125,9 +125,7 @@ absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
   RecipeParts parts;
   HPU_ASSIGN_OR_RETURN(parts.table, MakeProgramTable(proto));
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, MakeModule(proto));
-  if (flags::EmulatorKernels()) {
-    HPU_ASSIGN_OR_RETURN(parts.kernels, UseKernels(module.get()));
-  }
+  HPU_ASSIGN_OR_RETURN(parts.kernels, UseKernels(module.get(), flags::EmulatorKernels()));
   HPU_ASSIGN_OR_RETURN(module, Optimize(std::move(module)));
   HPU_ASSIGN_OR_RETURN(const auto code, GenerateCode(std::move(module)));
   HPU_RETURN_IF_ERROR(FillSlots(*code, &parts));

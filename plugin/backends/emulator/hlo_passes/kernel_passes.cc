@@ -2,6 +2,7 @@
 
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
+#include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
@@ -10,9 +11,11 @@
 
 namespace hpu::emulator {
 
-absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module) {
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace) {
   KernelCalls calls;
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
+  HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
+  if (!replace) return calls.TakeSpecs();
   HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));

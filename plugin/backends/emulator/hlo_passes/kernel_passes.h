@@ -11,8 +11,8 @@
 namespace hpu::emulator {
 
 // Runs them on a program as tf2xla made it, and returns the kernels that it calls now. docs/emulator_kernels.md says
-// what is replaced, and why.
-absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module);
+// what is replaced, and why. Without `replace` only what is no code of XLA's: users' kernels.
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace = true);
 
 }  // namespace hpu::emulator
 

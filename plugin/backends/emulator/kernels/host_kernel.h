@@ -1,0 +1,29 @@
+// A user's function as a kernel of a recipe.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Operands and results as the call says.
+struct HostKernelCall {
+  struct Array {
+    int64_t type;  // hpu_host_type
+    std::vector<int64_t> dimensions;
+  };
+  std::string guid;
+  std::string params;
+  std::vector<Array> operands;
+  std::vector<Array> results;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_

@@ -1,0 +1,38 @@
+// Kernels of a user's own, written as HLO: they fuse with what stands around them. In a library of custom ops or one
+// that GC_KERNEL_PATH names:
+//
+//   static const bool registered = habana::RegisterHloKernel("square_fwd_f32", [](const habana::HloKernelCall& call) {
+//     return std::vector<xla::XlaOp>{xla::Mul(call.inputs[0], call.inputs[0])};
+//   });
+#ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HLO_KERNEL_H_
+#define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HLO_KERNEL_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "habanalabs/hpu_kernel_context.h"
+#include "xla/client/xla_builder.h"
+
+namespace habana {
+inline namespace v1 {
+
+struct HloKernelCall {
+  xla::XlaBuilder* builder;
+  std::vector<xla::XlaOp> inputs;
+  std::vector<TensorInfo> input_infos;
+  std::vector<TensorInfo> output_infos;  // as DefineOutputInfo was told
+  std::string params;                    // the bytes of NodeDesc::user_params
+};
+
+// Gives an array for each output, of that output's type and shape. Called on any thread, at each compile.
+using HloKernel = std::function<absl::StatusOr<std::vector<xla::XlaOp>>(const HloKernelCall&)>;
+
+// False if the guid is taken; the first one stays. Thread safe.
+HABANALABS_EXPORT bool RegisterHloKernel(const std::string& guid, HloKernel kernel);
+
+}  // namespace v1
+}  // namespace habana
+
+#endif  // HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HLO_KERNEL_H_

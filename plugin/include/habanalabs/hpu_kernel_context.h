@@ -1,0 +1,81 @@
+// What the functor of a custom op sees of its node: docs/custom_ops.md.
+#ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_
+#define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "tensorflow/core/framework/node_def.pb.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/platform/status.h"
+
+#define HABANALABS_EXPORT __attribute__((visibility("default")))
+
+namespace habana {
+// The version of this interface is part of every symbol's name: an op that was built for another one does not load.
+inline namespace v1 {
+
+// A tensor as the compiler knows it. Shapes are those of the run, also where the graph does not know them.
+struct TensorInfo {
+  tensorflow::DataType dtype = tensorflow::DT_INVALID;
+  tensorflow::TensorShape shape;
+};
+
+// A node of the device's graph: which kernel it runs, and with which parameters.
+struct NodeDesc {
+  std::string guid;                   // "div_fwd_f32"
+  const void* user_params = nullptr;  // the kernel's own struct, copied by DefineNode
+  size_t params_size = 0;             // bytes
+  std::string name;                   // for messages; empty: the op's name
+};
+
+// Lives while DefineNode of a functor runs, on one thread.
+class HABANALABS_EXPORT HpuKernelContext {
+ public:
+  struct State;
+  explicit HpuKernelContext(State* state) : state_(state) {}  // for the plugin
+  HpuKernelContext(const HpuKernelContext&) = delete;
+  HpuKernelContext& operator=(const HpuKernelContext&) = delete;
+
+  int num_inputs() const;
+  int num_outputs() const;
+
+  // OutOfRange for an index that the op has not.
+  tensorflow::Status InputInfo(int index, TensorInfo& info) const;
+
+  // Says what an output will be, before DefineNode. InvalidArgument for a type that the op does not give or an output
+  // that was defined before.
+  tensorflow::Status DefineOutputInfo(int index, TensorInfo info);
+
+  // Computes `outputs` of `inputs`, indices of the op's ports in the order of the kernel's. Called once.
+  // FailedPrecondition names an output that DefineOutputInfo was not called for.
+  tensorflow::Status DefineNode(NodeDesc desc, std::vector<int> inputs, std::vector<int> outputs);
+
+  template <class T>
+  tensorflow::Status GetAttr(tensorflow::StringPiece name, T* value) const {
+    return tensorflow::GetNodeAttr(tensorflow::AttrSlice(node()), name, value);
+  }
+  const tensorflow::NodeDef& node() const;
+
+  // The first error counts: the op fails with it.
+  void SetStatus(const tensorflow::Status& status);
+  const tensorflow::Status& status() const;
+
+  // What OP_REQUIRES and OP_REQUIRES_OK call.
+  void CtxFailure(const char* file, int line, const tensorflow::Status& status);
+  void CtxFailureWithWarning(const char* file, int line, const tensorflow::Status& status);
+
+ private:
+  State* const state_;
+};
+
+// OP_REQUIRES finds it by its argument.
+inline void CheckNotInComputeAsync(HpuKernelContext*, const char*) {}
+
+}  // namespace v1
+}  // namespace habana
+
+#endif  // HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_

@@ -1,0 +1,171 @@
+"""Custom ops of the HPU: the example, built as its CMake file says, and what else its interface promises."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import load_op_library, statistics, sysconfig
+from tests.support.clusters import assert_launched
+from tests.support.compare import CPU, HPU
+
+pytestmark = [
+    pytest.mark.usefixtures("hpu"),
+    pytest.mark.skipif(shutil.which("g++") is None or shutil.which("cmake") is None, reason="needs g++ and cmake"),
+]
+
+EXAMPLE = pathlib.Path("examples/custom_op")
+HERE = pathlib.Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def custom_div(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The example's ops."""
+    build = tmp_path_factory.mktemp("custom_op")
+    configure = ["cmake", "-S", str(EXAMPLE), "-B", str(build), "-DCMAKE_BUILD_TYPE=Debug"]
+    subprocess.run([*configure, f"-DPython3_EXECUTABLE={sys.executable}"], check=True, timeout=120)
+    subprocess.run(["cmake", "--build", str(build)], check=True, timeout=240)
+    return load_op_library(build / "libhpu_custom_div_op.so")
+
+
+@pytest.fixture(scope="module")
+def test_ops(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    build = tmp_path_factory.mktemp("test_ops")
+    library = build / "libtest_ops.so"
+    flags = [*tf.sysconfig.get_compile_flags(), *sysconfig.get_compile_flags()]
+    links = [*sysconfig.get_link_flags(), *tf.sysconfig.get_link_flags()]
+    command = ["g++", "-std=c++17", "-O0", "-w", "-shared", "-fPIC", *flags, str(HERE / "test_ops.cc")]
+    subprocess.run([*command, "-o", str(library), *links], check=True, timeout=280)
+    return load_op_library(library)
+
+
+@pytest.fixture
+def kernel_path(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """GC_KERNEL_PATH names this library of host kernels, which is plain C."""
+    library = tmp_path / "libtest_kernels.so"
+    source = str(HERE / "test_kernels.c")
+    command = ["gcc", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{sysconfig.get_include_dir()}", source]
+    subprocess.run([*command, "-o", str(library)], check=True, timeout=60)
+    monkeypatch.setenv("GC_KERNEL_PATH", str(library))
+    return library
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16])
+def test_exact_quotient_eager(custom_div: Any, dtype: tf.DType) -> None:
+    with tf.device(HPU):
+        quotient = custom_div.custom_div_op(tf.constant([1456.0], dtype), tf.constant([32.0], dtype), example_attr=23)
+    assert quotient.device.endswith(HPU) and quotient.dtype == dtype
+    assert float(quotient[0]) == 45.5
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16])
+def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None, dtype)] * 2)
+    def divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+        return custom_div.custom_div_op(a * 1.0, b, example_attr=23) * 1.0
+
+    statistics.reset()
+    assert float(divide(tf.constant([1456.0], dtype), tf.constant([32.0], dtype))[0]) == 45.5
+    square = divide(tf.constant([[1456.0, 8.0], [6.0, 1.0]], dtype), tf.constant([[32.0, 2.0], [3.0, 4.0]], dtype))
+    assert tf.cast(square, tf.float32).numpy().tolist() == [[45.5, 4.0], [2.0, 0.25]]
+    (cluster,) = statistics.get().launched_clusters
+    assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op joined its neighbours"
+
+
+def test_gradient(custom_div: Any) -> None:
+    spec = importlib.util.spec_from_file_location("custom_div", EXAMPLE / "custom_div.py")
+    assert spec is not None and spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    example.register_gradient(custom_div)
+
+    def gradients(divide: Any) -> list[Any]:
+        a, b = tf.Variable([3.0, -8.0]), tf.Variable([2.0, 5.0])
+        with tf.GradientTape() as tape:
+            y = tf.reduce_sum(divide(a, b) ** 2)
+        return [gradient.numpy() for gradient in tape.gradient(y, [a, b])]
+
+    with tf.device(CPU):
+        expected = gradients(tf.divide)
+    with tf.device(HPU):
+        actual = gradients(lambda a, b: custom_div.custom_div_op(a, b, example_attr=1))
+    np.testing.assert_allclose(actual, expected, rtol=1e-6)
+
+
+def test_shapes_that_differ(custom_div: Any) -> None:
+    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"CustomDivOp.*\[2\], input2 \[3\]"):
+        custom_div.custom_div_op(tf.ones([2]), tf.ones([3]), example_attr=1)
+
+
+def test_custom_ops_ignore_op_lists(custom_div: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_OP_LIST", "gaudi")
+    monkeypatch.setenv("HPU_OP_LIST_UNKNOWN", "cpu")
+
+    @tf.function
+    def divide(a: tf.Tensor) -> tf.Tensor:
+        return custom_div.custom_div_op(a, a + a, example_attr=2)
+
+    statistics.reset()
+    assert divide(tf.constant([7.0])).numpy().tolist() == [0.5]
+    assert_launched()
+    (cluster,) = statistics.get().launched_clusters
+    assert cluster.ops >= 2, "the custom op is in it"
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        ("test_undefined_output", "TestUndefinedOutput.*relu_fwd_f32.*output 0, which was not defined before"),
+        ("test_no_node", "TestNoNode.*without calling DefineNode"),
+        ("test_wrong_shape", r"test_square_fwd_f32.*result 0 is f32\[4\].*DefineOutputInfo said f32\[3\]"),
+    ],
+)
+def test_errors_of_functors(test_ops: Any, op: str, message: str) -> None:
+    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=message):
+        getattr(test_ops, op)(tf.ones([4]))
+    with pytest.raises(tf.errors.OpError, match=message):
+        tf.function(getattr(test_ops, op))(tf.ones([4]))
+
+
+def test_host_kernel(test_ops: Any, kernel_path: pathlib.Path) -> None:
+    @tf.function
+    def scaled(x: tf.Tensor) -> list[tf.Tensor]:
+        guid = "test_scale_fwd_i32" if x.dtype == tf.int32 else "test_scale_fwd_f32"
+        y, z = test_ops.test_kernel(x + x, guid=guid, scale=3.0)
+        return [y + x, z]
+
+    statistics.reset()
+    y, z = scaled(tf.constant([1.0, -2.0]))
+    assert y.numpy().tolist() == [7.0, -14.0] and z.numpy().tolist() == [5.0, -1.0]
+    y, z = scaled(tf.constant([[4]]))
+    assert y.numpy().tolist() == [[28]] and z.numpy().tolist() == [[11]]
+    assert_launched()
+    with tf.device(HPU):
+        y, z = test_ops.test_kernel(tf.constant([5.0]), guid="test_scale_fwd_f32", scale=2.0)
+    assert y.numpy().tolist() == [10.0] and z.numpy().tolist() == [7.0]
+
+
+def test_host_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> None:
+    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"test_fail_fwd_f32.*it was asked to fail on 1 dim"):
+        test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0].numpy()
+    with tf.device(HPU):
+        assert (tf.constant([1.0]) + 1.0).numpy().tolist() == [2.0]
+
+
+def test_unknown_guid(test_ops: Any, kernel_path: pathlib.Path) -> None:
+    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"no kernel has the guid 'lost_fwd_f32'.*test_scale"):
+        test_ops.test_kernel(tf.constant([5.0]), guid="lost_fwd_f32")
+
+
+def test_unreadable_library(test_ops: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GC_KERNEL_PATH", "/nowhere/libkernels.so")
+    with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"/nowhere/libkernels.so cannot be loaded"):
+        test_ops.test_kernel(tf.constant([5.0]), guid="absent_fwd_f32")
