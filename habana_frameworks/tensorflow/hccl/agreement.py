@@ -1,0 +1,70 @@
+"""What ranks tell each other before an operation, so that none waits for what another one does not do."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+
+import tensorflow as tf
+from habana_frameworks.tensorflow.hccl.communicator import Communicator
+from habana_frameworks.tensorflow.hccl.errors import HcclError
+from habana_frameworks.tensorflow.hccl.types import DTYPES, ReduceOp
+
+
+class Operation(enum.Enum):
+    """What a rank may ask for."""
+
+    ALL_REDUCE = "all_reduce"
+    REDUCE = "reduce"
+    REDUCE_SCATTER = "reduce_scatter"
+    ALL_GATHER = "all_gather"
+    BROADCAST = "broadcast"
+    ALL_TO_ALL = "all_to_all"
+    BARRIER = "barrier"
+    SEND = "send"
+    RECEIVE = "receive"
+
+
+_OPERATIONS = list(Operation)
+_REDUCTIONS = list(ReduceOp)
+_NONE = -1
+
+
+def request(
+    operation: Operation, count: int, dtype: tf.DType, op: ReduceOp | None = None, root: int = _NONE
+) -> list[int]:
+    """Numbers that say what a rank asks for."""
+    reduction = _NONE if op is None else _REDUCTIONS.index(op)
+    return [_OPERATIONS.index(operation), DTYPES.index(dtype), reduction, root, count]
+
+
+def describe(numbers: list[int]) -> str:
+    """For people: what `request` made."""
+    operation, dtype, reduction, root, count = numbers
+    text = f"{_OPERATIONS[operation].value} of {count} elements of {DTYPES[dtype].name}"
+    if reduction != _NONE:
+        text += f", {_REDUCTIONS[reduction].name}"
+    if root != _NONE:
+        text += f", root {root}"
+    return text
+
+
+def agree(communicator: Communicator, own: list[int]) -> None:
+    """Raises HcclError on all ranks, which says what each asks for, unless all ask for the same."""
+    rows = communicator.gather_numbers(own, describe(own)).tolist()
+    if all(row == rows[0] for row in rows):
+        return
+    told = "; ".join(f"rank {rank}: {describe(row)}" for rank, row in enumerate(rows))
+    raise HcclError(f"the {communicator.size} ranks of a communicator ask for different things: {told}")
+
+
+def check_root(communicator: Communicator, root: int) -> None:
+    """Raises ValueError unless it is a rank."""
+    if not 0 <= root < communicator.size:
+        raise ValueError(f"there is no rank {root} in a communicator of {communicator.size}")
+
+
+def count_of(tensor: tf.Tensor) -> int:
+    """Its elements."""
+    return int(np.prod(tensor.shape, dtype=np.int64))

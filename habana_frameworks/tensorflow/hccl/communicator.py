@@ -1,0 +1,158 @@
+"""Communicators: who takes part, and the exchange below every operation."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import secrets
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import tensorflow as tf
+from habana_frameworks.tensorflow import library_loader, multinode_helpers
+from habana_frameworks.tensorflow.distribute import HPUStrategy
+from habana_frameworks.tensorflow.hccl.errors import HcclError
+from tensorflow.python.eager import context as eager_context
+from tensorflow.python.ops import collective_ops
+
+UNIQUE_ID_BYTES = 16
+_TIMEOUT_SECONDS = 60.0
+_DEVICE = "/device:HPU:0"
+_JOB_ID = b"all ranks of job"
+# TensorFlow's strategies count theirs from 1.
+_FIRST_GROUP_KEY = 1 << 30
+
+_cluster_lock = threading.Lock()
+_strategy: HPUStrategy | None = None  # what made this process a worker; it watches the others
+
+
+def get_unique_id() -> bytes:
+    """Names a new communicator. One rank calls it and gives the bytes to the others, by whatever means."""
+    return secrets.token_bytes(UNIQUE_ID_BYTES)
+
+
+def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
+    """Makes this process rank `rank` of `size` in the communicator of that name, and waits for the others.
+
+    The processes are of one job (TF_CONFIG, `hpu run`); some of them may make a communicator without the rest.
+
+    timeout: seconds that this and each operation wait for other ranks.
+
+    Raises ValueError if rank, size or id cannot be, HcclError if ranks are missing or given twice.
+    """
+    if not 0 <= rank < size:
+        raise ValueError(f"rank {rank} of {size}: ranks go from 0 to {size - 1}")
+    if len(unique_id) != UNIQUE_ID_BYTES:
+        raise ValueError(f"the id has {len(unique_id)} bytes; get_unique_id() gives {UNIQUE_ID_BYTES}")
+    if size > multinode_helpers.comm_size():
+        raise ValueError(f"a communicator of {size} ranks in a job of {multinode_helpers.comm_size()} processes")
+    _join_cluster()
+    return Communicator(size, unique_id, rank, timeout)
+
+
+def init(*, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
+    """The communicator of all processes of the job, with the ranks of multinode_helpers. To be called once."""
+    return init_rank(multinode_helpers.comm_size(), _JOB_ID, multinode_helpers.comm_rank(), timeout=timeout)
+
+
+def _join_cluster() -> None:
+    """Makes this process one of TensorFlow's workers, unless it is one or is alone."""
+    global _strategy
+    library_loader.load_habana_module()
+    with _cluster_lock:
+        alone = multinode_helpers.comm_size() == 1
+        if not alone and not eager_context.context()._collective_leader and _strategy is None:
+            _strategy = HPUStrategy()
+
+
+@dataclasses.dataclass
+class Group:
+    """Processes that exchange data, as TensorFlow knows them."""
+
+    key: int
+    size: int
+    instances: itertools.count[int] = dataclasses.field(default_factory=lambda: itertools.count(1))
+
+
+def _key_of(*parts: object) -> int:
+    """A key that all ranks derive alike."""
+    digest = hashlib.sha256(repr(parts).encode()).digest()
+    return _FIRST_GROUP_KEY | int.from_bytes(digest[:4], "big") >> 2
+
+
+class Communicator:
+    """Ranks that call the same operations in the same order, one thread at a time. Made by init and init_rank.
+
+    After an HcclError because of missing ranks it is of no further use.
+    """
+
+    def __init__(self, size: int, unique_id: bytes, rank: int, timeout: float) -> None:
+        self.size = size
+        self.rank = rank
+        self.timeout = timeout
+        self._unique_id = unique_id
+        self._group = Group(_key_of(unique_id), size)
+        self._pairs: dict[tuple[int, int], Group] = {}
+        # Ranks in the order in which TensorFlow puts their parts together.
+        self._order = list(range(size))
+        ranks = self._gather(self._group, np.array([rank], np.int64), f"init of rank {rank} of {size}")
+        if sorted(ranks) != list(range(size)):
+            raise HcclError(f"ranks {sorted(int(r) for r in ranks)} came to a communicator of {size} ranks")
+        self._order = [int(r) for r in ranks]
+
+    def pair(self, source: int, destination: int) -> Group:
+        """The group for what one rank sends to another one."""
+        key = (source, destination)
+        return self._pairs.setdefault(key, Group(_key_of(self._unique_id, key), 2))
+
+    def in_order_of_ranks(self, parts: list[tf.Tensor]) -> list[tf.Tensor]:
+        """Parts that came in TensorFlow's order."""
+        return [part for _, part in sorted(zip(self._order, parts), key=lambda pair: pair[0])]
+
+    def in_order_of_places(self, parts: list[tf.Tensor]) -> list[tf.Tensor]:
+        """Parts by rank, in the order in which TensorFlow hands them out."""
+        return [parts[rank] for rank in self._order]
+
+    def gather_numbers(self, numbers: list[int], what: str) -> np.ndarray[Any, Any]:
+        """What each rank says, a row for each."""
+        rows = self._gather(self._group, np.array(numbers, np.int64), what).reshape(self.size, -1)
+        return rows[np.argsort(self._order)]
+
+    def gather_of_pair(self, group: Group, numbers: list[int], what: str) -> np.ndarray[Any, Any]:
+        """What the two say, in either order."""
+        return self._gather(group, np.array(numbers, np.int64), what).reshape(2, -1)
+
+    def exchange(self, what: str, operation: Callable[..., tf.Tensor], *arguments: Any, **options: Any) -> tf.Tensor:
+        """Runs an op of tensorflow.python.ops.collective_ops on the HPUs of all ranks."""
+        return self.exchange_in(self._group, what, operation, *arguments, **options)
+
+    def exchange_in(
+        self, group: Group, what: str, operation: Callable[..., tf.Tensor], *arguments: Any, **options: Any
+    ) -> tf.Tensor:
+        """The same in another group."""
+        if not tf.executing_eagerly():
+            raise RuntimeError(f"{what}: hccl's functions run eagerly; inside tf.function use tf.distribute's")
+        keys = {"group_size": group.size, "group_key": group.key, "instance_key": next(group.instances)}
+        try:
+            with tf.device(_DEVICE):
+                return operation(*arguments, **keys, timeout=self.timeout, **options)
+        except tf.errors.DeadlineExceededError as error:
+            raise HcclError(
+                f"{what}: rank {self.rank} of {self.size} has waited {self.timeout:g} s for other ranks"
+            ) from error
+        except (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError) as error:
+            raise HcclError(
+                f"{what}: rank {self.rank} of {self.size} has lost another rank: {error.message}"
+            ) from error
+
+    def _gather(self, group: Group, numbers: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
+        if group.size == 1:
+            return numbers
+        gathered: np.ndarray[Any, Any] = self.exchange_in(
+            group, what, collective_ops.all_gather_v2, tf.constant(numbers)
+        ).numpy()
+        return gathered

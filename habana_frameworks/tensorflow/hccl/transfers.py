@@ -1,0 +1,123 @@
+"""Send and receive between two ranks."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import tensorflow as tf
+from habana_frameworks.tensorflow.hccl.agreement import Operation, check_root, count_of, describe, request
+from habana_frameworks.tensorflow.hccl.communicator import Communicator
+from habana_frameworks.tensorflow.hccl.errors import HcclError
+from habana_frameworks.tensorflow.hccl.types import carrier_dtype, carrier_length, check_dtype, from_carrier, to_carrier
+from tensorflow.python.ops import collective_ops
+
+_MOST_AT_ONCE = 64
+_groups = threading.local()
+# By communicator, sender and receiver.
+_Key = tuple[Communicator, int, int]
+
+
+class Received:
+    """What `receive` inside a group gives: the tensor is there when the group has ended."""
+
+    def __init__(self) -> None:
+        self._tensor: tf.Tensor | None = None
+
+    def tensor(self) -> tf.Tensor:
+        """Raises RuntimeError before the end of the group."""
+        if self._tensor is None:
+            raise RuntimeError("the group of this receive has not ended, or has failed")
+        return self._tensor
+
+
+@contextlib.contextmanager
+def group() -> Iterator[None]:
+    """Sends and receives inside start together when it ends, and it returns when all have ended.
+
+    Ranks that send to each other need it: a send by itself waits until it is received. Two transfers of one group from
+    one rank to the same other one are an error, for their order would be open.
+    """
+    if getattr(_groups, "transfers", None) is not None:
+        raise RuntimeError("groups of transfers do not nest")
+    transfers: dict[_Key, Callable[[], None]] = {}
+    _groups.transfers = transfers
+    try:
+        yield
+    finally:
+        _groups.transfers = None
+    if not transfers:
+        return
+    with concurrent.futures.ThreadPoolExecutor(min(len(transfers), _MOST_AT_ONCE)) as pool:
+        ended = [pool.submit(transfer) for transfer in transfers.values()]
+    for future in ended:
+        future.result()
+
+
+def send(tensor: tf.Tensor, peer: int, communicator: Communicator) -> None:
+    """Gives a tensor to rank `peer`, which calls `receive`; outside of a group, waits until it has it."""
+    tensor = tf.convert_to_tensor(tensor)
+    check_dtype(tensor.dtype)
+    _check_peer(communicator, peer)
+
+    def transfer() -> None:
+        count = count_of(tensor)
+        _agree(communicator, communicator.rank, peer, request(Operation.SEND, count, tensor.dtype))
+        if count > 0:
+            pair = communicator.pair(communicator.rank, peer)
+            carried = to_carrier(tf.reshape(tensor, [-1]))
+            communicator.exchange_in(pair, "send", collective_ops.broadcast_send_v2, carried)
+
+    _run_or_keep((communicator, communicator.rank, peer), transfer)
+
+
+def receive(shape: Sequence[int], dtype: tf.DType, peer: int, communicator: Communicator) -> Received:
+    """Takes a tensor of that shape and type from rank `peer`, which calls `send`."""
+    dtype = tf.as_dtype(dtype)
+    check_dtype(dtype)
+    _check_peer(communicator, peer)
+    received = Received()
+
+    def transfer() -> None:
+        count = tf.TensorShape(shape).num_elements()
+        _agree(communicator, peer, communicator.rank, request(Operation.RECEIVE, count, dtype))
+        flat = tf.zeros([0], dtype)
+        if count > 0:
+            pair = communicator.pair(peer, communicator.rank)
+            carrier = carrier_dtype(dtype)
+            length = carrier_length(dtype, count)
+            carried = communicator.exchange_in(pair, "receive", collective_ops.broadcast_recv_v2, [length], carrier)
+            flat = from_carrier(carried, dtype, count)
+        received._tensor = tf.reshape(flat, shape)
+
+    _run_or_keep((communicator, peer, communicator.rank), transfer)
+    return received
+
+
+def _run_or_keep(key: _Key, transfer: Callable[[], None]) -> None:
+    """In a group, keeps it until the end."""
+    transfers = getattr(_groups, "transfers", None)
+    if transfers is None:
+        return transfer()
+    if key in transfers:
+        raise ValueError(f"a group has two transfers from rank {key[1]} to rank {key[2]}")
+    transfers[key] = transfer
+
+
+def _check_peer(communicator: Communicator, peer: int) -> None:
+    check_root(communicator, peer)
+    if peer == communicator.rank:
+        raise ValueError(f"rank {peer} does not send to itself")
+
+
+def _agree(communicator: Communicator, source: int, destination: int, own: list[int]) -> None:
+    """Raises HcclError on both ranks if their sizes or types differ."""
+    what = f"{describe(own)} from rank {source} to rank {destination}"
+    pair = communicator.pair(source, destination)
+    one, other = communicator.gather_of_pair(pair, own, what).tolist()
+    if one[1:] == other[1:]:
+        return
+    sent, taken = sorted((one, other))
+    raise HcclError(f"rank {source}: {describe(sent)}; rank {destination}: {describe(taken)}")

@@ -1,0 +1,183 @@
+"""A worker of the tests' jobs: hccl's functions against NumPy, and what they say when ranks do not agree."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import hccl
+
+PROGRAMS = 100
+OPERATIONS = 3
+# Of numbers that every type holds: only averages are rounded.
+TOLERANCE = {tf.float16: 1e-3, tf.bfloat16: 1e-2}
+
+Array = np.ndarray[Any, Any]
+MERGE: dict[hccl.ReduceOp, Callable[[list[Array]], Array]] = {
+    hccl.ReduceOp.SUM: lambda parts: functools.reduce(np.add, parts),
+    hccl.ReduceOp.PRODUCT: lambda parts: functools.reduce(np.multiply, parts),
+    hccl.ReduceOp.MIN: lambda parts: functools.reduce(np.minimum, parts),
+    hccl.ReduceOp.MAX: lambda parts: functools.reduce(np.maximum, parts),
+    hccl.ReduceOp.AVERAGE: lambda parts: np.mean([part.astype(np.float64) for part in parts], axis=0),
+}
+
+
+class Program:
+    """What one seed says: the same choices on all ranks, and every rank's data."""
+
+    def __init__(self, seed: int, communicator: hccl.Communicator) -> None:
+        self.random = np.random.default_rng(seed)
+        self.communicator = communicator
+        self.size, self.rank = communicator.size, communicator.rank
+
+    def data(self, dtype: tf.DType, parts: int = 1) -> list[Array]:
+        """A tensor for each rank; signed types get negative numbers too."""
+        shape = (parts * int(self.random.integers(0, 4)), *self.random.integers(1, 5, self.random.integers(0, 3)))
+        least = 0 if dtype.is_unsigned else -4
+        return [self.random.integers(least, 5, shape).astype(dtype.as_numpy_dtype) for _ in range(self.size)]
+
+    def run(self) -> None:
+        for _ in range(OPERATIONS):
+            dtype = hccl.DTYPES[self.random.integers(len(hccl.DTYPES))]
+            step = STEPS[self.random.integers(len(STEPS))]
+            step(self, dtype)
+
+    def check(self, result: tf.Tensor, expected: Array, dtype: tf.DType) -> None:
+        assert result.dtype == dtype and result.shape == expected.shape, (result, expected)
+        if not dtype.is_floating:
+            expected = np.trunc(expected) if expected.dtype.kind == "f" else expected
+        value = np.asarray(result).astype(np.float64)
+        np.testing.assert_allclose(value, expected.astype(np.float64), rtol=TOLERANCE.get(dtype, 1e-6))
+
+    def reduction(self) -> hccl.ReduceOp:
+        return list(hccl.ReduceOp)[self.random.integers(len(hccl.ReduceOp))]
+
+    def all_reduce(self, dtype: tf.DType) -> None:
+        data, op = self.data(dtype), self.reduction()
+        self.check(hccl.all_reduce(data[self.rank], op, self.communicator), MERGE[op](data), dtype)
+
+    def reduce(self, dtype: tf.DType) -> None:
+        data, op, root = self.data(dtype), self.reduction(), int(self.random.integers(self.size))
+        result = hccl.reduce(data[self.rank], root, op, self.communicator)
+        if self.rank == root:
+            assert result is not None
+            self.check(result, MERGE[op](data), dtype)
+        else:
+            assert result is None
+
+    def reduce_scatter(self, dtype: tf.DType) -> None:
+        data, op = self.data(dtype, self.size), self.reduction()
+        expected = np.split(MERGE[op](data), self.size)[self.rank]
+        self.check(hccl.reduce_scatter(data[self.rank], op, self.communicator), expected, dtype)
+
+    def all_gather(self, dtype: tf.DType) -> None:
+        data = self.data(dtype)
+        self.check(hccl.all_gather(data[self.rank], self.communicator), np.concatenate(data), dtype)
+
+    def broadcast(self, dtype: tf.DType) -> None:
+        data, root = self.data(dtype), int(self.random.integers(self.size))
+        self.check(hccl.broadcast(data[self.rank], root, self.communicator), data[root], dtype)
+
+    def all_to_all(self, dtype: tf.DType) -> None:
+        data = self.data(dtype, self.size)
+        expected = np.concatenate([np.split(part, self.size)[self.rank] for part in data])
+        self.check(hccl.all_to_all(data[self.rank], self.communicator), expected, dtype)
+
+    def ring(self, dtype: tf.DType) -> None:
+        """Each rank sends to another one and receives from a third."""
+        data, distance = self.data(dtype), 1 + int(self.random.integers(self.size - 1))
+        source, destination = (self.rank - distance) % self.size, (self.rank + distance) % self.size
+        with hccl.group():
+            hccl.send(data[self.rank], destination, self.communicator)
+            received = hccl.receive(data[source].shape, dtype, source, self.communicator)
+        self.check(received.tensor(), data[source], dtype)
+
+    def transfer(self, dtype: tf.DType) -> None:
+        data, (source, destination) = self.data(dtype), self.random.permutation(self.size)[:2]
+        if self.rank == source:
+            hccl.send(data[source], int(destination), self.communicator)
+        if self.rank == destination:
+            received = hccl.receive(data[source].shape, dtype, int(source), self.communicator)
+            self.check(received.tensor(), data[source], dtype)
+
+
+STEPS = (
+    Program.all_reduce,
+    Program.reduce,
+    Program.reduce_scatter,
+    Program.all_gather,
+    Program.broadcast,
+    Program.all_to_all,
+    Program.ring,
+    Program.transfer,
+)
+
+
+def refused(call: Callable[[], object]) -> str:
+    try:
+        call()
+    except hccl.HcclError as error:
+        return str(error)
+    raise AssertionError("nothing was refused")
+
+
+def check_disagreements(communicator: hccl.Communicator) -> None:
+    rank = communicator.rank
+    told = refused(lambda: hccl.all_reduce(tf.zeros([4 + rank]), hccl.ReduceOp.SUM, communicator))
+    for other in range(communicator.size):
+        assert f"rank {other}: all_reduce of {4 + other} elements of float32" in told, told
+    told = refused(lambda: hccl.broadcast(tf.zeros([2], tf.int32 if rank else tf.int8), 1, communicator))
+    assert "rank 0: broadcast of 2 elements of int8, root 1; rank 1: broadcast of 2 elements of int32" in told, told
+    told = refused(
+        lambda: hccl.barrier(communicator) if rank else hccl.all_gather(tf.zeros([1]), communicator),
+    )
+    assert "rank 0: all_gather" in told and "rank 2: barrier" in told, told
+    if rank == 0:
+        told = refused(lambda: hccl.send(tf.zeros([3]), 1, communicator))
+    elif rank == 1:
+        told = refused(lambda: hccl.receive([4], tf.float32, 0, communicator))
+    if rank < 2:
+        assert told == "rank 0: send of 3 elements of float32; rank 1: receive of 4 elements of float32"
+    hccl.barrier(communicator)
+
+
+def check_part_of_the_job(communicator: hccl.Communicator) -> None:
+    """Ranks in another order, without the last one."""
+    ids = hccl.broadcast(tf.constant(list(hccl.get_unique_id()), tf.uint8), 0, communicator)
+    if communicator.rank == 2:
+        return
+    pair = hccl.init_rank(2, bytes(ids.numpy().tolist()), 1 - communicator.rank)
+    gathered = hccl.all_gather(tf.constant([communicator.rank]), pair)
+    assert gathered.numpy().tolist() == [1, 0]
+
+
+def check_missing_rank(communicator: hccl.Communicator) -> None:
+    if communicator.rank == 2:
+        time.sleep(6)
+        return
+    communicator.timeout = 3.0
+    start = time.monotonic()
+    told = refused(lambda: hccl.barrier(communicator))
+    assert "has waited 3 s for other ranks" in told or "has lost another rank" in told, told
+    assert time.monotonic() - start < 6
+
+
+def main() -> None:
+    communicator = hccl.init()
+    for seed in range(PROGRAMS):
+        Program(seed, communicator).run()
+    sys.stdout.write(f"{PROGRAMS} programs agree\n")
+    check_disagreements(communicator)
+    check_part_of_the_job(communicator)
+    check_missing_rank(communicator)
+    sys.stdout.write("errors agree\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Collective operations shaped as NCCL's."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import hccl
+from tests.distribute.jobs import run_job
+from tests.support.processes import ROOT
+
+PROGRAMS = pathlib.Path(__file__).with_name("hccl_programs.py")
+
+
+def test_random_programs_agree_with_numpy_and_disagreements_name_ranks_and_sizes() -> None:
+    result = run_job(3, PROGRAMS)
+    for rank in range(3):
+        assert f"[{rank}] 100 programs agree" in result.output, result.output
+        assert f"[{rank}] errors agree" in result.output, result.output
+
+
+def test_the_example() -> None:
+    result = run_job(2, ROOT / "examples" / "collectives.py")
+    assert "[0] sum [3. 3.]; all [1. 1. 2. 2.]; rank 0's [1. 1.]; from rank 1 [2. 2.]" in result.output
+
+
+@pytest.mark.usefixtures("hpu")
+def test_one_rank_is_a_communicator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    communicator = hccl.init()
+    assert (communicator.rank, communicator.size) == (0, 1)
+    tensor = tf.constant([[3, 5], [7, 9]], tf.uint8)
+    for op in hccl.ReduceOp:
+        assert hccl.all_reduce(tensor, op, communicator).numpy().tolist() == tensor.numpy().tolist()
+    assert hccl.all_gather(tensor, communicator).shape == (2, 2)
+    assert hccl.broadcast(tensor, 0, communicator).numpy().tolist() == tensor.numpy().tolist()
+    hccl.barrier(communicator)
+    with pytest.raises(TypeError, match="take no bool, but int8"):
+        hccl.all_reduce(tf.constant([True]), hccl.ReduceOp.SUM, communicator)
+    with pytest.raises(ValueError, match="there is no rank 1 in a communicator of 1"):
+        hccl.send(tensor, 1, communicator)
+    with pytest.raises(ValueError, match="does not send to itself"):
+        hccl.send(tensor, 0, communicator)
+    with pytest.raises(ValueError, match="ranks go from 0 to 1"):
+        hccl.init_rank(2, hccl.get_unique_id(), 2)
+    with pytest.raises(ValueError, match="2 ranks in a job of 1"):
+        hccl.init_rank(2, hccl.get_unique_id(), 0)
+    with pytest.raises(ValueError, match="the id has 3 bytes"):
+        hccl.init_rank(1, b"abc", 0)
