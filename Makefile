@@ -11,6 +11,7 @@ VENV ?= .venv
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 SOAK_ARGS ?=
 
 ifeq ($(origin PYTHON),command line)
@@ -91,8 +92,8 @@ build-tests: build $(SYSTEM_TESTS)
 cts: build-tests ## conformance suite of the device interface, over every backend
 	$(BUILD)/hpu_cts --gtest_brief=1
 
-pytest: build ## Python tests; PYTEST_ARGS='-k word' picks some
-	$(PYTHON) -m pytest $(PYTEST_ARGS)
+pytest: build ## Python tests, TEST_JOBS at once; PYTEST_ARGS='-k word' picks some
+	$(PYTHON) -m pytest -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(PACKAGES) ## every check that runs no code
 	ruff check .

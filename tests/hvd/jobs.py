@@ -95,7 +95,11 @@ def run_program(
     check: bool = True,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program that only knows Horovod in every rank; `check`: fails the test if the job fails."""
-    variables: dict[str, str | None] = {"PYTHONPATH": hooked(directory / "site")}
+    variables: dict[str, str | None] = {
+        "PYTHONPATH": hooked(directory / "site"),
+        # Ranks take the module of their local rank, of which this process may hold one.
+        "HPU_EMULATOR_LOCK_DIR": str(directory / "modules"),
+    }
     if start is Start.MPIRUN_GLOO:
         variables["HOROVOD_CONTROLLER"] = "gloo"
     build = horovod.find()
