@@ -114,6 +114,16 @@ HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void
 // How the program of entry `now` differs from that of `before`: a JSON list of texts for people.
 HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
 
+// --- profiling ---
+
+// Records what the device does from now on, with the shapes of launches if `detailed`. Returns the recording's number.
+// Several may run at once; none costs anything while none runs.
+HPU_EXPORT int32_t hpu_trace_start(int32_t detailed);
+// Ends it. A trace of Chrome's as JSON, empty for a number that is no recording's.
+HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
+// Adds an event of the program's own, with its times in nanoseconds since 1970, to all recordings that run.
+HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns);
+
 // --- device server ---
 
 typedef struct hpu_serve_options {

@@ -26,7 +26,7 @@ class BackendError(HabanaModuleError):
 
 
 class SettingError(HabanaModuleError):
-    """An environment variable is wrong and HPU_STRICT_FLAGS asks for an error."""
+    """An environment variable is wrong, and HPU_STRICT_FLAGS asks for an error or nothing sensible can be done."""
 
 
 class DeviceError(RuntimeError):

@@ -117,12 +117,12 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("ENABLE_RMW_CROP_AND_RESIZE", "string", "", effect=values.Effect.INERT),
     values.Flag("HABANA_PGM_LRU_MAX", "string", "", effect=values.Effect.INERT),
     values.Flag("GC_KERNEL_PATH", "string", ""),
-    values.Flag("HABANA_SYNAPSE_LOGGER", "string", "", effect=values.Effect.INERT),
-    values.Flag("HBN_SYNAPSE_LOGGER_COMMANDS", "string", "", effect=values.Effect.INERT),
-    values.Flag("TF_HOOK_MODE", "string", "", effect=values.Effect.INERT),
-    values.Flag("TF_HW_PROFILE_RANGE", "string", "", effect=values.Effect.INERT),
-    values.Flag("HABANA_PROFILE_RANGE", "string", "", effect=values.Effect.INERT),
-    values.Flag("HABANA_PROFILE", "string", "", effect=values.Effect.INERT),
+    values.Flag("HABANA_PROFILE", "string", ""),
+    values.Flag("HABANA_PROFILE_RANGE", "string", ""),
+    values.Flag("TF_HW_PROFILE_RANGE", "string", ""),
+    values.Flag("TF_HOOK_MODE", "enum", "", ("", "v1", "keras", "ctl", "all")),
+    values.Flag("HABANA_SYNAPSE_LOGGER", "string", ""),
+    values.Flag("HBN_SYNAPSE_LOGGER_COMMANDS", "string", ""),
     values.Flag("HABANA_PROF_CONFIG", "string", "", effect=values.Effect.INERT),
     values.Flag("HABANA_PROFILE_CONFIG_PATH", "string", "", effect=values.Effect.INERT),
     values.Flag("TF_RANK_PREFIX", "string", "", effect=values.Effect.INERT),
@@ -640,3 +640,46 @@ def gc_kernel_path() -> str:
     that custom ops name (docs/custom_ops.md). Loaded when a guid is first looked for that is not built in.
     """
     return values.parse_string(_BY_NAME["GC_KERNEL_PATH"])
+
+
+def habana_profile() -> str:
+    """HABANA_PROFILE: 1, or the name of one of the card's templates, has the whole program traced: copies, launches,
+    compiles and collectives, with shapes, in default_profiling.json of the working directory, written when the
+    program ends (docs/profiling.md). Read by load_habana_module().
+    """
+    return values.parse_string(_BY_NAME["HABANA_PROFILE"])
+
+
+def habana_profile_range() -> str:
+    """HABANA_PROFILE_RANGE: start:stop has the steps from start to stop traced in the programs that TF_HOOK_MODE
+    names. The second name is the older one.
+    """
+    return values.parse_string(_BY_NAME["HABANA_PROFILE_RANGE"])
+
+
+def tf_hw_profile_range() -> str:
+    """TF_HW_PROFILE_RANGE: start:stop has the steps from start to stop traced in the programs that TF_HOOK_MODE
+    names. The second name is the older one.
+    """
+    return values.parse_string(_BY_NAME["TF_HW_PROFILE_RANGE"])
+
+
+def tf_hook_mode() -> str:
+    """TF_HOOK_MODE: Whose steps HABANA_PROFILE_RANGE counts: those of MonitoredSession.run (v1), of Model.fit
+    (keras), of an Orbit-like trainer's train (ctl), or all. Read by load_habana_module().
+    """
+    return values.parse_string(_BY_NAME["TF_HOOK_MODE"])
+
+
+def habana_synapse_logger() -> str:
+    """HABANA_SYNAPSE_LOGGER: What synapse_logger_init() does: all, or True, starts the log of what the device does;
+    range leaves that to SynapseLoggerHook (docs/profiling.md).
+    """
+    return values.parse_string(_BY_NAME["HABANA_SYNAPSE_LOGGER"])
+
+
+def hbn_synapse_logger_commands() -> str:
+    """HBN_SYNAPSE_LOGGER_COMMANDS: Commands for py_synapse_logger, with colons between them, run when it is first
+    used.
+    """
+    return values.parse_string(_BY_NAME["HBN_SYNAPSE_LOGGER_COMMANDS"])

@@ -71,6 +71,7 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
             multinode_helpers._setup_env_for_multinode()
             _load()
             _join_horovod()
+            _profile_on_request()
             if allow_op_override:
                 _loss_scaling.scale_on_request(import_tensorflow())
         import tensorflow as tf
@@ -84,6 +85,13 @@ def _join_horovod() -> None:
 
     _hpu_import_hook.install()
     horovod_start.check_if_started()
+
+
+def _profile_on_request() -> None:
+    """Traces what HABANA_PROFILE and its kin ask for."""
+    from habana_frameworks.tensorflow import hw_profiler_helpers  # which asks this module for the plugin
+
+    hw_profiler_helpers.install()
 
 
 def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:

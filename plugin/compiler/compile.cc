@@ -11,6 +11,7 @@
 #include "plugin/compiler/compile_task.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/log/log.h"
+#include "plugin/trace/trace.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -66,6 +67,7 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
                                                            const std::atomic<bool>* cancelled) {
   log::ReadSettings();
   HPU_LOG(kCompiler, kDebug) << source.name << ": compiling, " << arguments.size() << " arguments";
+  const trace::Scope traced(trace::Lane::kCompile, source.name);
   CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source));
   const CompileTask task{cancelled, &progress};
   absl::StatusOr<std::shared_ptr<Executable>> executable = LowerAndCompile(device, source, arguments, task);

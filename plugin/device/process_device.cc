@@ -11,6 +11,7 @@
 #include "plugin/device/fork_guard.h"
 #include "plugin/device/host_pool.h"
 #include "plugin/device/hpu_allocator.h"
+#include "plugin/device/traced_stream.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/backend.h"
 #include "plugin/log/log.h"
@@ -103,9 +104,14 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   arena_ = NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
                     tensorflow::AllocatorMemoryType::kDevice);
   TF_ASSIGN_OR_RETURN(host_pool_, HostPool::Create(*device_));
-  TF_ASSIGN_OR_RETURN(compute_, device_->CreateStream(hal::StreamKind::kCompute));
-  TF_ASSIGN_OR_RETURN(host_to_device_, device_->CreateStream(hal::StreamKind::kHostToDevice));
-  TF_ASSIGN_OR_RETURN(device_to_host_, device_->CreateStream(hal::StreamKind::kDeviceToHost));
+  const auto make_stream = [&](hal::StreamKind kind, std::unique_ptr<hal::Stream>* stream) -> absl::Status {
+    TF_ASSIGN_OR_RETURN(*stream, device_->CreateStream(kind));
+    *stream = TraceStream(std::move(*stream));
+    return absl::OkStatus();
+  };
+  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kCompute, &compute_));
+  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kHostToDevice, &host_to_device_));
+  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kDeviceToHost, &device_to_host_));
   events_ = std::make_unique<EventPool>(device_.get());
   TF_ASSIGN_OR_RETURN(workspace_, WorkspaceFromFlags(allocator(), bytes));
   completions_ = std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), tsl::ThreadOptions(), "hpu_completions",

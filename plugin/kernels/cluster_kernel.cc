@@ -11,6 +11,7 @@
 #include "plugin/compiler/compile_queue.h"
 #include "plugin/kernels/host_run.h"
 #include "plugin/kernels/launch.h"
+#include "plugin/trace/trace.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -147,6 +148,7 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
 
 absl::Status ClusterKernel::RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                     const KernelArguments& arguments, HostReason reason) {
+  const trace::Scope traced(trace::Lane::kHostRun, name());
   TF_ASSIGN_OR_RETURN(HostProgram * program, host_program(context));
   TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunOnHost(context, device, *program, arguments));
   CountHostRun(bytes, reason);

@@ -17,6 +17,7 @@
 #include "plugin/kernels/collective_watch.h"
 #include "plugin/kernels/host_call.h"
 #include "plugin/kernels/host_device.h"
+#include "plugin/trace/trace.h"
 #include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -150,6 +151,7 @@ class Run {
     TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
     TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
+    traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), inputs_[0].TotalBytes());
     watch_ = CollectiveWatch::Get().Begin(*context_, receives ? nullptr : &inputs_[0]);
     call_.emplace(context_, kernel_, cpu, host->runner(), std::move(inputs_));
     kernel_->ComputeAsync(call_->context(), [this] { CopyOutputs(); });
@@ -158,6 +160,7 @@ class Run {
 
   void CopyOutputs() {
     watch_.reset();
+    traced_.reset();
     std::vector<Tensor> outputs;
     const absl::Status exchanged = call_->TakeOutputs(&outputs);
     if (!exchanged.ok()) return End(exchanged);
@@ -192,6 +195,7 @@ class Run {
   RefCountPtr<Staged> staged_;
   std::vector<Tensor> inputs_;
   std::unique_ptr<CollectiveWatch::Entry> watch_;
+  std::optional<trace::Scope> traced_;  // while the workers exchange
   std::optional<HostCall> call_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/trace/trace.h"
 #include "tensorflow/core/framework/types.h"
 #include "tsl/platform/errors.h"
 
@@ -248,6 +249,7 @@ class LaunchFrame {
     }
     launch.arguments = storage_->arguments;
     launch.results = storage_->results;
+    const trace::LaunchName named(executable_.name);
     return device_.compute().Launch(executable_.recipe, launch);
   }
 

@@ -1,0 +1,142 @@
+"""Traces chosen steps of a program that is not changed for it: TF_HOOK_MODE and HABANA_PROFILE_RANGE.
+
+`install()` is what load_habana_module() does for these and for HABANA_PROFILE (docs/profiling.md).
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import inspect
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from habana_frameworks.tensorflow import device_trace, flags, multinode_helpers
+from habana_frameworks.tensorflow.errors import SettingError
+
+__all__ = ["SynapseLoggerHook", "append_param", "install", "wrap_train"]
+
+_logger = logging.getLogger(__name__)
+_OFF = ("", "0", "false")
+
+
+def append_param(func: Callable[..., Any], arg: str, update: Iterable[Any]) -> Callable[..., Any]:
+    """`func` with the items of `update` behind those of its list parameter `arg`, whatever the caller gives for that.
+
+    The caller's list is copied, not changed; None counts as an empty one. ValueError if there is no such parameter.
+    """
+    signature = inspect.signature(func)
+    if arg not in signature.parameters:
+        raise ValueError(f"{func.__qualname__} has no parameter {arg}")
+    added = list(update)
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind_partial(*args, **kwargs)
+        given = bound.arguments.get(arg)
+        items = list(given) if isinstance(given, (list, tuple)) else [] if given is None else [given]
+        bound.arguments[arg] = items + added
+        return func(*bound.args, **bound.kwargs)
+
+    return wrapper
+
+
+class SynapseLoggerHook:
+    """Traces the steps whose numbers are listed, without gaps from one call of before_run() to that of after_run().
+
+    Steps count from 0. A trace is `default_profiling_[<first>-<last>].json`, with the rank before that in a job; a gap
+    in the numbers begins another one. `profile_hw` records shapes too.
+    """
+
+    def __init__(self, steps_to_log: int | Iterable[int], profile_hw: bool = True) -> None:
+        self._steps = {steps_to_log} if isinstance(steps_to_log, int) else set(steps_to_log)
+        self._detailed = profile_hw
+        self._step = 0
+        self._first = 0
+        self._recording: device_trace.Recording | None = None
+
+    def before_run(self) -> None:
+        """Starts the trace if the step to come is listed."""
+        if self._step not in self._steps:
+            return
+        if self._recording is None:
+            self._first = self._step
+            self._recording = device_trace.Recording(self._detailed)
+        device_trace.mark(f"step {self._step}")
+
+    def after_run(self) -> None:
+        """Ends the trace if the next step is not listed."""
+        self._step += 1
+        if self._recording is not None and self._step not in self._steps:
+            self.finish()
+
+    def finish(self) -> None:
+        """Writes the trace of a program that ends before the last listed step."""
+        recording, self._recording = self._recording, None
+        if recording is not None:
+            recording.write(_file_name(f"[{self._first}-{self._step - 1}]"))
+
+
+def wrap_train(trainable: Any, hook: SynapseLoggerHook | None = None) -> Any:
+    """Counts each call of `trainable.train` as a step, for the hook or that of HABANA_PROFILE_RANGE; returns it."""
+    counted = hook or _range_hook()
+    if counted is not None:
+        trainable.train = _around(trainable.train, counted)
+    return trainable
+
+
+def install() -> None:
+    """Does what HABANA_PROFILE, TF_HOOK_MODE and HABANA_PROFILE_RANGE ask for. Called once, after loading."""
+    if flags.habana_profile().strip().lower() not in _OFF:
+        recording = device_trace.Recording()
+        atexit.register(lambda: recording.write(_file_name("")))
+    mode = flags.tf_hook_mode()
+    hook = _range_hook() if mode else None
+    if hook is None:
+        return
+    import tensorflow as tf
+
+    if mode in ("v1", "all"):
+        from tensorflow.python.training.monitored_session import _MonitoredSession
+
+        _MonitoredSession.run = _around(_MonitoredSession.run, hook)
+    if mode in ("keras", "all"):
+        callback = tf.keras.callbacks.LambdaCallback(
+            on_train_batch_begin=lambda batch, logs: hook.before_run(),
+            on_train_batch_end=lambda batch, logs: hook.after_run(),
+        )
+        tf.keras.Model.fit = append_param(tf.keras.Model.fit, "callbacks", [callback])
+    if mode == "ctl":
+        _logger.info("TF_HOOK_MODE=ctl traces what hw_profiler_helpers.wrap_train() is given")
+
+
+def _around(method: Callable[..., Any], hook: SynapseLoggerHook) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def step(*args: Any, **kwargs: Any) -> Any:
+        hook.before_run()
+        try:
+            return method(*args, **kwargs)
+        finally:
+            hook.after_run()
+
+    return step
+
+
+@functools.cache
+def _range_hook() -> SynapseLoggerHook | None:
+    """For the steps of HABANA_PROFILE_RANGE; one for the process, so that modes count together."""
+    text = flags.habana_profile_range() or flags.tf_hw_profile_range()
+    if not text:
+        return None
+    start, _, stop = text.partition(":")
+    if not (start.isdigit() and stop.isdigit() and int(start) < int(stop)):
+        raise SettingError(f"HABANA_PROFILE_RANGE={text}: must be start:stop, two numbers of steps, as 10:20")
+    hook = SynapseLoggerHook(range(int(start), int(stop)))
+    atexit.register(hook.finish)
+    return hook
+
+
+def _file_name(suffix: str) -> str:
+    rank = f"rank_{multinode_helpers.comm_rank()}_" if multinode_helpers.comm_size() > 1 else ""
+    return f"{rank}default_profiling{'_' + suffix if suffix else ''}.json"

@@ -1,0 +1,143 @@
+"""The logger of what the device does, with the commands of Gaudi's: command("enable"), command("disable").
+
+What is logged is a trace (docs/profiling.md), written as `<file_name>.json` by `disable`, by `restart` and when the
+program ends. Not thread safe.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import logging
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+
+from habana_frameworks.tensorflow import device_trace, flags
+
+__all__ = ["command", "dump_reference", "put_log", "start_hw_profile", "stop_hw_profile"]
+
+_logger = logging.getLogger(__name__)
+
+_DEFAULT_BASE = ".local.synapse_log"
+_HW_PROFILE = "default_profiling.json"
+# A file of commands, one a line or with colons between them, in the working directory.
+_COMMAND_FILE = "synapse_logger_command"
+# They concern what a trace of this device does not hold (contents of tensors), or how Gaudi's logger writes its file.
+_CAPTURES = [f"{verb}_{what}_capture" for verb in ("start", "stop") for what in ("data", "vtensor", "ctensor")]
+_WRITING = ["eager_flush", "no_eager_flush", "optimize_trace", "lazy_open", "use_null_backend", "disable_mask"]
+_WITHOUT_EFFECT = frozenset([*_CAPTURES, *_WRITING])
+
+
+class _SynapseLogger:
+    def __init__(self) -> None:
+        self.base = _DEFAULT_BASE
+        self.pid_suffix = False
+        self.category_mask = 3
+        self.recording: device_trace.Recording | None = None
+        self.hw_profile: device_trace.Recording | None = None
+
+    def enable(self) -> None:
+        if self.recording is None:
+            self.recording = device_trace.Recording()
+
+    def disable(self) -> None:
+        recording, self.recording = self.recording, None
+        if recording is not None:
+            recording.write(self._path())
+
+    def restart(self) -> None:
+        self.disable()
+        self.enable()
+
+    def stop_hw_profile(self) -> None:
+        profile, self.hw_profile = self.hw_profile, None
+        if profile is not None:
+            profile.write(_HW_PROFILE)
+
+    def finish(self) -> None:
+        """Writes what is still open when the program ends."""
+        self.disable()
+        self.stop_hw_profile()
+
+    def set_value(self, name: str, value: str) -> None:
+        if name == "file_name":
+            self.base = value
+        elif name == "category_mask":
+            self.category_mask = int(value, 0)
+        else:
+            raise ValueError(f"the synapse logger has no command {name}=…; it has file_name and category_mask")
+
+    def use_pid_suffix(self) -> None:
+        self.pid_suffix = True
+
+    def _path(self) -> pathlib.Path:
+        return pathlib.Path(f"{self.base}.{os.getpid()}.json" if self.pid_suffix else f"{self.base}.json")
+
+
+_state: _SynapseLogger | None = None
+
+
+def _get() -> _SynapseLogger:
+    """The logger; made at first use, which runs the commands that were left for it."""
+    global _state
+    if _state is None:
+        _state = _SynapseLogger()
+        atexit.register(_state.finish)
+        left = [flags.hbn_synapse_logger_commands()]
+        if pathlib.Path(_COMMAND_FILE).is_file():
+            left.append(":".join(pathlib.Path(_COMMAND_FILE).read_text().split()))
+        for text in ":".join(left).split(":"):
+            if text:
+                _run(_state, text)
+    return _state
+
+
+def _run(logger: _SynapseLogger, text: str) -> None:
+    name, has_value, value = text.strip().partition("=")
+    if has_value:
+        logger.set_value(name, value)
+        return
+    actions: dict[str, Callable[[], None]] = {
+        "enable": logger.enable,
+        "enable_log": logger.enable,
+        "disable": logger.disable,
+        "disable_log": logger.disable,
+        "restart": logger.restart,
+        "use_pid_suffix": logger.use_pid_suffix,
+    }
+    if name in _WITHOUT_EFFECT:
+        _logger.debug("the command %s has no effect on this device", name)
+    elif name in actions:
+        actions[name]()
+    else:
+        known = ", ".join([*actions, "file_name=…", "category_mask=…", *sorted(_WITHOUT_EFFECT)])
+        raise ValueError(f"the synapse logger has no command {name}; it has {known}")
+
+
+def command(text: str) -> None:
+    """Runs one command, `name` or `name=value`. ValueError for one that there is not."""
+    _run(_get(), text)
+
+
+def put_log(text: str, level: int = 1) -> None:
+    """Writes a moment with this text into the log; `level` is accepted for compatibility."""
+    _get()
+    device_trace.mark(text)
+
+
+def start_hw_profile() -> None:
+    """Starts a trace of its own, for default_profiling.json."""
+    logger = _get()
+    if logger.hw_profile is None:
+        logger.hw_profile = device_trace.Recording()
+
+
+def stop_hw_profile() -> None:
+    """Writes default_profiling.json into the working directory. Nothing without start_hw_profile()."""
+    _get().stop_hw_profile()
+
+
+def dump_reference(ref: str, ref_type: str, vec: Sequence[float]) -> None:
+    """Writes a moment with the name, type and values of something to compare with."""
+    put_log(json.dumps({"ref": ref, "type": ref_type, "values": [float(value) for value in vec]}))

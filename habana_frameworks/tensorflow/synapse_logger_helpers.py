@@ -1,0 +1,94 @@
+"""Logs chosen steps of a training: synapse_logger_init() and SynapseLoggerHook (docs/profiling.md)."""
+
+from __future__ import annotations
+
+import logging
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import tensorflow as tf
+from habana_frameworks.tensorflow import flags, multinode_helpers, py_synapse_logger
+
+__all__ = ["SynapseLoggerHelpers", "SynapseLoggerHook", "synapse_logger_init"]
+
+_logger = logging.getLogger(__name__)
+_OFF = ("", "0", "false")
+_ALL = ("1", "true", "all")
+
+
+def _asked() -> str:
+    return flags.habana_synapse_logger().strip().lower()
+
+
+def synapse_logger_init() -> None:
+    """Prepares the log that HABANA_SYNAPSE_LOGGER asks for, and starts it for `all`. May come before loading.
+
+    Does nothing if it asks for none. The log of rank n is `worker<n>.local.synapse_log.json`.
+    """
+    if _asked() in _OFF:
+        return
+    py_synapse_logger.command("disable")
+    py_synapse_logger.command(f"file_name=worker{multinode_helpers.comm_rank()}.local.synapse_log")
+    py_synapse_logger.command("category_mask=0x3")
+    if _asked() in _ALL:
+        py_synapse_logger.command("restart")
+
+
+class SynapseLoggerHelpers:
+    """Starts and stops the log around a step."""
+
+    def synapse_logger(self) -> types.ModuleType | None:
+        """The logger's module, or None with a warning if HABANA_SYNAPSE_LOGGER asks for no log."""
+        if _asked() in _OFF:
+            _logger.warning("Synapse logger has not been enabled. Unable to start logging.")
+            return None
+        return py_synapse_logger
+
+    def synapse_logger_start(self, step_idx: int, profile_hw: bool = False) -> None:
+        """Starts the log of one step, `worker_<rank>_step_<step_idx>.local.synapse_log.json`."""
+        if self.synapse_logger() is None:
+            return
+        rank = multinode_helpers.comm_rank()
+        py_synapse_logger.command(f"file_name=worker_{rank}_step_{step_idx}.local.synapse_log")
+        py_synapse_logger.command("restart")
+        if profile_hw and rank == 0:
+            py_synapse_logger.start_hw_profile()
+
+    def synapse_logger_stop(self, profile_hw: bool = False) -> None:
+        """Writes the log of the step."""
+        if _asked() in _OFF:
+            return
+        if profile_hw and multinode_helpers.comm_rank() == 0:
+            py_synapse_logger.stop_hw_profile()
+        py_synapse_logger.command("disable")
+
+    def synapse_logger_log(self, msg: str) -> None:
+        """Writes a moment into the log."""
+        if _asked() not in _OFF:
+            py_synapse_logger.put_log(msg)
+
+
+class SynapseLoggerHook(tf.compat.v1.train.SessionRunHook):
+    """Logs the steps of a MonitoredSession or Estimator whose numbers are listed; the first run is step 0.
+
+    Each has a log of its own, with moments `call:step` at its begin and end. `profile_hw` writes default_profiling.json
+    beside it, on rank 0.
+    """
+
+    def __init__(self, steps_to_log: int | Iterable[int], profile_hw: bool = False) -> None:
+        self._steps = {steps_to_log} if isinstance(steps_to_log, int) else set(steps_to_log)
+        self._profile_hw = profile_hw
+        self._step = 0
+        self._helpers = SynapseLoggerHelpers()
+
+    def before_run(self, run_context: Any) -> None:
+        if self._step in self._steps:
+            self._helpers.synapse_logger_start(self._step, self._profile_hw)
+            self._helpers.synapse_logger_log(f"call:step begin {self._step}")
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if self._step in self._steps:
+            self._helpers.synapse_logger_log(f"call:step end {self._step}")
+            self._helpers.synapse_logger_stop(self._profile_hw)
+        self._step += 1

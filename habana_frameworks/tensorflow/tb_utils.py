@@ -1,0 +1,324 @@
+"""Scalars for TensorBoard: examples per second, time to train, hyperparameters; for Estimators and Keras.
+
+Hooks and callbacks take a `summary_writer`, or an `output_dir` that they make one for.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tensorboard.plugins.hparams import api as hparams_api
+from tensorboard.plugins.hparams import summary as hparams_summary
+
+import tensorflow as tf
+
+__all__ = [
+    "ExamplesPerSecondEstimatorHook",
+    "ExamplesPerSecondKerasHook",
+    "ExamplesPerSecondKerasHookV1",
+    "ExamplesPerSecondKerasHookV2",
+    "TBSummary",
+    "TensorBoardHook",
+    "TensorBoardWithHParamsV1",
+    "TensorBoardWithHParamsV2",
+    "TimeToTrainEstimatorHook",
+    "TimeToTrainKerasHook",
+    "write_hparams_v1",
+    "write_hparams_v2",
+]
+
+_v1 = tf.compat.v1
+
+
+class TBSummary:
+    """Writes scalars into `log_dir`, with event files of TensorFlow 1. A context manager, which closes the file."""
+
+    def __init__(self, log_dir: str | os.PathLike[str]) -> None:
+        self._writer = _file_writer(log_dir)
+
+    def __enter__(self) -> TBSummary:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._writer.close()
+
+    def add_scalar(self, tag: str, value: float, global_step: int | None = None) -> None:
+        """One number at a step."""
+        _add_scalars(self._writer, {tag: value}, global_step)
+
+
+def _file_writer(directory: str | os.PathLike[str]) -> Any:
+    with tf.Graph().as_default():  # TensorFlow 1's writers refuse to be made where eager execution is on
+        return _v1.summary.FileWriter(os.fspath(directory))
+
+
+def _add_scalars(writer: Any, values: Mapping[str, float], step: int | None) -> None:
+    entries = [_v1.Summary.Value(tag=tag, simple_value=float(value)) for tag, value in values.items()]
+    writer.add_summary(_v1.Summary(value=entries), step)
+    writer.flush()
+
+
+def _parameters(hparams: Mapping[str, Any]) -> dict[str, Any]:
+    """What TensorBoard can show, with the precision that the program runs in as `precision`."""
+    shown = {name: value for name, value in hparams.items() if isinstance(value, (bool, int, float, str))}
+    given = hparams.get("dtype", hparams.get("data_type", os.environ.get("TF_BF16_CONVERSION", "false")))
+    names = {"false": "fp32", "0": "fp32", "": "fp32", "true": "bf16", "1": "bf16"}
+    shown["precision"] = names.get(str(given).lower(), str(given))
+    return shown
+
+
+def write_hparams_v1(writer: Any, hparams: Mapping[str, Any]) -> None:
+    """Writes hyperparameters by a FileWriter of TensorFlow 1, or into a directory."""
+    own = isinstance(writer, (str, os.PathLike))
+    target = _file_writer(writer) if own else writer
+    shown = _parameters(hparams)
+    target.add_summary(hparams_summary.session_start_pb(hparams=shown).SerializeToString())
+    target.flush()
+    if own:
+        target.close()
+
+
+def write_hparams_v2(writer: Any, hparams: Mapping[str, Any]) -> None:
+    """Writes hyperparameters by a writer of tf.summary."""
+    with writer.as_default():
+        hparams_api.hparams(_parameters(hparams))
+
+
+class ExamplesPerSecondEstimatorHook(tf.compat.v1.train.StepCounterHook):
+    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, and prints those of `tags_to_print`.
+
+    extra_metrics: further tags, and how many of them one step has. log_global_step: the step is a scalar too.
+    """
+
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        every_n_steps: int | None = 1,
+        every_n_secs: float | None = None,
+        output_dir: str | None = None,
+        summary_writer: Any = None,
+        extra_metrics: Mapping[str, float] | None = None,
+        log_global_step: bool = False,
+        verbose: bool = False,
+        tags_to_print: Iterable[str] | None = None,
+    ) -> None:
+        super().__init__(every_n_steps, every_n_secs, output_dir, summary_writer)
+        self._per_step = dict(extra_metrics or {})
+        if batch_size is not None:
+            self._per_step["examples/sec"] = batch_size
+        self._log_global_step = log_global_step
+        self._printed = None if tags_to_print is None else set(tags_to_print)
+        self._verbose = verbose or self._printed is not None
+
+    def _log_and_record(self, elapsed_steps: int, elapsed_time: float, global_step: int) -> None:
+        rate = elapsed_steps / elapsed_time
+        values = {"global_step/sec": rate, **{tag: rate * count for tag, count in self._per_step.items()}}
+        if self._log_global_step:
+            values["global_step"] = global_step
+        if self._summary_writer is not None:
+            _add_scalars(self._summary_writer, values, global_step)
+        if self._verbose:
+            shown = {tag: value for tag, value in values.items() if self._printed is None or tag in self._printed}
+            text = ", ".join(f"{tag} {value:.5g}" for tag, value in shown.items())
+            _v1.logging.info("step %d: %s", global_step, text)
+
+
+class _KerasRate(tf.keras.callbacks.Callback):
+    """Measures steps per second over every n steps, or over at least as many seconds."""
+
+    def __init__(self, every_n_steps: int, every_n_secs: float | None, batch_size: int | None) -> None:
+        super().__init__()
+        self._every_n_steps, self._every_n_secs, self._batch_size = every_n_steps, every_n_secs, batch_size
+        self._step = self._last_step = 0
+        self._last_time = 0.0
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._last_time, self._last_step = time.perf_counter(), self._step
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        self._step += 1
+        steps, seconds = self._step - self._last_step, time.perf_counter() - self._last_time
+        due = seconds >= self._every_n_secs if self._every_n_secs is not None else steps >= self._every_n_steps
+        if not due:
+            return
+        self._last_time, self._last_step = time.perf_counter(), self._step
+        values = {"global_step/sec": steps / seconds}
+        if self._batch_size is not None:
+            values["examples/sec"] = self._batch_size * steps / seconds
+        self._write(values, self._step)
+
+    def _write(self, values: Mapping[str, float], step: int) -> None:
+        raise NotImplementedError
+
+
+class ExamplesPerSecondKerasHookV1(_KerasRate):
+    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, by a FileWriter of TensorFlow 1."""
+
+    def __init__(
+        self,
+        every_n_steps: int = 1,
+        every_n_secs: float | None = None,
+        output_dir: str | None = None,
+        summary_writer: Any = None,
+        batch_size: int | None = None,
+    ) -> None:
+        super().__init__(every_n_steps, every_n_secs, batch_size)
+        self._writer = summary_writer or _file_writer(output_dir or ".")
+
+    def _write(self, values: Mapping[str, float], step: int) -> None:
+        _add_scalars(self._writer, values, step)
+
+
+class ExamplesPerSecondKerasHookV2(_KerasRate):
+    """The same by a writer of tf.summary."""
+
+    def __init__(
+        self,
+        every_n_steps: int = 1,
+        every_n_secs: float | None = None,
+        output_dir: str | None = None,
+        summary_writer: Any = None,
+        batch_size: int | None = None,
+    ) -> None:
+        super().__init__(every_n_steps, every_n_secs, batch_size)
+        self._writer = summary_writer or tf.summary.create_file_writer(output_dir or ".")
+
+    def _write(self, values: Mapping[str, float], step: int) -> None:
+        _write_v2(self._writer, values, step)
+
+
+ExamplesPerSecondKerasHook = ExamplesPerSecondKerasHookV1
+
+
+def _write_v2(writer: Any, values: Mapping[str, float], step: int) -> None:
+    with tf.device("/device:CPU:0"), writer.as_default():
+        for tag, value in values.items():
+            tf.summary.scalar(tag, value, step=step)
+    writer.flush()
+
+
+class _HParams(tf.keras.callbacks.TensorBoard):
+    """TensorBoard's callback, with the hyperparameters; what evaluation writes goes to `<log_dir>/eval`."""
+
+    def __init__(self, hparams: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._hparams = dict(hparams)
+
+    def set_model(self, model: Any) -> None:
+        super().set_model(model)
+        self._val_dir = f"{self._log_write_dir}/eval"
+
+
+class TensorBoardWithHParamsV1(_HParams):
+    """Writes the hyperparameters by write_hparams_v1()."""
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        super().on_train_begin(logs)
+        write_hparams_v1(self._train_dir, self._hparams)
+
+
+class TensorBoardWithHParamsV2(_HParams):
+    """Writes the hyperparameters by write_hparams_v2()."""
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        super().on_train_begin(logs)
+        write_hparams_v2(self._train_writer, self._hparams)
+
+
+class TensorBoardHook(tf.compat.v1.train.SessionRunHook):
+    """Profiles the steps from a to b of a session (`profile_steps="a,b"`, counted from 1) into `output_dir`."""
+
+    def __init__(self, output_dir: str = "", profile_steps: str = "") -> None:
+        bounds = [int(part) for part in profile_steps.split(",") if part]
+        if bounds and (len(bounds) != 2 or bounds[0] > bounds[1]):
+            raise ValueError(f'profile_steps is "{profile_steps}": must be "first,last"')
+        self._bounds = bounds
+        self._output_dir = output_dir or "."
+        self._step = 0
+        self._profiling = False
+
+    def before_run(self, run_context: Any) -> None:
+        self._step += 1
+        if self._bounds and self._step == self._bounds[0]:
+            tf.profiler.experimental.start(self._output_dir)
+            self._profiling = True
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        if self._profiling and self._step >= self._bounds[1]:
+            self._stop()
+
+    def end(self, session: Any) -> None:
+        if self._profiling:
+            self._stop()
+
+    def _stop(self) -> None:
+        self._profiling = False
+        tf.profiler.experimental.stop()
+
+
+class TimeToTrainKerasHook(tf.keras.callbacks.Callback):
+    """Writes when training, evaluation, prediction and their epochs begin and end, in seconds since 1970.
+
+    Tags are `ttt/{train,eval,predict}/{begin,end}` and `ttt/train/epoch/{begin,end}`.
+    """
+
+    def __init__(self, output_dir: str | None = None, summary_writer: Any = None) -> None:
+        super().__init__()
+        self._writer = summary_writer or tf.summary.create_file_writer(output_dir or ".")
+        self._epoch = 0
+
+    def _note(self, what: str) -> None:
+        _write_v2(self._writer, {f"ttt/{what}": time.time()}, self._epoch)
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._note("train/begin")
+
+    def on_train_end(self, logs: Any = None) -> None:
+        self._note("train/end")
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self._epoch = epoch
+        self._note("train/epoch/begin")
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self._note("train/epoch/end")
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        self._note("eval/begin")
+
+    def on_test_end(self, logs: Any = None) -> None:
+        self._note("eval/end")
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        self._note("predict/begin")
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        self._note("predict/end")
+
+
+class TimeToTrainEstimatorHook(tf.compat.v1.train.SessionRunHook):
+    """Writes when a session of an Estimator begins and ends, `ttt/<train_or_eval>/{begin,end}` (seconds since 1970)."""
+
+    def __init__(self, train_or_eval: str, output_dir: str) -> None:
+        if train_or_eval not in ("train", "eval", "predict"):
+            raise ValueError(f'train_or_eval is "{train_or_eval}": must be train, eval or predict')
+        self._what = train_or_eval
+        self._output_dir = output_dir
+        self._writer: Any = None
+
+    def begin(self) -> None:
+        self._writer = _v1.summary.FileWriterCache.get(self._output_dir)
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        self._note("begin", session)
+
+    def end(self, session: Any) -> None:
+        self._note("end", session)
+
+    def _note(self, moment: str, session: Any) -> None:
+        step = _v1.train.get_global_step()
+        number = 0 if step is None else session.run(step)
+        _add_scalars(self._writer, {f"ttt/{self._what}/{moment}": time.time()}, int(number))

@@ -1,0 +1,67 @@
+"""Reads what was recorded of the HPU."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from typing import Any
+
+PLANE = "/device:CUSTOM:HPU:0"
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Times in nanoseconds, of one clock."""
+
+    lane: str
+    name: str
+    begin: float
+    end: float
+    stats: dict[str, Any]
+
+    def overlaps(self, other: Event) -> bool:
+        return self.begin < other.end and other.begin < self.end
+
+
+def read_chrome(path: pathlib.Path) -> list[Event]:
+    """The spans and moments of a trace file."""
+    records = json.loads(path.read_text())["traceEvents"]
+    lanes = {record["tid"]: record["args"]["name"] for record in records if record["name"] == "thread_name"}
+    return [
+        Event(
+            lanes[record["tid"]],
+            record["name"],
+            record["ts"] * 1e3,
+            (record["ts"] + record.get("dur", 0)) * 1e3,
+            record["args"],
+        )
+        for record in records
+        if record["ph"] != "M"
+    ]
+
+
+def read_profile(directory: pathlib.Path) -> list[Event]:
+    """The HPU's plane of the one profile under a log directory."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    (path,) = directory.glob("plugins/profile/*/*.xplane.pb")
+    space = xplane_pb2.XSpace.FromString(path.read_bytes())
+    (plane,) = [plane for plane in space.planes if plane.name == PLANE]
+    events = []
+    for line in plane.lines:
+        for event in line.events:
+            stats = {plane.stat_metadata[stat.metadata_id].name: _value(stat) for stat in event.stats}
+            begin = line.timestamp_ns + event.offset_ps / 1e3
+            name = plane.event_metadata[event.metadata_id].name
+            events.append(Event(line.name, name, begin, begin + event.duration_ps / 1e3, stats))
+    return events
+
+
+def _value(stat: Any) -> Any:
+    return getattr(stat, stat.WhichOneof("value"))
+
+
+def of_lane(events: list[Event], lane: str) -> list[Event]:
+    """Those of one row of the trace."""
+    return [event for event in events if event.lane == lane]
