@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/device/arena.h"
+#include "plugin/device/device_arena.h"
 #include "plugin/device/fork_guard.h"
 #include "plugin/device/host_pool.h"
 #include "plugin/device/hpu_allocator.h"
@@ -101,12 +102,15 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   // All of it: recipes, workspaces and tensors alike come from the arena.
   const uint64_t bytes = device_->memory_info().free_bytes;
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
-  arena_ = NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
-                    tensorflow::AllocatorMemoryType::kDevice);
+  auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
+                                                      tensorflow::AllocatorMemoryType::kDevice),
+                                             memory_->address(), bytes);
+  PendingCopies* const copies = &arena->copies();
+  arena_ = std::move(arena);
   TF_ASSIGN_OR_RETURN(host_pool_, HostPool::Create(*device_));
   const auto make_stream = [&](hal::StreamKind kind, std::unique_ptr<hal::Stream>* stream) -> absl::Status {
     TF_ASSIGN_OR_RETURN(*stream, device_->CreateStream(kind));
-    *stream = TraceStream(std::move(*stream));
+    *stream = WaitForCopies(TraceStream(std::move(*stream)), copies);
     return absl::OkStatus();
   };
   TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kCompute, &compute_));

@@ -31,8 +31,9 @@ inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
 // and TensorFlow may still free tensors while the process ends. Thread safe.
 //
 // Order: work on compute() runs as queued. Copies to the device are ordered between the compute work queued before and
-// after them, copies to the host after the compute work queued before them. Hence device memory may be freed as soon as
-// the work that uses it is queued, except that what a pending CopyToHost reads must stay allocated until its end.
+// after them, copies to the host after the compute work queued before them. CopyToDeviceAsync, which wants new memory,
+// is ordered with what uses that memory alone. Hence device memory may be freed as soon as the work that uses it is
+// queued, except that what a pending CopyToHost reads must stay allocated until its end.
 //
 // Errors of asynchronous work are returned by the next copy to the host or Synchronize() that waits for that work. The
 // streams are then cleared, so that the device can be used again.
@@ -70,8 +71,9 @@ class ProcessDevice {
 
   // Queues a copy to the device. `source` may be reused when the call returns.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
-  // The same without waiting for a source that is used in place: `done` runs when it may be reused, on the caller's
-  // thread or on one of the plugin's, which may take locks.
+  // The same into memory that nothing was queued for since it was allocated, beside the work of others, and without
+  // waiting for a source that is used in place: `done` runs when it may be reused, on the caller's thread or on one of
+  // the plugin's, which may take locks.
   void CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                          std::function<void(absl::Status)> done);
 

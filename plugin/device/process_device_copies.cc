@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plugin/device/device_arena.h"
 #include "plugin/device/host_pool.h"
 #include "plugin/device/process_device.h"
 #include "plugin/hal/staged_copies.h"
@@ -20,6 +21,22 @@ constexpr uint64_t kInlineBytes = 64 << 10;
 constexpr uint64_t kStagedBytes = 1 << 20;
 // The same while the device computes: a source used in place would have to wait for that first.
 constexpr uint64_t kStagedWhileBusyBytes = 64 << 20;
+
+// Memory that was allocated for this copy: it waits for no other work than that which still uses what the memory was
+// before, and only what touches the memory waits for it. So it runs beside a step. Gives the copy's stream.
+absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void* source, hal::DeviceAddress destination,
+                                              uint64_t bytes) {
+  hal::Stream* const stream = bytes <= kInlineBytes ? &device.compute() : &device.host_to_device();
+  auto& arena = static_cast<DeviceArena&>(device.arena());
+  if (stream != &device.compute()) {
+    TF_RETURN_IF_ERROR(arena.freed().WaitForUsers(destination, bytes, device.compute(), *stream, device.events()));
+  }
+  TF_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
+  if (stream != &device.compute()) {
+    TF_RETURN_IF_ERROR(arena.copies().Add(destination, bytes, *stream, device.events()));
+  }
+  return stream;
+}
 
 bool StagesCopies(const hal::Device& device) { return dynamic_cast<const hal::StagedCopies*>(&device) != nullptr; }
 
@@ -77,17 +94,24 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
 }
 
 void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes, Done done) {
+  if (bytes == 0) return done(absl::OkStatus());
   const bool reachable = host_pool_->Contains(source, bytes);
-  if (StagesCopies(*device_) || (!reachable && IsBetterStaged(bytes)))
-    return done(CopyToDevice(source, destination, bytes));
+  HostPool::Staging staging = !reachable && IsBetterStaged(bytes) ? host_pool_->Allocate(bytes) : nullptr;
+  if (staging != nullptr) std::memcpy(staging.get(), source, bytes);
   std::shared_ptr<hal::HostBuffer> mapping;
-  if (!reachable) {
+  if (!reachable && staging == nullptr) {
     absl::StatusOr<std::unique_ptr<hal::HostBuffer>> mapped = device_->MapHost(const_cast<void*>(source), bytes);
     if (!mapped.ok()) return done(mapped.status());
     mapping = *std::move(mapped);
   }
-  absl::StatusOr<hal::Stream*> stream = QueueCopyToDevice(source, destination, bytes);
+  absl::StatusOr<hal::Stream*> stream =
+      QueueToNewMemory(*this, staging != nullptr ? staging.get() : source, destination, bytes);
   if (!stream.ok()) return done(stream.status());
+  // The source has been read; an error stays with the stream, and so reaches whoever uses the destination.
+  if (StagesCopies(*device_)) return done(absl::OkStatus());
+  if (staging != nullptr) {
+    return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(staging))](absl::Status) {}));
+  }
   Complete(**stream, [mapping = std::move(mapping), done = std::move(done)](absl::Status status) mutable {
     mapping.reset();
     done(std::move(status));
@@ -167,6 +191,11 @@ absl::Status ProcessDevice::Synchronize() {
   absl::Status status = compute_->Synchronize();
   status.Update(host_to_device_->Synchronize());
   status.Update(device_to_host_->Synchronize());
+  if (!status.ok()) {  // reported: nobody is to meet these errors again
+    auto& arena = static_cast<DeviceArena&>(*arena_);
+    arena.copies().Clear();
+    arena.freed().Clear();
+  }
   return status;
 }
 

@@ -8,6 +8,7 @@
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/kernels/host_constant_op.h"
 #include "tsl/platform/errors.h"
 
 namespace hpu {
@@ -41,15 +42,16 @@ class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
 };
 
 bool RegisterLikeGpu() {
-  constexpr const char* kOps[] = {"AnonymousIterator",   "AnonymousIteratorV2",
-                                  "AnonymousIteratorV3", "DeleteIterator",
-                                  "GeneratorDataset",    "IteratorFromStringHandleV2",
-                                  "IteratorGetNext",     "IteratorGetNextAsOptional",
-                                  "IteratorGetNextSync", "IteratorToStringHandle",
-                                  "IteratorV2",          "MakeIterator",
-                                  "OptionalFromValue",   "OptionalGetValue",
-                                  "OptionalHasValue",    "OptionalNone",
-                                  "OptionsDataset",      "PrefetchDataset"};
+  constexpr const char* kOps[] = {"AnonymousIterator",    "AnonymousIteratorV2",
+                                  "AnonymousIteratorV3",  "DeleteIterator",
+                                  "GeneratorDataset",     "IteratorFromStringHandleV2",
+                                  "IteratorGetNext",      "IteratorGetNextAsOptional",
+                                  "IteratorGetNextSync",  "IteratorToStringHandle",
+                                  "IteratorV2",           "MakeIterator",
+                                  "OptionalFromValue",    "OptionalGetValue",
+                                  "OptionalHasValue",     "OptionalNone",
+                                  "OptionsDataset",       "PrefetchDataset",
+                                  "UnwrapDatasetVariant", "WrapDatasetVariant"};
   for (const char* op : kOps) {
     const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(op);
     for (const KernelDef& gpu : kernels.kernel()) {
@@ -62,6 +64,11 @@ bool RegisterLikeGpu() {
   }
   return true;
 }
+
+// prefetch_to_device makes names of devices where it is called. Behind the CPU's, as those above.
+REGISTER_KERNEL_BUILDER(
+    Name("Const").Device(kDeviceType).HostMemory("output").TypeConstraint<tensorflow::tstring>("dtype").Priority(-1),
+    tensorflow::_HostConstantOp);
 
 [[maybe_unused]] const bool registered = RegisterLikeGpu();
 
