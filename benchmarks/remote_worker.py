@@ -55,12 +55,14 @@ def host_tensor(mebibytes: int) -> tf.Tensor:
 
 
 def copies_to_device(mebibytes: int) -> Way:
-    source = host_tensor(mebibytes).numpy()
+    source = host_tensor(mebibytes)
 
     def run(copies: int) -> None:
-        with tf.device(HPU):
-            for _ in range(copies):
-                tf.constant(source)
+        for _ in range(copies):
+            with tf.device(CPU):
+                fresh = tf.identity(source)  # the same memory; a tensor keeps its copy on the device
+            with tf.device(HPU):
+                tf.identity(fresh)
         habana_device.synchronize()
 
     return run
@@ -74,7 +76,8 @@ def copies_to_host(mebibytes: int) -> Way:
         for _ in range(copies):
             with tf.device(HPU):
                 fresh = tf.identity(source)  # the same memory; a tensor keeps what was read of it
-            fresh.numpy()
+            with tf.device(CPU):
+                tf.identity(fresh)
 
     return run
 

@@ -28,7 +28,7 @@ class Session {
   // Wire address of the first byte of the session's memory.
   static constexpr uint64_t kBaseAddress = uint64_t{1} << 20;
   static constexpr size_t kTokenBytes = 16;
-  static constexpr uint64_t kSharedBytes = uint64_t{16} << 20;
+  static constexpr uint64_t kSharedBytes = uint64_t{32} << 20;
   static constexpr size_t kMostCalls = 64;
   static constexpr size_t kMostMarks = size_t{1} << 16;
 

@@ -21,6 +21,7 @@ struct Command {
   const void* source = nullptr;  // kCopy
   void* destination = nullptr;   // kCopy, kFill
   uint64_t bytes = 0;            // kCopy, kFill
+  bool from_host = false;        // kCopy: the ranges do not overlap
   uint8_t value = 0;             // kFill
 
   std::shared_ptr<const hal::Recipe> recipe;  // kLaunch: keeps `emulator_recipe` alive

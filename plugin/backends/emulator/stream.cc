@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/common/signal_mask.h"
+#include "plugin/backends/common/uncached_copy.h"
 #include "plugin/backends/emulator/device.h"
 #include "plugin/backends/emulator/event.h"
 #include "plugin/hal/status_macros.h"
@@ -48,7 +49,7 @@ absl::Status EmulatorStream::CopyToDevice(const void* source, hal::DeviceAddress
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
-  return QueueCopy(source, device_->ToData(destination), bytes);
+  return QueueCopy(source, device_->ToData(destination), bytes, /*from_host=*/true);
 }
 
 absl::Status EmulatorStream::CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) {
@@ -65,13 +66,14 @@ absl::Status EmulatorStream::CopyOnDevice(hal::DeviceAddress source, hal::Device
   return QueueCopy(device_->ToData(source), device_->ToData(destination), bytes);
 }
 
-absl::Status EmulatorStream::QueueCopy(const void* source, void* destination, uint64_t bytes) {
+absl::Status EmulatorStream::QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host) {
   if (bytes == 0) return absl::OkStatus();
   state_->queue.Push([&](Command& command) {
     command.kind = Command::Kind::kCopy;
     command.source = source;
     command.destination = destination;
     command.bytes = bytes;
+    command.from_host = from_host;
   });
   return absl::OkStatus();
 }
@@ -192,7 +194,11 @@ absl::Status EmulatorStream::RunWork(Command& command) {
   switch (command.kind) {
     case Command::Kind::kCopy:
       HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kCopy, kind_));
-      std::memmove(command.destination, command.source, command.bytes);
+      if (command.from_host) {
+        common::CopyUncached(command.destination, command.source, command.bytes);
+      } else {
+        std::memmove(command.destination, command.source, command.bytes);
+      }
       return absl::OkStatus();
     case Command::Kind::kFill:
       HPU_RETURN_IF_ERROR(device_->CountCommand(common::Faults::kFill, kind_));

@@ -54,7 +54,7 @@ class EmulatorStream final : public hal::Stream {
 
   // The end of the work queued so far.
   common::Point Now();
-  absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes);
+  absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
 
   // On the stream's thread.
   void RunCommands();

@@ -1,5 +1,7 @@
 #include "plugin/backends/remote/shared_staging.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,11 @@
 
 namespace hpu::remote {
 namespace {
+
+constexpr uint64_t kPiecesOfCopy = 8;
+constexpr uint64_t kSmallPieceBytes = uint64_t{512} << 10;
+constexpr uint64_t kLargePieceBytes = uint64_t{4} << 20;
+constexpr uint64_t kCacheLine = 64;
 
 // From the socket beside the server's.
 absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view server_path,
@@ -27,7 +34,7 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view ser
 
 std::unique_ptr<SharedStaging> SharedStaging::Open(const Session& session) {
   absl::string_view path = session.connection().spec();
-  if (!flags::RemoteSharedMemory() || session.acquired().shared_memory_bytes() < kPieceBytes ||
+  if (!flags::RemoteSharedMemory() || session.acquired().shared_memory_bytes() < kLargePieceBytes ||
       !absl::ConsumePrefix(&path, "grpc+unix:")) {
     return nullptr;
   }
@@ -39,24 +46,25 @@ std::unique_ptr<SharedStaging> SharedStaging::Open(const Session& session) {
   return std::unique_ptr<SharedStaging>(new SharedStaging(*std::move(memory)));
 }
 
-SharedStaging::SharedStaging(std::unique_ptr<files::SharedMemory> memory) : memory_(std::move(memory)) {
-  for (uint64_t end = memory_->size() / kPieceBytes * kPieceBytes; end > 0; end -= kPieceBytes) {
-    free_.push_back(memory_->data() + end - kPieceBytes);
-  }
+uint64_t SharedStaging::PieceBytes(uint64_t copy_bytes) {
+  return std::clamp(copy_bytes / kPiecesOfCopy, kSmallPieceBytes, kLargePieceBytes);
 }
 
-std::shared_ptr<char> SharedStaging::Take() {
+SharedStaging::SharedStaging(std::unique_ptr<files::SharedMemory> memory)
+    : memory_(std::move(memory)), allocator_(memory_->size(), kCacheLine) {}
+
+std::shared_ptr<char> SharedStaging::Take(uint64_t bytes) {
   std::unique_lock<std::mutex> lock(mutex_);
-  returned_.wait(lock, [this] { return !free_.empty(); });
-  char* const piece = free_.back();
-  free_.pop_back();
-  return std::shared_ptr<char>(piece, [this](char* used) { Return(used); });
+  std::optional<uint64_t> offset;
+  returned_.wait(lock, [&] { return (offset = allocator_.Allocate(bytes)).has_value(); });
+  return std::shared_ptr<char>(memory_->data() + *offset,
+                               [this, offset = *offset, bytes](char*) { Return(offset, bytes); });
 }
 
-void SharedStaging::Return(char* piece) {
+void SharedStaging::Return(uint64_t offset, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  free_.push_back(piece);
-  returned_.notify_one();
+  allocator_.Free(offset, bytes);
+  returned_.notify_all();
 }
 
 }  // namespace hpu::remote

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/common/uncached_copy.h"
 #include "plugin/backends/remote/device.h"
 #include "plugin/backends/remote/recipe.h"
 #include "plugin/hal/status_macros.h"
@@ -12,8 +13,8 @@
 namespace hpu::remote {
 namespace {
 
-// The largest copy of one command.
-constexpr uint64_t kPartBytes = SharedStaging::kPieceBytes;
+// The largest copy of one command whose data are in messages.
+constexpr uint64_t kMessageBytes = uint64_t{1} << 20;
 constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
 
 proto::StreamKind ProtoKind(hal::StreamKind kind) {
@@ -87,9 +88,10 @@ absl::Status RemoteStream::CopyToDevice(const void* source, hal::DeviceAddress d
   HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
   SharedStaging* const staging = device_->StagingFor(bytes);
-  for (uint64_t at = 0; at < bytes; at += kPartBytes) {
+  const uint64_t most = staging == nullptr ? kMessageBytes : SharedStaging::PieceBytes(bytes);
+  for (uint64_t at = 0; at < bytes; at += most) {
     const char* const part = static_cast<const char*>(source) + at;
-    const uint64_t part_bytes = std::min(kPartBytes, bytes - at);
+    const uint64_t part_bytes = std::min(most, bytes - at);
     if (staging == nullptr) {
       SendToDevice(part, destination + at, part_bytes);
     } else {
@@ -110,7 +112,7 @@ void RemoteStream::SendToDevice(const char* source, hal::DeviceAddress destinati
 
 absl::Status RemoteStream::SendSharedToDevice(SharedStaging* staging, const char* source,
                                               hal::DeviceAddress destination, uint64_t bytes) {
-  std::shared_ptr<char> piece = staging->Take();
+  std::shared_ptr<char> piece = staging->Take(bytes);
   std::memcpy(piece.get(), source, bytes);
   const uint64_t offset = staging->OffsetOf(piece);
   std::lock_guard<std::mutex> lock(state_->mutex);
@@ -128,9 +130,10 @@ absl::Status RemoteStream::CopyToHost(hal::DeviceAddress source, void* destinati
   HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyToHost"));
   HPU_RETURN_IF_ERROR(device_->host().Check(destination, bytes, "destination of CopyToHost"));
   SharedStaging* const staging = device_->StagingFor(bytes);
-  for (uint64_t at = 0; at < bytes; at += kPartBytes) {
+  const uint64_t most = staging == nullptr ? kMessageBytes : SharedStaging::PieceBytes(bytes);
+  for (uint64_t at = 0; at < bytes; at += most) {
     char* const part = static_cast<char*>(destination) + at;
-    const uint64_t part_bytes = std::min(kPartBytes, bytes - at);
+    const uint64_t part_bytes = std::min(most, bytes - at);
     if (staging == nullptr) {
       SendToHost(source + at, part, part_bytes);
     } else {
@@ -153,7 +156,7 @@ void RemoteStream::SendToHost(hal::DeviceAddress source, char* destination, uint
 
 absl::Status RemoteStream::SendToHostShared(SharedStaging* staging, hal::DeviceAddress source, char* destination,
                                             uint64_t bytes) {
-  std::shared_ptr<char> piece = staging->Take();
+  std::shared_ptr<char> piece = staging->Take(bytes);
   const uint64_t offset = staging->OffsetOf(piece);
   std::lock_guard<std::mutex> lock(state_->mutex);
   return SendReported(
@@ -163,7 +166,7 @@ absl::Status RemoteStream::SendToHostShared(SharedStaging* staging, hal::DeviceA
         command.mutable_copy_to_shared()->set_bytes(bytes);
       },
       [piece = std::move(piece), destination, bytes](const absl::Status& status) {
-        if (status.ok()) std::memcpy(destination, piece.get(), bytes);
+        if (status.ok()) common::CopyUncached(destination, piece.get(), bytes);
       });
 }
 
