@@ -30,6 +30,7 @@ from tests.support.processes import ROOT
 # From the server's death to the end of the process: 10 s for the error, the rest for a machine that is very busy.
 _MOST_SECONDS = 240
 _MOST_TRAINING_SECONDS = 900
+_DEVICE_LOST = "device lost"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Outcome:
     """What happened, and what is wrong."""
 
     kills: int = 0
+    """While a training had the device: not before it came to that, nor after its last step."""
     trainings: int = 0
     """That ended, with the right weights."""
     ends: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -91,7 +93,7 @@ class _Process:
             return "had ended", ""
         named = f"device server at {self._backend}" in errors or f"server answers at {self._backend}" in errors
         if code == os.EX_TEMPFAIL and named:
-            return "device lost", ""
+            return _DEVICE_LOST, ""
         if code == 1 and named and "saved after" not in output:
             return "no device to begin with", ""
         return f"exit code {code}", f"exit code {code}: {report}"
@@ -147,7 +149,7 @@ def _disturb(
         server.kill()
         killed = time.monotonic()
         end, problem = process.end()
-    outcome.kills += 1
+    outcome.kills += end == _DEVICE_LOST
     outcome.ends[end] = outcome.ends.get(end, 0) + 1
     outcome.slowest_seconds = max(outcome.slowest_seconds, time.monotonic() - killed)
     outcome.problems += filter(None, [problem])

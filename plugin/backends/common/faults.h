@@ -41,8 +41,8 @@ class Faults {
     kAllocate,
     // At a device server only.
     kBusy,     // an acquisition finds no free module
-    kDrop,     // a message of a stream is lost, and its call with it
-    kDelay,    // a message of a stream comes late
+    kDrop,     // the message with a command of a stream is lost, and the call with it
+    kDelay,    // a command of a stream comes late
     kSilence,  // a sign of life stays without an answer
     kKinds
   };
