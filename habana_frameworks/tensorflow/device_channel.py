@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import ipaddress
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import flags
@@ -31,7 +31,8 @@ def open_channel(backend: str) -> Any:
     import grpc
 
     token, encrypted = _token(), backend.startswith("grpcs:")
-    root, chain, key = (_read(name, path()) for name, path in _FILES.items())
+    root, chain = _read("HPU_SERVER_CA", flags.server_ca()), _read("HPU_SERVER_CERT", flags.server_cert())
+    key = _read_secret("HPU_SERVER_KEY", flags.server_key())
     if bool(chain) != bool(key):
         raise ValueError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set")
     if encrypted:
@@ -40,13 +41,6 @@ def open_channel(backend: str) -> Any:
         _check_secrecy(backend, token, bool(root or chain))
         channel = grpc.insecure_channel(target(backend))
     return grpc.intercept_channel(channel, _authorization(token)) if token else channel
-
-
-_FILES: dict[str, Callable[[], str]] = {
-    "HPU_SERVER_CA": flags.server_ca,
-    "HPU_SERVER_CERT": flags.server_cert,
-    "HPU_SERVER_KEY": flags.server_key,
-}
 
 
 def _read(setting: str, path: str) -> bytes | None:
@@ -58,8 +52,16 @@ def _read(setting: str, path: str) -> bytes | None:
         raise ValueError(f"{setting}={path} cannot be read: {error.strerror}") from error
 
 
+def _read_secret(setting: str, path: str) -> bytes | None:
+    """The same for a file that must be open to nobody but its user."""
+    file = pathlib.Path(path)
+    if path and file.exists() and file.stat().st_mode & 0o077:
+        raise ValueError(f"{setting}={path}: others may open it: chmod 600 {path}")
+    return _read(setting, path)
+
+
 def _token() -> str:
-    file = _read("HPU_SERVER_TOKEN_FILE", flags.server_token_file())
+    file = _read_secret("HPU_SERVER_TOKEN_FILE", flags.server_token_file())
     if file is not None and flags.server_token():
         raise ValueError("HPU_SERVER_TOKEN and HPU_SERVER_TOKEN_FILE are both set: unset one")
     return (flags.server_token() if file is None else file.decode("ascii", errors="replace")).strip()

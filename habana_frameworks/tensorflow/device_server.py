@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import socket
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import _c_api, errors, library_loader
@@ -102,7 +103,14 @@ def start(
     text = _c_api.take(plugin, message).decode(errors="replace")
     if code != 0:
         raise errors.DeviceError(code, text)
-    return text
+    return reachable(text)
+
+
+def reachable(spec: str) -> str:
+    """The same with this machine's name in place of an address that stands for all of its own."""
+    scheme, _, address = spec.partition("://")
+    host, _, port = address.rpartition(":")
+    return f"{scheme}://{socket.gethostname()}:{port}" if host in ("0.0.0.0", "[::]") else spec
 
 
 def stop() -> None:

@@ -221,7 +221,9 @@ def server_token() -> str:
 
 
 def server_token_file() -> str:
-    """HPU_SERVER_TOKEN_FILE: A file with that token, in place of HPU_SERVER_TOKEN."""
+    """HPU_SERVER_TOKEN_FILE: A file with that token, in place of HPU_SERVER_TOKEN. Nobody else may open it (chmod
+    600).
+    """
     return values.parse_string(_BY_NAME["HPU_SERVER_TOKEN_FILE"])
 
 
@@ -240,7 +242,7 @@ def server_cert() -> str:
 
 
 def server_key() -> str:
-    """HPU_SERVER_KEY: A file with the private key (PEM) of HPU_SERVER_CERT."""
+    """HPU_SERVER_KEY: A file with the private key (PEM) of HPU_SERVER_CERT. Nobody else may open it (chmod 600)."""
     return values.parse_string(_BY_NAME["HPU_SERVER_KEY"])
 
 

@@ -28,6 +28,7 @@ hpu_rpc_read_result ServerCall::Read(int timeout_ms, const void** data, size_t* 
     return HPU_RPC_READ_TIMEOUT;
   }
   if (messages_.empty()) return HPU_RPC_READ_END;
+  waiting_bytes_ -= messages_.front().Length();
   reading_.emplace(messages_.front());  // holds references to the bytes
   messages_.pop_front();
   ReceiveNext();
@@ -73,6 +74,7 @@ void ServerCall::Received(bool ok) {
     std::lock_guard<std::mutex> lock(mutex_);
     receiving_ = false;
     if (ok) {
+      waiting_bytes_ += incoming_.Length();
       messages_.push_back(std::move(incoming_));
       incoming_.Clear();
       ReceiveNext();
@@ -85,7 +87,7 @@ void ServerCall::Received(bool ok) {
 }
 
 void ServerCall::ReceiveNext() {
-  if (receiving_ || at_end_ || messages_.size() >= kMostWaiting) return;
+  if (receiving_ || at_end_ || messages_.size() >= kMostWaiting || waiting_bytes_ >= kMostWaitingBytes) return;
   receiving_ = true;
   ++running_;
   stream_.Read(&incoming_, &received_);
@@ -105,6 +107,7 @@ void ServerCall::Gone(bool) {
     if (context_.IsCancelled()) {
       at_end_ = true;
       messages_.clear();
+      waiting_bytes_ = 0;
     }
     changed_.notify_all();
   }

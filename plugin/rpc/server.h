@@ -42,6 +42,7 @@ class ServerCall {
   // Messages that have arrived and wait to be read: more only come when these have been taken, so that a client cannot
   // fill the server's memory.
   static constexpr size_t kMostWaiting = 4;
+  static constexpr size_t kMostWaitingBytes = HPU_RPC_MAX_MESSAGE_BYTES;
 
   // Ends of operations.
   void Accepted(bool ok);
@@ -74,6 +75,7 @@ class ServerCall {
   std::condition_variable changed_;
   grpc::ByteBuffer incoming_;              // of the receive that runs
   std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, as all below
+  size_t waiting_bytes_ = 0;               // of messages_
   bool receiving_ = false;
   bool at_end_ = false;  // nothing more will be received
   int running_ = 0;      // operations

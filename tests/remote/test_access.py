@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 
 import grpc
 import pytest
 
-from habana_frameworks.tensorflow import device_channel, monitor
+from habana_frameworks.tensorflow import device_channel, device_server, monitor
 from tests.remote import certificates
 from tests.remote.certificates import Certificate
 from tests.remote.servers import Server
@@ -109,14 +110,18 @@ def test_a_client_needs_the_token(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         assert len(monitor.read(server.backend).modules) == 8
 
 
-def test_settings_that_do_not_go_together_are_named(tmp_path: pathlib.Path) -> None:
+def test_wrong_settings_are_named(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token_file = write_token(tmp_path / "token")
+    open_file = write_token(tmp_path / "open")
+    pathlib.Path(open_file).chmod(0o640)
     cases: list[tuple[dict[str, str], str]] = [
         ({"HPU_SERVER_TOKEN": TOKEN, "HPU_SERVER_TOKEN_FILE": token_file}, "both set"),
         (
             {"HPU_SERVER_TOKEN_FILE": f"{tmp_path}/none"},
             f"HPU_SERVER_TOKEN_FILE={tmp_path}/none cannot be read: No such",
         ),
+        ({"HPU_SERVER_TOKEN_FILE": open_file}, f"HPU_SERVER_TOKEN_FILE={open_file}: others may open it: chmod 600"),
+        ({"HPU_SERVER_KEY": open_file}, f"HPU_SERVER_KEY={open_file}: others may open it: chmod 600"),
         ({"HPU_SERVER_TOKEN": "a\x01b"}, "printable"),
         ({"HPU_SERVER_CERT": token_file}, "HPU_SERVER_CERT and HPU_SERVER_KEY belong together"),
         ({"HPU_SERVER_CA": token_file}, "HPU_BACKEND=grpcs://192.0.2.1:1"),
@@ -125,6 +130,18 @@ def test_settings_that_do_not_go_together_are_named(tmp_path: pathlib.Path) -> N
     found = refusals("grpc://192.0.2.1:1", [environment for environment, _ in cases])
     for (_, reason), refusal in zip(cases, found):
         assert reason in refusal
+    # Clients in Python.
+    monkeypatch.setenv("HPU_SERVER_TOKEN_FILE", open_file)
+    with pytest.raises(ValueError, match="others may open it"):
+        device_channel.open_channel("grpc://127.0.0.1:1")
+
+
+def test_the_address_of_all_interfaces_becomes_the_name_of_the_machine() -> None:
+    name = socket.gethostname()
+    assert device_server.reachable("grpcs://0.0.0.0:7070") == f"grpcs://{name}:7070"
+    assert device_server.reachable("grpcs://[::]:7070") == f"grpcs://{name}:7070"
+    for spec in ("grpc://127.0.0.1:7070", "grpc+unix:/run/0.0.0.0:1"):
+        assert device_server.reachable(spec) == spec
 
 
 @pytest.fixture(scope="module")

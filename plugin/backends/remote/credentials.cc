@@ -1,5 +1,7 @@
 #include "plugin/backends/remote/credentials.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -25,6 +27,15 @@ absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& pat
   return text;
 }
 
+// The same for a file that must be open to nobody but its user.
+absl::StatusOr<std::string> ReadSecretFile(const char* setting, const std::string& path) {
+  struct stat info;
+  if (!path.empty() && stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, ": others may open it: chmod 600 ", path));
+  }
+  return ReadFile(setting, path);
+}
+
 // It goes into a header, of which gRPC takes printable characters only.
 absl::Status CheckToken(const std::string& token) {
   for (const char c : token) {
@@ -43,7 +54,7 @@ absl::StatusOr<std::string> ReadToken() {
     return absl::InvalidArgumentError("HPU_SERVER_TOKEN and HPU_SERVER_TOKEN_FILE are both set: unset one");
   }
   if (token.empty()) {
-    HPU_ASSIGN_OR_RETURN(token, ReadFile("HPU_SERVER_TOKEN_FILE", path));
+    HPU_ASSIGN_OR_RETURN(token, ReadSecretFile("HPU_SERVER_TOKEN_FILE", path));
   }
   absl::StripAsciiWhitespace(&token);
   HPU_RETURN_IF_ERROR(CheckToken(token));
@@ -57,7 +68,7 @@ absl::StatusOr<Credentials> ReadCredentials() {
   HPU_ASSIGN_OR_RETURN(credentials.token, ReadToken());
   HPU_ASSIGN_OR_RETURN(credentials.root_certificates, ReadFile("HPU_SERVER_CA", flags::ServerCa()));
   HPU_ASSIGN_OR_RETURN(credentials.certificate, ReadFile("HPU_SERVER_CERT", flags::ServerCert()));
-  HPU_ASSIGN_OR_RETURN(credentials.private_key, ReadFile("HPU_SERVER_KEY", flags::ServerKey()));
+  HPU_ASSIGN_OR_RETURN(credentials.private_key, ReadSecretFile("HPU_SERVER_KEY", flags::ServerKey()));
   if (credentials.certificate.empty() != credentials.private_key.empty()) {
     return absl::InvalidArgumentError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set");
   }
