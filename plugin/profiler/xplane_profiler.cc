@@ -22,6 +22,8 @@ using tensorflow::profiler::XPlane;
 
 // TensorBoard takes planes of devices that it does not know by this prefix.
 constexpr char kPlane[] = "/device:CUSTOM:HPU:0";
+// By which the trace viewer tells planes apart; the host's is 0.
+constexpr int64_t kPlaneNumber = 1;
 // From this level of the device's tracer on, with shapes.
 constexpr uint32_t kDetailedLevel = 2;
 
@@ -30,6 +32,7 @@ class PlaneWriter {
  public:
   explicit PlaneWriter(XPlane* plane) : plane_(plane) {
     plane_->set_name(kPlane);
+    plane_->set_id(kPlaneNumber);
     bytes_ = Stat("bytes");
     shapes_ = Stat("shapes");
   }

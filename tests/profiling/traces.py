@@ -48,6 +48,8 @@ def read_profile(directory: pathlib.Path) -> list[Event]:
     (path,) = directory.glob("plugins/profile/*/*.xplane.pb")
     space = xplane_pb2.XSpace.FromString(path.read_bytes())
     (plane,) = [plane for plane in space.planes if plane.name == PLANE]
+    # TensorBoard's trace viewer takes planes of one number for one.
+    assert all(other.id != plane.id for other in space.planes if other.name != PLANE)
     events = []
     for line in plane.lines:
         for event in line.events:
