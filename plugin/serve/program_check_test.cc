@@ -24,6 +24,7 @@ TEST(ProgramCheckTest, TakesPlainOperationsAndCallsThatXlaReplaces) {
     EXPECT_TRUE(CheckProgram({"test", Program(opcode)}).ok()) << opcode;
   }
   EXPECT_TRUE(CheckProgram({"test", Program("custom-call", "Qr")}).ok());
+  EXPECT_TRUE(CheckProgram({"test", Program("custom-call", "hpu_host_kernel")}).ok()) << "a kernel that the server has";
 }
 
 TEST(ProgramCheckTest, RefusesFunctionsOfTheProcess) {
