@@ -77,9 +77,9 @@ class Classifier {
 
 // Ops that do no work worth a launch of its own.
 bool IsTrivial(const Node& node) {
-  static const auto* ops =
-      new absl::flat_hash_set<std::string>({"AssignVariableOp", "Const", "Identity", "IdentityN", "NoOp",
-                                            "PreventGradient", "ReadVariableOp", "StopGradient", "VarIsInitializedOp"});
+  static const auto* ops = new absl::flat_hash_set<std::string>(
+      {"AssignVariableOp", "Const", "ExpandDims", "Identity", "IdentityN", "NoOp", "PreventGradient", "ReadVariableOp",
+       "Reshape", "Squeeze", "StopGradient", "VarIsInitializedOp"});
   if (ops->contains(node.type_string())) return true;
   // Bookkeeping with sizes runs on the host, where int32 tensors are.
   const auto is_int32 = [](tensorflow::DataType type) { return type == tensorflow::DT_INT32; };
