@@ -124,6 +124,17 @@ HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
 // Adds an event of the program's own, with its times in nanoseconds since 1970, to all recordings that run.
 HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns);
 
+// --- collective operations in the device ---
+
+// An id for a new communicator, to be given to all ranks; its part before the colon names what connects the devices
+// that can form one. Returns an absl status code: Unimplemented where the backend has none; `out` gets the message
+// then.
+HPU_EXPORT int32_t hpu_communicator_id(hpu_buffer* out);
+// Reductions of TensorFlow's group of that key happen in the device from now on. All ranks call it with the same id,
+// and it waits for them. Returns an absl status code and its message.
+HPU_EXPORT int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size,
+                                         hpu_buffer* message);
+
 // --- device server ---
 
 typedef struct hpu_serve_options {

@@ -15,14 +15,15 @@
 #include "plugin/device/hpu_device.h"
 #include "plugin/device/process_device.h"
 #include "plugin/kernels/collective_watch.h"
+#include "plugin/kernels/fabric_reduction.h"
 #include "plugin/kernels/host_call.h"
 #include "plugin/kernels/host_device.h"
+#include "plugin/kernels/staged_tensor.h"
 #include "plugin/trace/trace.h"
 #include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_handle.h"
-#include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/util/device_name_utils.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -42,51 +43,6 @@ absl::StatusOr<tensorflow::Device*> CpuBeside(OpKernelContext* context) {
   tensorflow::Device* cpu = nullptr;
   TF_RETURN_IF_ERROR(context->function_library()->device_mgr()->LookupDevice(name, &cpu));
   return cpu;
-}
-
-// What HpuCollectiveStart gives to a reduction: a copy of its tensor that arrives on the host. Thread safe.
-class Staged : public tensorflow::ResourceBase {
- public:
-  std::string DebugString() const override { return "a tensor on its way to the host"; }
-  // Both are called once.
-  void Arrived(absl::Status status) {
-    std::function<void(absl::Status)> waiter;
-    {
-      absl::MutexLock lock(&mutex_);
-      status_ = std::move(status);
-      waiter = std::move(waiter_);
-    }
-    if (waiter) waiter(*status_);
-  }
-  void WhenArrived(std::function<void(absl::Status)> waiter) {
-    {
-      absl::MutexLock lock(&mutex_);
-      if (!status_.has_value()) {
-        waiter_ = std::move(waiter);
-        return;
-      }
-    }
-    waiter(*status_);
-  }
-
-  Tensor tensor;  // complete once it has arrived
-
- private:
-  absl::Mutex mutex_;
-  std::optional<absl::Status> status_;  // once it has arrived
-  std::function<void(absl::Status)> waiter_;
-};
-
-// The copy among the inputs of a kernel, one of its ordering tokens; null if there is none.
-RefCountPtr<Staged> FindStaged(OpKernelContext* context) {
-  for (int i = 0; i < context->num_inputs(); ++i) {
-    if (context->input_dtype(i) != tensorflow::DT_RESOURCE) continue;
-    const auto& handle = context->input(i).scalar<tensorflow::ResourceHandle>()();
-    if (!handle.IsRefCounting()) continue;
-    const auto staged = handle.GetResource<Staged>();
-    if (staged.ok()) return tsl::core::GetNewRef(*staged);
-  }
-  return nullptr;
 }
 
 // Queues the copy of `source` to new host memory. `arrived` is called unless an error is returned, and only after this
@@ -113,6 +69,7 @@ class Run {
     waiting_ = context_->num_inputs() + 1;
     inputs_.resize(context_->num_inputs());
     staged_ = FindStaged(context_);
+    if (staged_ != nullptr && staged_->ready != nullptr) staged_.reset();  // there is no copy
     for (int i = 0; i < context_->num_inputs(); ++i) CopyInput(i);
     Arrived(absl::OkStatus());
   }
@@ -211,7 +168,11 @@ class StartKernel : public tensorflow::OpKernel {
     Tensor handle(tensorflow::DT_RESOURCE, {});
     handle.scalar<tensorflow::ResourceHandle>()() =
         tensorflow::ResourceHandle::MakeRefCountingHandle(staged, context->device()->name());
-    if (input.TotalBytes() == 0) {
+    if (FabricGroup::Any()) {
+      absl::StatusOr<EventPool::Lease> ready = (*device)->events().Record((*device)->compute());
+      OP_REQUIRES_OK(context, ready.status());
+      staged->ready = *std::move(ready);
+    } else if (input.TotalBytes() == 0) {
       staged->tensor = input;
       staged->Arrived(absl::OkStatus());
     } else {
@@ -227,7 +188,8 @@ class StartKernel : public tensorflow::OpKernel {
 
 class CollectiveKernel : public AsyncOpKernel {
  public:
-  explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction) : AsyncOpKernel(construction) {
+  explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction)
+      : AsyncOpKernel(construction), reduce_op_(ReduceOpOf(construction->def())) {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
@@ -239,11 +201,15 @@ class CollectiveKernel : public AsyncOpKernel {
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
     OP_REQUIRES_OK_ASYNC(context, device.status(), done);
+    if (FabricGroup* group = FabricFor(context, reduce_op_)) {
+      return ReduceInFabric(context, group, *reduce_op_, std::move(done));
+    }
     (new Run(context, **device, kernel_->AsAsync(), std::move(done)))->Start();
   }
 
  private:
   std::unique_ptr<tensorflow::OpKernel> kernel_;
+  const std::optional<hal::ReduceOp> reduce_op_;
 };
 
 class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {

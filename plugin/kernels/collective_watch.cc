@@ -22,15 +22,6 @@ using tensorflow::core::RefCountPtr;
 constexpr absl::Duration kPoll = absl::Milliseconds(200);
 constexpr int64_t kAnswerMilliseconds = 5000;
 
-// A key of the op: an input of the second form of collective ops, an attribute of the first.
-int KeyOf(tensorflow::OpKernelContext& context, const char* name) {
-  const tensorflow::Tensor* tensor = nullptr;
-  if (context.input(name, &tensor).ok()) return tensor->scalar<int32_t>()();
-  int value = 0;
-  tensorflow::TryGetNodeAttr(context.op_kernel().def(), name, &value);
-  return value;
-}
-
 std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data) {
   const tensorflow::OpKernel& kernel = context.op_kernel();
   std::string tensor = tensorflow::DataTypeString(kernel.output_type(0));
@@ -85,6 +76,14 @@ class Question {
 };
 
 }  // namespace
+
+int KeyOf(tensorflow::OpKernelContext& context, const char* name) {
+  const tensorflow::Tensor* tensor = nullptr;
+  if (context.input(name, &tensor).ok()) return tensor->scalar<int32_t>()();
+  int value = 0;
+  tensorflow::TryGetNodeAttr(context.op_kernel().def(), name, &value);
+  return value;
+}
 
 CollectiveWatch& CollectiveWatch::Get() {
   static auto* watch = new CollectiveWatch;

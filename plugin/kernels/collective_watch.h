@@ -17,6 +17,9 @@
 
 namespace hpu {
 
+// A key of a collective op: an input of the second form of these ops, an attribute of the first.
+int KeyOf(tensorflow::OpKernelContext& context, const char* name);
+
 // Warns once of each operation that takes longer than HPU_COLLECTIVE_STALL_S. Its thread starts with the first
 // operation and sleeps while there is none. Thread safe; never destroyed.
 class CollectiveWatch {

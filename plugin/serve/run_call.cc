@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/hal/status_macros.h"
+#include "plugin/serve/communicator_call.h"
 
 namespace hpu::serve {
 namespace {
@@ -88,6 +89,8 @@ absl::Status RunCall::Execute(const proto::Command& command) {
       return CopySharedToDevice(command.copy_shared_to_device());
     case proto::Command::kCopyToShared:
       return CopyToShared(command.copy_to_shared());
+    case proto::Command::kCollective:
+      return Collective(command.collective());
     case proto::Command::KIND_NOT_SET:
       break;
   }
@@ -146,6 +149,13 @@ absl::Status RunCall::Launch(const proto::Launch& launch) {
   for (const uint64_t address : launch.results()) results_.push_back(session_->ToDevice(address));
   session_->CountLaunch();
   Keep(stream_->Launch(recipe, {arguments_, results_, session_->ToDevice(launch.workspace())}));
+  return absl::OkStatus();
+}
+
+absl::Status RunCall::Collective(const proto::Collective& collective) {
+  const absl::StatusOr<std::shared_ptr<hal::Communicator>> communicator =
+      session_->FindCommunicator(collective.communicator());
+  Keep(communicator.ok() ? QueueCollective(*session_, **communicator, *stream_, collective) : communicator.status());
   return absl::OkStatus();
 }
 

@@ -35,6 +35,7 @@ class RunCall {
   absl::Status Launch(const proto::Launch& launch);
   absl::Status Record(const proto::Record& record);
   absl::Status Wait(const proto::Wait& wait);
+  absl::Status Collective(const proto::Collective& collective);
   void Clear();
   // Once the work so far has ended.
   void Report();

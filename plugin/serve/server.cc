@@ -17,6 +17,7 @@
 #include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
 #include "plugin/log/log.h"
+#include "plugin/serve/communicator_call.h"
 #include "plugin/serve/crypto.h"
 #include "plugin/serve/recipe_call.h"
 #include "plugin/serve/run_call.h"
@@ -184,6 +185,7 @@ absl::Status Server::Dispatch(ServerCall* call, absl::string_view method) {
     if (name == "Hold") return ServeHold(call);
     if (name == "Run") return ServeRun(call);
     if (name == "MakeRecipe") return ServeMakeRecipe(call);
+    if (name == "MakeCommunicator") return ServeMakeCommunicator(call);
   }
   return absl::UnimplementedError(absl::StrCat("this server has no method ", method));
 }
@@ -280,6 +282,9 @@ absl::Status Server::ServeHold(ServerCall* call) {
   acquired.set_lease_ms(kLeaseMs);
   acquired.set_base_address(Session::kBaseAddress);
   if (session->shared_memory() != nullptr) acquired.set_shared_memory_bytes(session->shared_memory()->size());
+  if (const absl::StatusOr<std::string> id = session->device().CreateCommunicatorId(); id.ok()) {
+    acquired.set_fabric(id->substr(0, id->find(':')));
+  }
   call->Write(response);
   const absl::Status status = KeepSession(call, *session);
   Remove(token, session);
@@ -364,6 +369,15 @@ absl::Status Server::ServeMakeRecipe(ServerCall* call) {
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
   return serve::ServeMakeRecipe(call, session.get(), seal_, request.header());
+}
+
+absl::Status Server::ServeMakeCommunicator(ServerCall* call) {
+  proto::MakeCommunicatorRequest request;
+  HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
+  if (!first || !request.has_header()) return absl::InvalidArgumentError("MakeCommunicator begins with a header");
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
+  HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
+  return ServeCommunicator(call, session.get(), request.header());
 }
 
 }  // namespace hpu::serve

@@ -62,6 +62,7 @@ class Server {
   absl::Status ServeHold(ServerCall* call);
   absl::Status ServeRun(ServerCall* call);
   absl::Status ServeMakeRecipe(ServerCall* call);
+  absl::Status ServeMakeCommunicator(ServerCall* call);
 
   absl::StatusOr<std::shared_ptr<Session>> Acquire(const proto::Acquire& request);
   // `number`: of the server's sessions, from 1.

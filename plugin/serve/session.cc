@@ -59,6 +59,24 @@ void Session::Leave(ServerCall* call) {
   left_.notify_all();
 }
 
+absl::Status Session::AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (communicators_.emplace(handle, std::move(communicator)).second) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("handle ", handle, " is in use"));
+}
+
+absl::StatusOr<std::shared_ptr<hal::Communicator>> Session::FindCommunicator(uint64_t handle) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = communicators_.find(handle);
+  if (found != communicators_.end()) return found->second;
+  return absl::InvalidArgumentError(absl::StrCat("there is no communicator ", handle, " (any more)"));
+}
+
+void Session::RemoveCommunicator(uint64_t handle) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  communicators_.erase(handle);
+}
+
 void Session::Close() {
   {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -76,6 +77,11 @@ class Session {
   // On their way between client and device.
   ByteBudget& in_flight() { return in_flight_; }
 
+  // InvalidArgument if the handle is in use or unknown. Work of a communicator keeps it.
+  absl::Status AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator);
+  absl::StatusOr<std::shared_ptr<hal::Communicator>> FindCommunicator(uint64_t handle) const;
+  void RemoveCommunicator(uint64_t handle);
+
   common::Faults& faults() { return faults_; }
 
   void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
@@ -109,8 +115,9 @@ class Session {
 
   mutable std::mutex mutex_;
   std::condition_variable left_;
-  bool closed_ = false;          // guarded by mutex_
-  std::set<ServerCall*> calls_;  // guarded by mutex_
+  bool closed_ = false;                                                   // guarded by mutex_
+  std::set<ServerCall*> calls_;                                           // guarded by mutex_
+  std::map<uint64_t, std::shared_ptr<hal::Communicator>> communicators_;  // guarded by mutex_
 };
 
 }  // namespace hpu::serve

@@ -7,14 +7,21 @@ from typing import Any
 
 import tensorflow as tf
 from habana_frameworks.tensorflow import flags, library_loader, multinode_helpers
+from habana_frameworks.tensorflow.distribute import fabric
 from tensorflow.python.distribute import collective_all_reduce_strategy as mirrored
 
 
 class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
-    """The base class's way of doing everything but choosing the device."""
+    """The base class's way of doing everything but choosing the device and where reductions happen."""
 
     def _initialize_local_devices(self, cluster_resolver: Any, worker_device: str) -> tuple[tuple[str, ...], str]:
         return (f"{worker_device}/device:HPU:0",), "HPU"
+
+    def _initialize_multi_worker(self, cluster_resolver: Any) -> None:
+        super()._initialize_multi_worker(cluster_resolver)
+        if tf.executing_eagerly():  # else there is no way yet to ask the other workers
+            (launcher,) = self._cross_device_ops._launchers
+            fabric.join(launcher._group_key, self._id_in_cluster, self._num_workers)
 
 
 class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]

@@ -14,7 +14,7 @@ import numpy as np
 
 import tensorflow as tf
 from habana_frameworks.tensorflow import library_loader, multinode_helpers
-from habana_frameworks.tensorflow.distribute import HPUStrategy
+from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 from tensorflow.python.eager import context as eager_context
 from tensorflow.python.ops import collective_ops
@@ -103,6 +103,7 @@ class Communicator:
         if sorted(ranks) != list(range(size)):
             raise HcclError(f"ranks {sorted(int(r) for r in ranks)} came to a communicator of {size} ranks")
         self._order = [int(r) for r in ranks]
+        fabric.join(self._group.key, rank, size)
 
     def pair(self, source: int, destination: int) -> Group:
         """The group for what one rank sends to another one."""

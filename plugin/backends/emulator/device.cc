@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plugin/backends/common/signal_mask.h"
+#include "plugin/backends/emulator/communicator.h"
 #include "plugin/backends/emulator/event.h"
 #include "plugin/backends/emulator/recipe.h"
 #include "plugin/backends/emulator/stream.h"
@@ -65,11 +66,14 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> EmulatorDevice::LoadRecipe(ab
 }
 
 absl::StatusOr<std::string> EmulatorDevice::CreateCommunicatorId() {
-  return absl::UnimplementedError("the emulator has no collective operations of its own");
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  return EmulatorCommunicator::NewId();
 }
 
-absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
-  return absl::UnimplementedError("the emulator has no collective operations of its own");
+absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorDevice::CreateCommunicator(
+    const hal::CommunicatorOptions& options) {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  return EmulatorCommunicator::Create(this, options);
 }
 
 absl::Status EmulatorDevice::Synchronize() {

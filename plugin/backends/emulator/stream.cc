@@ -141,6 +141,13 @@ absl::Status EmulatorStream::AddCallback(std::function<void(absl::Status)> callb
   return absl::OkStatus();
 }
 
+void EmulatorStream::Meet(std::function<absl::Status(const absl::Status&)> meeting) {
+  state_->queue.Push([&](Command& command) {
+    command.kind = Command::Kind::kMeeting;
+    command.meeting = std::move(meeting);
+  });
+}
+
 absl::Status EmulatorStream::Synchronize() {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const uint64_t sequence = state_->queue.pushed();
@@ -179,6 +186,9 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
       return;
     case Command::Kind::kCallback:
       command.callback(CurrentError());
+      return;
+    case Command::Kind::kMeeting:
+      if (absl::Status status = command.meeting(CurrentError()); !status.ok()) Fail(sequence, std::move(status));
       return;
     case Command::Kind::kWait:
       // Even after an error: whoever sees this stream's later events may count on the other stream's work having ended.

@@ -34,6 +34,10 @@ class EmulatorStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
+  // For communicators: `meeting` as Command says.
+  void Meet(std::function<absl::Status(const absl::Status&)> meeting);
+  const EmulatorDevice* device() const { return device_; }
+
  private:
   friend class EmulatorDevice;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugin/backends/remote/communicator.h"
 #include "plugin/backends/remote/event.h"
 #include "plugin/backends/remote/stream.h"
 #include "plugin/hal/status_macros.h"
@@ -60,12 +61,11 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RemoteDevice::LoadRecipe(absl
   return RemoteRecipe::Make(state_->session, proto::MakeRecipeHeader::SOURCE_RECIPE, name, bytes);
 }
 
-absl::StatusOr<std::string> RemoteDevice::CreateCommunicatorId() {
-  return absl::UnimplementedError("the remote backend has no collective operations of its own");
-}
+absl::StatusOr<std::string> RemoteDevice::CreateCommunicatorId() { return RemoteCommunicator::NewId(session()); }
 
-absl::StatusOr<std::unique_ptr<hal::Communicator>> RemoteDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
-  return absl::UnimplementedError("the remote backend has no collective operations of its own");
+absl::StatusOr<std::unique_ptr<hal::Communicator>> RemoteDevice::CreateCommunicator(
+    const hal::CommunicatorOptions& options) {
+  return RemoteCommunicator::Create(this, options);
 }
 
 absl::Status RemoteDevice::Synchronize() {

@@ -199,6 +199,12 @@ absl::Status RemoteStream::Fill(hal::DeviceAddress destination, uint8_t value, u
   return absl::OkStatus();
 }
 
+void RemoteStream::SendCollective(const proto::Collective& collective) {
+  WaitForRoom();
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  Send([&](proto::Command& command) { *command.mutable_collective() = collective; });
+}
+
 absl::Status RemoteStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));

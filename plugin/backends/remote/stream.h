@@ -36,6 +36,10 @@ class RemoteStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
+  // For communicators, which have checked it.
+  void SendCollective(const proto::Collective& collective);
+  const RemoteDevice* device() const { return device_; }
+
   // The end of the work queued so far, of which the server will report.
   common::Point End();
 

@@ -1,0 +1,99 @@
+#include "plugin/serve/communicator_call.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::serve {
+namespace {
+
+constexpr size_t kMostIdBytes = 256;
+constexpr int kMostRanks = 1024;
+
+absl::StatusOr<hal::DataType> TypeOf(uint32_t dtype) {
+  const auto type = static_cast<hal::DataType>(dtype);
+  if (dtype <= UINT8_MAX && hal::SizeOf(type) > 0) return type;
+  return absl::InvalidArgumentError(absl::StrCat("there is no data type ", dtype));
+}
+
+absl::StatusOr<hal::ReduceOp> OpOf(uint32_t op) {
+  if (op <= static_cast<uint32_t>(hal::ReduceOp::kAverage)) return static_cast<hal::ReduceOp>(op);
+  return absl::InvalidArgumentError(absl::StrCat("there is no reduction ", op));
+}
+
+absl::Status QueueTransfer(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
+                           const proto::Transfer& transfer) {
+  HPU_ASSIGN_OR_RETURN(const hal::DataType dtype, TypeOf(transfer.dtype()));
+  const hal::DeviceAddress address = session.ToDevice(transfer.address());
+  if (transfer.sends()) return communicator.Send(stream, address, transfer.count(), dtype, transfer.peer());
+  return communicator.Receive(stream, address, transfer.count(), dtype, transfer.peer());
+}
+
+absl::Status QueueTransfers(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
+                            const proto::Collective& collective) {
+  HPU_RETURN_IF_ERROR(communicator.BeginGroup());
+  absl::Status status;
+  for (const proto::Transfer& transfer : collective.transfers()) {
+    status.Update(QueueTransfer(session, communicator, stream, transfer));
+  }
+  status.Update(communicator.EndGroup());
+  return status;
+}
+
+absl::Status Queue(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
+                   const proto::Collective& collective) {
+  if (collective.kind() == proto::Collective::KIND_TRANSFERS) {
+    return QueueTransfers(session, communicator, stream, collective);
+  }
+  HPU_ASSIGN_OR_RETURN(const hal::DataType dtype, TypeOf(collective.dtype()));
+  HPU_ASSIGN_OR_RETURN(const hal::ReduceOp op, OpOf(collective.op()));
+  const hal::DeviceAddress source = session.ToDevice(collective.source());
+  const hal::DeviceAddress destination = session.ToDevice(collective.destination());
+  switch (collective.kind()) {
+    case proto::Collective::KIND_ALL_REDUCE:
+      return communicator.AllReduce(stream, source, destination, collective.count(), dtype, op);
+    case proto::Collective::KIND_BROADCAST:
+      return communicator.Broadcast(stream, source, destination, collective.count(), dtype, collective.root());
+    case proto::Collective::KIND_ALL_GATHER:
+      return communicator.AllGather(stream, source, destination, collective.count(), dtype);
+    case proto::Collective::KIND_REDUCE_SCATTER:
+      return communicator.ReduceScatter(stream, source, destination, collective.count(), dtype, op);
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("there is no collective operation ", collective.kind()));
+  }
+}
+
+}  // namespace
+
+absl::Status ServeCommunicator(ServerCall* call, Session* session, const proto::CommunicatorHeader& header) {
+  if (header.id().size() > kMostIdBytes || header.size() > kMostRanks) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a communicator has at most ", kMostRanks, " ranks and ", kMostIdBytes, " bytes of id"));
+  }
+  hal::CommunicatorOptions options;
+  options.id = header.id();
+  options.rank = header.rank();
+  options.size = header.size();
+  HPU_ASSIGN_OR_RETURN(std::shared_ptr<hal::Communicator> communicator, session->device().CreateCommunicator(options));
+  HPU_RETURN_IF_ERROR(session->AddCommunicator(header.communicator(), communicator));
+  call->Write(proto::MakeCommunicatorResponse());
+  proto::MakeCommunicatorRequest request;
+  absl::StatusOr<bool> more = true;
+  while ((more = call->Read(&request)).ok() && *more) {
+    if (request.abort()) communicator->Abort();
+  }
+  session->RemoveCommunicator(header.communicator());
+  communicator->Abort();
+  return more.status();
+}
+
+absl::Status QueueCollective(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
+                             const proto::Collective& collective) {
+  absl::Status status = Queue(session, communicator, stream, collective);
+  if (!status.ok()) communicator.Abort();
+  return status;
+}
+
+}  // namespace hpu::serve
