@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
-from tests.support.clusters import assert_launched
+from tests.support.clusters import assert_launched, report_of
 from tests.support.compare import CPU, HPU, assert_close, assert_same_graph, assert_same_on_hpu
 
 tf1 = tf.compat.v1
@@ -253,6 +253,28 @@ def test_recurrent_model_trains() -> None:
         with tf.device(device):
             losses[device] = model.fit(x, y, batch_size=16, epochs=3, shuffle=False, verbose=0).history["loss"]
     np.testing.assert_allclose(losses[HPU], losses[CPU], rtol=1e-5)
+    assert_launched()
+
+
+def test_calls_of_recurrent_layers_are_inlined_with_their_gradients() -> None:
+    layers = [tf.keras.layers.LSTM(5, return_sequences=True), tf.keras.layers.GRU(4)]
+    inputs = tf.constant(np.random.default_rng(4).standard_normal((3, 6, 4), dtype=np.float32))
+    for layer, shape in zip(layers, ((3, 6, 4), (3, 6, 5))):
+        layer.build(shape)
+
+    @tf.function
+    def recurrent_step(x: tf.Tensor) -> tf.Tensor:
+        variables = [variable for layer in layers for variable in layer.trainable_variables]
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(layers[1](layers[0](x)) ** 2)
+        for variable, gradient in zip(variables, tape.gradient(loss, variables)):
+            variable.assign_sub(gradient * 0.1)
+        return loss
+
+    first = float(recurrent_step(inputs))
+    assert float(recurrent_step(inputs)) < first
+    refused = {refusal["op"] for refusal in report_of("recurrent_step")["refusals"]}
+    assert "TensorListPushBack" in refused and "PartitionedCall" not in refused
     assert_launched()
 
 

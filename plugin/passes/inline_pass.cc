@@ -1,0 +1,91 @@
+#include "plugin/passes/inline_pass.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "plugin/passes/graph_util.h"
+#include "plugin/passes/settings.h"
+#include "tensorflow/core/common_runtime/function_body.h"
+#include "tensorflow/core/common_runtime/function_def_utils.h"
+#include "tensorflow/core/common_runtime/inline_function_utils.h"
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Node;
+
+bool Has(const tensorflow::DataTypeVector& types, tensorflow::DataType type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+bool SharesLists(const Node& node, const FunctionLibraryDefinition& library) {
+  return node.IsPartitionedCall() &&
+         (Has(node.input_types(), tensorflow::DT_VARIANT) || Has(node.output_types(), tensorflow::DT_VARIANT)) &&
+         !IsPinnedElsewhere(node) && !MustCompile(node, library);
+}
+
+tensorflow::InlineFunctionBodyOptions Options() {
+  tensorflow::InlineFunctionBodyOptions options;
+  // Grappler, which chooses between implementations, has run.
+  options.inline_impl_selection_group_functions = true;
+  options.output_control_src = tensorflow::InlineFunctionBodyOptions::OutputControlSource::kControlOutputs;
+  options.inlined_function_body_placer = tensorflow::InlinedFunctionBodyPlacer::MultiDevice();
+  return options;
+}
+
+// False if the function must not be inlined.
+absl::StatusOr<bool> Inline(Node* call, tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
+  tensorflow::NameAttrList function;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call->attrs(), "f", &function));
+  const tensorflow::FunctionDef* definition = library.Find(function.name());
+  if (definition == nullptr) return false;
+  std::unique_ptr<tensorflow::FunctionBody> body;
+  TF_RETURN_IF_ERROR(
+      tensorflow::FunctionDefToBodyHelper(*definition, tensorflow::AttrSlice(&function.attr()), &library, &body));
+  if (!tensorflow::ValidateInlining(call, body.get(), Options()).ok()) return false;
+  TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), Options()));
+  return true;
+}
+
+class InlinePass : public tensorflow::GraphOptimizationPass {
+ public:
+  tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
+    // In a session's graph any node may be fetched.
+    if (!options.is_function_graph || !MayUseHpu(options) ||
+        Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+      return tensorflow::OkStatus();
+    }
+    return InlineListCalls(options.graph->get(), *options.flib_def);
+  }
+};
+
+// After the pass that hides loops and branches (phase 0), before TensorFlow lowers what it sees (10).
+REGISTER_OPTIMIZATION(tensorflow::OptimizationPassRegistry::PRE_PLACEMENT, 1, InlinePass);
+
+}  // namespace
+
+absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
+  // Functions may call themselves.
+  constexpr int kDeepest = 16;
+  absl::flat_hash_set<const Node*> kept;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    std::vector<Node*> calls;
+    for (Node* node : graph->op_nodes()) {
+      if (SharesLists(*node, library) && !kept.contains(node)) calls.push_back(node);
+    }
+    if (calls.empty()) break;
+    for (Node* call : calls) {
+      TF_ASSIGN_OR_RETURN(const bool inlined, Inline(call, graph, library));
+      if (!inlined) kept.insert(call);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes
