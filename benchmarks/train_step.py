@@ -1,4 +1,4 @@
-"""Time of a train step on the HPU against TensorFlow on the CPU, as it is and with jit_compile=True, in one process."""
+"""Time and memory of a train step on the HPU against TensorFlow on the CPU, as it is and with jit_compile=True."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import tensorflow as tf
 
 from benchmarks.measure import Times, in_turns
 from benchmarks.models import PROBLEMS, Arrays, Problem, Trainer
@@ -28,6 +30,7 @@ class Result:
     optimizer: str
     first_step_seconds: dict[str, float]
     losses: dict[str, float]
+    peak_bytes: dict[str, int]
     times: Times
 
     def as_json(self) -> dict[str, Any]:
@@ -38,6 +41,7 @@ class Result:
             "optimizer": self.optimizer,
             "first_step_seconds": self.first_step_seconds,
             "losses": self.losses,
+            "peak_bytes": self.peak_bytes,
             "step_seconds": {name: dataclasses.asdict(self.times.summary(name)) for name in ways},
             "ratios": {
                 f"{name}/{base}": dataclasses.asdict(self.times.ratio(name, base))
@@ -59,6 +63,18 @@ def repeated(trainer: Trainer, batch: Arrays) -> Callable[[int], None]:
     return run
 
 
+def in_use(device: str) -> int:
+    """Bytes that are allocated on the device, and from which its peak counts from now on."""
+    name = device.removeprefix("/device:")
+    tf.config.experimental.reset_memory_stats(name)
+    return int(tf.config.experimental.get_memory_info(name)["current"])
+
+
+def peak(device: str) -> int:
+    """The most bytes that were allocated on the device since in_use()."""
+    return int(tf.config.experimental.get_memory_info(device.removeprefix("/device:"))["peak"])
+
+
 def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seconds_per_turn: float) -> Result:
     """Trains the same model from equal weights in each way, in turns."""
     batch = problem.batch()
@@ -66,15 +82,21 @@ def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seco
     runs = {}
     first: dict[str, float] = {}
     losses: dict[str, float] = {}
+    peak_bytes: dict[str, int] = {}
     for name in ways:
         device, jit_compile = WAYS[name]
+        before = in_use(device)
         trainer = Trainer(problem, device, optimizer, jit_compile, weights=weights)
         weights = weights or trainer.model.get_weights()
         begin = time.perf_counter()
         (losses[name],) = trainer.losses(batch, steps=1)
         first[name] = time.perf_counter() - begin
         runs[name] = repeated(trainer, batch)
-    return Result(problem.name, optimizer, first, losses, in_turns(runs, rounds, seconds_per_turn, warm_up=3))
+        in_use(device)
+        runs[name](2)
+        peak_bytes[name] = peak(device) - before
+    times = in_turns(runs, rounds, seconds_per_turn, warm_up=3)
+    return Result(problem.name, optimizer, first, losses, peak_bytes, times)
 
 
 def print_result(result: Result) -> None:
@@ -84,6 +106,8 @@ def print_result(result: Result) -> None:
         spread = f"{1000 * step['low']:.2f} to {1000 * step['high']:.2f}"
         first = result.first_step_seconds[name]
         print(f"  {name:<8} {1000 * step['median']:9.2f} ms  ({spread}; first step {first:.2f} s)")
+    peaks = ", ".join(f"{name} {count / 1e6:.1f} MB" for name, count in result.peak_bytes.items())
+    print(f"  most memory, weights and optimizer included: {peaks}")
     for name, ratio in data["ratios"].items():
         print(f"  {name:<8} {ratio['median']:9.3f}     ({ratio['low']:.3f} to {ratio['high']:.3f})")
 
