@@ -79,6 +79,10 @@ HPU_EXPORT hpu_buffer hpu_op_records(void);
 // "disk_misses", "stored", "refused" (entries that were there and could not be used), "evicted", "waits" (for another
 // process that compiled) and "wait_seconds".
 HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
+// The time of each instruction of the recipes in memory, as a JSON array: "name" (the cluster that a recipe was made
+// for) and "instructions" ("instruction", "kind", "op", "op_type", "seconds" over all launches; plugin/hal/recipe.h).
+// No instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
+HPU_EXPORT hpu_buffer hpu_recipe_times(void);
 // Waits until the recipes that are being stored in the background are on the disk.
 HPU_EXPORT void hpu_recipe_cache_flush(void);
 // Ends compiling in the background, for good: before the process ends. Waits for what is being compiled.

@@ -15,6 +15,9 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_KERNELS", "bool", "true"),
+    values.Flag("HPU_EMULATOR_TARGET", "enum", "native", ("native", "generic")),
+    values.Flag("HPU_EMULATOR_PROFILE", "bool", "false"),
+    values.Flag("HPU_COMPILE_EFFORT", "int", "3"),
     values.Flag("HPU_EMULATOR_LOCK_DIR", "string", ""),
     values.Flag("HPU_SERVER_TOKEN", "string", "", secret=True),
     values.Flag("HPU_SERVER_TOKEN_FILE", "string", ""),
@@ -206,6 +209,28 @@ def emulator_kernels() -> bool:
     those of XLA's just-in-time compiler.
     """
     return values.parse_bool(_BY_NAME["HPU_EMULATOR_KERNELS"])
+
+
+def emulator_target() -> str:
+    """HPU_EMULATOR_TARGET: Processor that the emulator compiles for: native takes all instructions of the one it
+    runs on; generic those that every x86-64 processor has, for the same numbers and the same recipes on all
+    machines (docs/emulator_kernels.md).
+    """
+    return values.parse_string(_BY_NAME["HPU_EMULATOR_TARGET"])
+
+
+def emulator_profile() -> bool:
+    """HPU_EMULATOR_PROFILE: Whether recipes of the emulator count the time of each instruction, at some cost; `hpu
+    explain --time` sets it and shows the times.
+    """
+    return values.parse_bool(_BY_NAME["HPU_EMULATOR_PROFILE"])
+
+
+def compile_effort() -> int:
+    """HPU_COMPILE_EFFORT: How much the emulator's compiler optimises, from 0 (quickest to compile) to 3 (quickest to
+    run); docs/emulator_kernels.md has figures.
+    """
+    return values.parse_int(_BY_NAME["HPU_COMPILE_EFFORT"])
 
 
 def emulator_lock_dir() -> str:

@@ -1,6 +1,8 @@
 #include "plugin/c_api.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/c_buffer.h"
@@ -8,6 +10,7 @@
 #include "plugin/compiler/disk_cache.h"
 #include "plugin/compiler/recipe_cache.h"
 #include "plugin/compiler/row_independence.h"
+#include "plugin/json/json.h"
 
 hpu_buffer hpu_recipe_cache(void) {
   const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
@@ -18,6 +21,25 @@ hpu_buffer hpu_recipe_cache(void) {
                    ", \"stored\": ", disk.stored.load(), ", \"refused\": ", disk.refused.load(),
                    ", \"evicted\": ", disk.evicted.load(), ", \"waits\": ", disk.waits.load(),
                    ", \"wait_seconds\": ", static_cast<double>(disk.wait_microseconds.load()) * 1e-6, "}"));
+}
+
+hpu_buffer hpu_recipe_times(void) {
+  const auto add_time = [](std::string* out, const hpu::hal::InstructionTime& time) {
+    hpu::JsonObject json;
+    json.Add("instruction", time.instruction);
+    json.Add("kind", time.kind);
+    json.Add("op", time.op);
+    json.Add("op_type", time.op_type);
+    json.Add("seconds", time.seconds);
+    out->append(std::move(json).Finish());
+  };
+  const auto add_recipe = [&](std::string* out, const std::shared_ptr<const hpu::hal::Recipe>& recipe) {
+    hpu::JsonObject json;
+    json.Add("name", recipe->name());
+    json.AddLiteral("instructions", hpu::JsonList(recipe->times(), add_time));
+    out->append(std::move(json).Finish());
+  };
+  return hpu::MakeBuffer(hpu::JsonList(hpu::RecipeCache::Get().Recipes(), add_recipe));
 }
 
 void hpu_recipe_cache_flush(void) { hpu::DiskCache::Get().Flush(); }

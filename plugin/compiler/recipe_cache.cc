@@ -39,6 +39,17 @@ std::shared_ptr<const hal::Recipe> RecipeCache::Find(const store::Key& key) {
   return it == shard.entries.end() ? nullptr : it->second->recipe;
 }
 
+std::vector<std::shared_ptr<const hal::Recipe>> RecipeCache::Recipes() {
+  std::vector<std::shared_ptr<const hal::Recipe>> recipes;
+  for (Shard& shard : shards_) {
+    absl::ReaderMutexLock lock(&shard.mutex);
+    for (const auto& [key, entry] : shard.entries) {
+      if (entry->recipe != nullptr) recipes.push_back(entry->recipe);
+    }
+  }
+  return recipes;
+}
+
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(hal::Device& device,
                                                                               const hal::Program& program,
                                                                               const CompileTask& task) {

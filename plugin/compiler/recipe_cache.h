@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -36,6 +37,9 @@ class RecipeCache {
   // The recipe of a key if it is in memory. Waits for no compilation and takes no lock that a compilation holds;
   // threads that look for different keys, or for the same one, do not wait for each other.
   std::shared_ptr<const hal::Recipe> Find(const store::Key& key);
+
+  // All recipes in memory; recipes that are being made are left out.
+  std::vector<std::shared_ptr<const hal::Recipe>> Recipes();
 
   // Since the process started.
   struct Counters {

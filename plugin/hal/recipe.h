@@ -27,6 +27,15 @@ struct ResultSpec {
   int32_t aliased_argument = -1;
 };
 
+// The time that one instruction of a recipe has taken, over all launches.
+struct InstructionTime {
+  std::string instruction;  // its name in the backend's program
+  std::string kind;         // "loop fusion", "dot"; the kernel's name where it calls one
+  std::string op;           // the graph's op that it was made for, or the last one of several; empty if unknown
+  std::string op_type;      // of that op
+  double seconds = 0;
+};
+
 // A compiled program, ready to be launched on the device that made or loaded it. Immutable and thread safe; streams
 // keep it alive while launches of it are queued.
 class Recipe {
@@ -45,6 +54,8 @@ class Recipe {
   virtual absl::StatusOr<std::string> Serialize() const = 0;
   // Bytes of what Serialize gives, without making it; 0 if it gives none.
   virtual uint64_t serialized_bytes() const = 0;
+  // In the order in which they run; none unless the backend was told to time them (HPU_EMULATOR_PROFILE).
+  virtual std::vector<InstructionTime> times() const { return {}; }
 
  protected:
   Recipe() = default;

@@ -99,6 +99,29 @@ def test_the_programs_end_is_kept_and_still_explained(tmp_path: pathlib.Path) ->
     assert "runpy" not in done.stderr and "1 graph:" in done.stderr
 
 
+def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "timed.py"
+    program.write_text(
+        "import tensorflow as tf\n"
+        "@tf.function\n"
+        "def timed(x):\n"
+        "    y = tf.while_loop(lambda i, _: i < 5, lambda i, y: (i + 1, tf.tanh(tf.matmul(y, y))), (0, x))[1]\n"
+        "    return tf.reduce_sum(tf.nn.conv2d(tf.reshape(y, [1, 16, 16, 4]), tf.ones([3, 3, 4, 4]), 1, 'SAME'))\n"
+        "for _ in range(3): timed(tf.ones([32, 32]))\n"
+    )
+    target = tmp_path / "all.json"
+    environment = {"TF_RECIPE_CACHE_PATH": str(tmp_path / "recipes"), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
+    for _ in range(2):  # compiled, and as it was stored
+        done = run([*COMMAND, "--time", "--json", str(target), str(program)], environment)
+        times = model.from_json(target.read_text()).times
+        assert times is not None
+        kinds = {time.kind for time in times if "timed" in time.cluster}
+        assert "dot" in kinds and any(kind.startswith("convolution.") for kind in kinds), kinds
+        assert {"MatMul", "Conv2D"} <= {time.op_type for time in times}
+        assert all(0 < time.seconds < 60 for time in times)
+        assert "Time of habana_cluster_timed_0" in done.stderr and "by instruction" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("program", "code", "word"),
     [

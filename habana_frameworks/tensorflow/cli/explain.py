@@ -30,6 +30,11 @@ def add_parser(subparsers: Any) -> None:
         help="write everything as JSON; - is stdout, and the program's output then goes to stderr",
     )
     parser.add_argument("--html", metavar="FILE", help="write one page with the graphs drawn, for a browser")
+    parser.add_argument(
+        "--time",
+        action="store_true",
+        help="time every instruction of the emulator's programs; they take a little longer, and are compiled anew",
+    )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -44,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not program.load("hpu explain"):
         return 2
-    collector = Collector()
+    collector = Collector(with_times=arguments.time)
     collector.start()
     with program.stdout_to_stderr() if arguments.json == "-" else contextlib.nullcontext():
         code = program.run(arguments.script, arguments.arguments, "hpu explain")

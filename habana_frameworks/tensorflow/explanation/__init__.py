@@ -4,6 +4,7 @@ from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Rewrite, RuleTotal
 from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
 from habana_frameworks.tensorflow.explanation.run import explain
+from habana_frameworks.tensorflow.explanation.times import InstructionTime
 
 __all__ = [
     "RULES",
@@ -12,6 +13,7 @@ __all__ = [
     "Cut",
     "Explanation",
     "Graph",
+    "InstructionTime",
     "Op",
     "Rewrite",
     "Rule",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from habana_frameworks.tensorflow import _c_api, library_loader, statistics
+from habana_frameworks.tensorflow.explanation import times
 from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Refusal, Rewrite
 
 _MAX_REASON = 400
@@ -17,11 +18,15 @@ _MAX_REASON = 400
 class Collector:
     """Records ops from start() to stop(). One at a time in a process: the plugin has one set of records."""
 
-    def __init__(self) -> None:
+    def __init__(self, with_times: bool = False) -> None:
+        """with_times: times every instruction of the recipes that are made after start()."""
         self._before: statistics.Statistics | None = None
+        self._with_times = with_times
 
     def start(self) -> None:
         """Graphs that TensorFlow optimises from now on are recorded. Loads the module if that was not done."""
+        if self._with_times:
+            times.measure()
         self._before = statistics.get()
         _collect(True)
 
@@ -31,7 +36,8 @@ class Collector:
             raise RuntimeError("start() comes before stop()")
         _collect(False)
         records = _c_api.read_json(library_loader.plugin(), "hpu_op_records")
-        return build(records, difference(statistics.get(), self._before))
+        explanation = build(records, difference(statistics.get(), self._before))
+        return dataclasses.replace(explanation, times=times.collect()) if self._with_times else explanation
 
 
 def _collect(on: bool) -> None:

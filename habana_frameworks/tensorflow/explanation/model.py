@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from habana_frameworks.tensorflow.explanation import rules
+from habana_frameworks.tensorflow.explanation.times import InstructionTime
 from habana_frameworks.tensorflow.statistics import Eager
 
 FORMAT = 1
@@ -150,6 +151,8 @@ class Explanation:
     eager: Eager
     dropped_graphs: int = 0
     """Graphs for whose ops there was no room."""
+    times: tuple[InstructionTime, ...] | None = None
+    """The longest of each cluster first; None unless they were asked for."""
 
     @property
     def ops(self) -> int:
@@ -216,7 +219,13 @@ def from_json(text: str) -> Explanation:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"no explanation of format {FORMAT}: write it again with this release's `hpu explain --json`")
     graphs = tuple(_graph(entry) for entry in data["graphs"])
-    return Explanation(graphs, Eager(**data["eager"]), data["dropped_graphs"])
+    times = data.get("times")
+    return Explanation(
+        graphs,
+        Eager(**data["eager"]),
+        data["dropped_graphs"],
+        None if times is None else tuple(InstructionTime(**time) for time in times),
+    )
 
 
 def _graph(data: dict[str, Any]) -> Graph:

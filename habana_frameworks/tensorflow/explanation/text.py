@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from habana_frameworks.tensorflow._text import number, shortened, size, table
+from habana_frameworks.tensorflow.explanation import times
 from habana_frameworks.tensorflow.explanation.model import Cut, Explanation, Graph, RuleTotal
 
 _WIDTH = 110
@@ -50,6 +51,9 @@ def _lines(explanation: Explanation) -> Iterator[str]:
             yield from textwrap.wrap(_cut(cut), _WIDTH, initial_indent="  ", subsequent_indent="    ")
         if len(cuts) > _MAX_CUTS:
             yield f"  … and {len(cuts) - _MAX_CUTS} more"
+    if explanation.times is not None:
+        yield ""
+        yield from times.lines(explanation.times)
     eager = explanation.eager
     if eager.launches or eager.host_runs:
         yield ""

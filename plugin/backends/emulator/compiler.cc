@@ -1,5 +1,6 @@
 #include "plugin/backends/emulator/compiler.h"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -32,12 +33,20 @@ xla::cpu::CpuCompiler& XlaCompiler() {
   return *compiler;
 }
 
+// HPU_COMPILE_EFFORT is LLVM's level; below 2 without the passes that take it longest. The highest leaves what
+// XLA_FLAGS says.
+void SetEffort(int64_t effort, xla::DebugOptions* debug_options) {
+  if (effort >= 3) return;
+  debug_options->set_xla_backend_optimization_level(static_cast<int>(std::max<int64_t>(effort, 0)));
+  debug_options->set_xla_llvm_disable_expensive_passes(effort < 2);
+}
+
 absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleProto& proto) {
   // Default layouts: arguments and results are dense and row-major.
   xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
   xla::DebugOptions debug_options = xla::GetDebugOptionsFromFlags();
-  // Profiled code writes to counters, and a recipe has none.
-  debug_options.set_xla_hlo_profile(false);
+  debug_options.set_xla_hlo_profile(flags::EmulatorProfile());
+  SetEffort(flags::CompileEffort(), &debug_options);
   config.set_debug_options(debug_options);
   config.set_intra_op_parallelism_threads(ComputePool::DefaultThreads());
   return xla::HloModule::CreateFromProto(proto, config);
@@ -58,7 +67,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::Hl
 
 absl::StatusOr<std::unique_ptr<xla::cpu::CpuAotCompilationResult>> GenerateCode(
     std::unique_ptr<xla::HloModule> module) {
-  const HostCpu& cpu = GetHostCpu();
+  const HostCpu& cpu = GetTargetCpu();
   const xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
                                                    xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
   HPU_ASSIGN_OR_RETURN(auto results, XlaCompiler().CompileAheadOfTime(
@@ -127,7 +136,11 @@ absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, MakeModule(proto));
   HPU_ASSIGN_OR_RETURN(parts.kernels, UseKernels(module.get(), flags::EmulatorKernels()));
   HPU_ASSIGN_OR_RETURN(module, Optimize(std::move(module)));
+  const std::unique_ptr<xla::HloModule> copy = flags::EmulatorProfile() ? module->Clone("") : nullptr;
   HPU_ASSIGN_OR_RETURN(const auto code, GenerateCode(std::move(module)));
+  if (copy != nullptr && code->hlo_profile_printer_data() != nullptr) {
+    parts.profile = ProfileOf(*copy, *code->hlo_profile_printer_data());
+  }
   HPU_RETURN_IF_ERROR(FillSlots(*code, &parts));
   parts.object.assign(code->object_file_data().begin(), code->object_file_data().end());
   return parts;

@@ -36,7 +36,7 @@ HostCpu DetectHostCpu() {
 // oneDNN's numbers are not those of TensorFlow's other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";
-  return absl::StrCat(KernelNames(), tensorflow::IsMKLEnabled() ? " by oneDNN" : "");
+  return absl::StrCat(KernelNames(), !IsTargetGeneric() && tensorflow::IsMKLEnabled() ? " by oneDNN" : "");
 }
 
 }  // namespace
@@ -46,15 +46,26 @@ const HostCpu& GetHostCpu() {
   return *cpu;
 }
 
+bool IsTargetGeneric() {
+  static const bool generic = flags::EmulatorTarget() == "generic";
+  return generic;
+}
+
+const HostCpu& GetTargetCpu() {
+  static const auto* any = new HostCpu{"x86-64", ""};
+  return IsTargetGeneric() ? *any : GetHostCpu();
+}
+
 std::string CompilerTarget() {
   // XLA reads them once per process, too.
   static const auto* flags = [] {
     const char* value = std::getenv("XLA_FLAGS");
     return new std::string(value == nullptr ? "" : value);
   }();
-  const HostCpu& cpu = GetHostCpu();
+  const HostCpu& cpu = GetTargetCpu();
   return absl::StrCat("emulator 1; tensorflow " HPU_TENSORFLOW_VERSION "; cpu ", cpu.name, " ", cpu.features,
-                      "; threads ", ComputePool::DefaultThreads(), "; kernels ", Kernels(), "; flags ", *flags);
+                      "; threads ", ComputePool::DefaultThreads(), "; effort ", flags::CompileEffort(),
+                      flags::EmulatorProfile() ? "; timed" : "", "; kernels ", Kernels(), "; flags ", *flags);
 }
 
 }  // namespace hpu::emulator

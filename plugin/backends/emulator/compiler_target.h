@@ -1,4 +1,4 @@
-// What code is generated for: this machine's CPU, as XLA's just-in-time compiler sees it.
+// What code is generated for: this machine's CPU, as XLA's just-in-time compiler sees it, or any x86-64 CPU.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_COMPILER_TARGET_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_COMPILER_TARGET_H_
 
@@ -13,6 +13,12 @@ struct HostCpu {
 
 // Detected once. Thread safe.
 const HostCpu& GetHostCpu();
+
+// Whether code is for any x86-64 CPU (HPU_EMULATOR_TARGET=generic, as it was when this was first asked). Thread safe.
+bool IsTargetGeneric();
+
+// The CPU that code is generated for. Thread safe.
+const HostCpu& GetTargetCpu();
 
 // What a recipe depends on beside its program: backend and TensorFlow version, CPU, number of threads, kernels,
 // XLA_FLAGS. A recipe loads only where this string is the one that it was compiled with. Thread safe.

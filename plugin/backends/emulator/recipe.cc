@@ -80,7 +80,11 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
 
 EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels,
                                std::unique_ptr<LoadedObject> object)
-    : name_(std::move(name)), parts_(std::move(parts)), kernels_(std::move(kernels)), object_(std::move(object)) {}
+    : name_(std::move(name)),
+      parts_(std::move(parts)),
+      kernels_(std::move(kernels)),
+      times_(parts_.profile),
+      object_(std::move(object)) {}
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std::string name, RecipeParts parts) {
   absl::StatusOr<std::unique_ptr<LoadedObject>> object =
@@ -150,7 +154,9 @@ absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<
     tsl::port::ScopedFlushDenormal flush;
     tsl::port::ScopedSetRound round(FE_TONEAREST);
     RecipeKernels::Scope scope(kernels_, pool);
-    reinterpret_cast<EntryFunction>(object_->entry())(nullptr, &options, nullptr, buffers, &status, nullptr);
+    times_.Measure([&](int64_t* counters) {
+      reinterpret_cast<EntryFunction>(object_->entry())(nullptr, &options, nullptr, buffers, &status, counters);
+    });
   }
   *produced = result_table;
   std::optional<absl::string_view> message = xla::CustomCallStatusGetMessage(&status);

@@ -16,6 +16,7 @@
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/backends/emulator/object_loader.h"
+#include "plugin/backends/emulator/recipe_profile.h"
 #include "plugin/hal/recipe.h"
 
 namespace hpu::emulator {
@@ -40,6 +41,7 @@ struct RecipeParts {
   std::vector<BufferSlot> slots;  // exactly one kResultTable
   uint64_t workspace_bytes = 0;
   std::vector<KernelSpec> kernels;  // what the object calls by number
+  RecipeProfile profile;            // what the object times
   std::string object;               // ELF relocatable object with the function kRecipeEntry
 };
 
@@ -58,6 +60,7 @@ class EmulatorRecipe : public hal::Recipe {
   uint64_t workspace_bytes() const override { return parts_.workspace_bytes; }
   absl::StatusOr<std::string> Serialize() const override;
   uint64_t serialized_bytes() const override;
+  std::vector<hal::InstructionTime> times() const override { return times_.Seconds(); }
 
   // Runs on the calling thread, which must not belong to the pool, and on the pool. Pointers are host addresses of the
   // data, one per argument and result; null where it has 0 bytes. A result may lie on the argument that it aliases and
@@ -79,6 +82,7 @@ class EmulatorRecipe : public hal::Recipe {
   const std::string name_;
   const RecipeParts parts_;
   const RecipeKernels kernels_;
+  mutable ProfileTimes times_;
   const std::unique_ptr<LoadedObject> object_;
 };
 

@@ -1,5 +1,6 @@
 #include "plugin/backends/emulator/recipe_format.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -13,9 +14,11 @@ namespace hpu::emulator {
 namespace {
 
 constexpr absl::string_view kMagic = "HPURECP\n";
-constexpr uint32_t kVersion = 2;
+constexpr uint32_t kVersion = 3;
 // Magic, version, checksum of all that follows.
 constexpr size_t kHeaderBytes = 8 + 4 + 4;
+// Bounds what a damaged count can make us allocate.
+constexpr uint32_t kMostCounters = 1 << 24;
 
 absl::Status Damaged(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
@@ -39,6 +42,19 @@ class Writer {
     Put(spec.dtype);
     Put<uint32_t>(spec.dims.size());
     for (int64_t dim : spec.dims) Put(dim);
+  }
+  void PutProfile(const RecipeProfile& profile) {
+    Put(profile.counters);
+    Put<uint32_t>(profile.instructions.size());
+    for (const ProfiledInstruction& instruction : profile.instructions) {
+      PutString(instruction.names.instruction);
+      PutString(instruction.names.kind);
+      PutString(instruction.names.op);
+      PutString(instruction.names.op_type);
+      Put(instruction.counter);
+      Put<uint32_t>(instruction.inner.size());
+      for (uint32_t counter : instruction.inner) Put(counter);
+    }
   }
   uint64_t size() const { return size_; }
 
@@ -91,6 +107,20 @@ class Reader {
     }
     return spec;
   }
+  RecipeProfile GetProfile() {
+    RecipeProfile profile;
+    profile.counters = Get<uint32_t>();
+    for (uint32_t n = GetCount(40); n > 0; --n) {
+      ProfiledInstruction& instruction = profile.instructions.emplace_back();
+      for (std::string* text : {&instruction.names.instruction, &instruction.names.kind, &instruction.names.op,
+                                &instruction.names.op_type}) {
+        *text = std::string(GetString());
+      }
+      instruction.counter = Get<uint32_t>();
+      for (uint32_t m = GetCount(sizeof(uint32_t)); m > 0; --m) instruction.inner.push_back(Get<uint32_t>());
+    }
+    return profile;
+  }
   bool ok() const { return ok_; }
   bool at_end() const { return rest_.empty(); }
 
@@ -131,8 +161,19 @@ bool SlotIsValid(const RecipeParts& parts, const BufferSlot& slot) {
   return false;
 }
 
+bool ProfileIsValid(const RecipeProfile& profile) {
+  const auto valid = [&profile](uint32_t counter) { return counter < profile.counters; };
+  return profile.counters <= kMostCounters &&
+         std::all_of(profile.instructions.begin(), profile.instructions.end(),
+                     [&valid](const ProfiledInstruction& instruction) {
+                       return valid(instruction.counter) &&
+                              std::all_of(instruction.inner.begin(), instruction.inner.end(), valid);
+                     });
+}
+
 absl::Status Validate(const RecipeParts& parts) {
   if (!AliasesAreValid(parts.table)) return Damaged("aliases");
+  if (!ProfileIsValid(parts.profile)) return Damaged("profile");
   int tables = 0;
   for (const BufferSlot& slot : parts.slots) {
     if (!SlotIsValid(parts, slot)) return Damaged("buffer table");
@@ -161,6 +202,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
     kernel.name = std::string(reader.GetString());
     for (uint32_t m = reader.GetCount(sizeof(int64_t)); m > 0; --m) kernel.parameters.push_back(reader.Get<int64_t>());
   }
+  parts.profile = reader.GetProfile();
   parts.object = std::string(reader.GetString());
   if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
   HPU_RETURN_IF_ERROR(Validate(parts));
@@ -189,6 +231,7 @@ void PutBody(const RecipeParts& parts, absl::string_view target, Writer& body) {
     body.Put<uint32_t>(kernel.parameters.size());
     for (int64_t parameter : kernel.parameters) body.Put(parameter);
   }
+  body.PutProfile(parts.profile);
   body.PutString(parts.object);
 }
 

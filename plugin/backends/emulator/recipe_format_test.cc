@@ -20,6 +20,8 @@ RecipeParts SomeParts() {
                  {BufferSlot::Source::kNone, 0, 4},       {BufferSlot::Source::kResultTable, 0, 16}};
   parts.workspace_bytes = 72;
   parts.kernels = {{"convolution", {1, -2}}, {"none", {}}};
+  parts.profile.instructions = {{{"fusion.1", "loop fusion", "relu", "Relu"}, 1, {0}}, {{"dot", "dot"}, 0, {}}};
+  parts.profile.counters = 2;
   parts.object = "not an object";
   return parts;
 }
@@ -42,6 +44,10 @@ TEST(RecipeFormatTest, GivesBackWhatItTook) {
   EXPECT_EQ(got->slots.size(), parts.slots.size());
   EXPECT_EQ(got->workspace_bytes, 72);
   EXPECT_TRUE(got->kernels == parts.kernels);
+  ASSERT_EQ(got->profile.instructions.size(), 2);
+  EXPECT_EQ(got->profile.instructions[0].names.op_type, "Relu");
+  EXPECT_EQ(got->profile.instructions[0].inner, std::vector<uint32_t>{0});
+  EXPECT_EQ(got->profile.counters, 2);
   EXPECT_EQ(got->object, parts.object);
 }
 
@@ -105,6 +111,9 @@ TEST(RecipeFormatTest, RefusesInconsistentTables) {
       {"two result tables", [](RecipeParts& parts) { parts.slots.push_back(parts.slots[5]); }},
       {"no result table", [](RecipeParts& parts) { parts.slots.pop_back(); }},
       {"unknown type", [](RecipeParts& parts) { parts.table.arguments[1].dtype = static_cast<hal::DataType>(77); }},
+      {"no such counter", [](RecipeParts& parts) { parts.profile.instructions[1].counter = 2; }},
+      {"no such inner counter", [](RecipeParts& parts) { parts.profile.instructions[0].inner[0] = 2; }},
+      {"too many counters", [](RecipeParts& parts) { parts.profile.counters = 1 << 30; }},
       {"negative dimension", [](RecipeParts& parts) { parts.table.arguments[0].dims[0] = -2; }},
       {"overflowing dimensions", [](RecipeParts& parts) { parts.table.results[1].spec.dims = {1L << 40, 1L << 40}; }},
   };

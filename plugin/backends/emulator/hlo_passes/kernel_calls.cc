@@ -9,6 +9,16 @@
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
+namespace {
+
+// Profiles name the graph's op. `first_new`: the number from which instructions are new.
+void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new) {
+  if (made->unique_id() < first_new || !made->metadata().op_name().empty()) return;
+  made->set_metadata(op);
+  for (xla::HloInstruction* operand : made->mutable_operands()) NameOp(operand, op, first_new);
+}
+
+}  // namespace
 
 absl::StatusOr<xla::HloInstruction*> KernelCalls::Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
                                                       xla::Shape shape) {
@@ -32,8 +42,10 @@ absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replaceme
   for (xla::HloComputation* computation : module->MakeNonfusionComputations()) {
     for (xla::HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       if (instruction->opcode() != opcode) continue;
+      const int first_new = module->NewUniqueInstructionId();
       HPU_ASSIGN_OR_RETURN(xla::HloInstruction * other, replacement(instruction));
       if (other == nullptr) continue;
+      if (!instruction->metadata().op_name().empty()) NameOp(other, instruction->metadata(), first_new);
       HPU_RETURN_IF_ERROR(computation->ReplaceInstruction(instruction, other));
     }
   }

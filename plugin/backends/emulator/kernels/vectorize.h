@@ -2,10 +2,13 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 
+#include "plugin/backends/emulator/compiler_target.h"
+
 namespace hpu::emulator {
 
 template <typename Function>
 Function BestOf(Function baseline, Function avx2, Function avx512) {
+  if (IsTargetGeneric()) return baseline;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl")) {
     return avx512;

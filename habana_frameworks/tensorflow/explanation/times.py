@@ -1,0 +1,97 @@
+"""Where the time of clusters went: by instruction of the compiled program, and by the op that it was made for."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from habana_frameworks.tensorflow._text import shortened, table
+
+SETTING = "HPU_EMULATOR_PROFILE"
+_MAX_CLUSTERS = 4
+_MAX_ROWS = 12
+
+
+@dataclasses.dataclass(frozen=True)
+class InstructionTime:
+    """One instruction of a cluster's program, over all launches."""
+
+    cluster: str
+    """The cluster that the recipe was made for; clusters of equal programs share it."""
+    instruction: str
+    kind: str
+    """Such as "loop fusion" or "dot"; the kernel's name where it calls one."""
+    op: str
+    """The op that it was made for, the last one where several are fused; empty if the compiler made it."""
+    op_type: str
+    seconds: float
+
+
+def measure() -> None:
+    """Recipes that are made from now on are timed; before the first one is."""
+    os.environ[SETTING] = "1"
+
+
+def collect() -> tuple[InstructionTime, ...]:
+    """The times until now, the longest of each cluster first; none if the device's backend does not time recipes."""
+    from habana_frameworks.tensorflow import _c_api, library_loader
+
+    return build(_c_api.read_json(library_loader.plugin(), "hpu_recipe_times"))
+
+
+def build(recipes: Iterable[Any]) -> tuple[InstructionTime, ...]:
+    """From the JSON of hpu_recipe_times."""
+    times = [
+        InstructionTime(recipe["name"], **instruction)
+        for recipe in recipes
+        for instruction in recipe["instructions"]
+        if instruction["seconds"] > 0
+    ]
+    totals = _totals((time.cluster, time.seconds) for time in times)
+    return tuple(sorted(times, key=lambda time: (-totals[time.cluster], time.cluster, -time.seconds)))
+
+
+def _totals(seconds: Iterable[tuple[str, float]]) -> dict[str, float]:
+    totals: dict[str, float] = collections.defaultdict(float)
+    for name, value in seconds:
+        totals[name] += value
+    return dict(sorted(totals.items(), key=lambda item: -item[1]))
+
+
+def lines(times: Sequence[InstructionTime]) -> Iterator[str]:
+    """For a terminal."""
+    clusters = _totals((time.cluster, time.seconds) for time in times)
+    if not clusters:
+        yield "No times: no cluster ran, or the device's backend does not time its recipes"
+    for cluster in list(clusters)[:_MAX_CLUSTERS]:
+        own = [time for time in times if time.cluster == cluster]
+        yield f"Time of {cluster}: {_milliseconds(clusters[cluster])}"
+        by_type = _totals((time.op_type or "(made by the compiler)", time.seconds) for time in own)
+        rows = [[name, _milliseconds(value), _share(value, clusters[cluster])] for name, value in by_type.items()]
+        yield from table(["by op", "time", "share"], rows[:_MAX_ROWS])
+        rows = [
+            [
+                time.instruction,
+                time.kind,
+                _milliseconds(time.seconds),
+                _share(time.seconds, clusters[cluster]),
+                shortened(time.op, 50),
+            ]
+            for time in own[:_MAX_ROWS]
+        ]
+        yield from table(["by instruction", "kind", "time", "share", "op"], rows)
+        yield ""
+    if len(clusters) > _MAX_CLUSTERS:
+        rest = sum(list(clusters.values())[_MAX_CLUSTERS:])
+        yield f"… and {len(clusters) - _MAX_CLUSTERS} others: {_milliseconds(rest)}"
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.2f} ms"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %"
