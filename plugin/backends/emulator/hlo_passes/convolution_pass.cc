@@ -7,6 +7,7 @@
 
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/hal/status_macros.h"
+#include "xla/literal_util.h"
 #include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"
 
@@ -149,20 +150,69 @@ absl::StatusOr<HloInstruction*> WithGroupsOfOutputs(HloInstruction* filter, cons
   return xla::MakeReshapeHlo(dims, filter);
 }
 
+// The image with the convolution's padding around it.
+absl::StatusOr<HloInstruction*> Padded(HloInstruction* image, const Convolution& c) {
+  xla::PaddingConfig padding;
+  padding.add_dimensions();
+  for (const Convolution::Dimension& d : c.dimensions) {
+    auto* dimension = padding.add_dimensions();
+    dimension->set_edge_padding_low(d.pad_low);
+    dimension->set_edge_padding_high(d.pad_high);
+  }
+  padding.add_dimensions();
+  HloInstruction* zero = image->parent()->AddInstruction(
+      HloInstruction::CreateConstant(xla::LiteralUtil::Zero(image->shape().element_type())));
+  return xla::MakePadHlo(image, zero, padding);
+}
+
+// What of a padded image's gradient is the image's.
+absl::StatusOr<HloInstruction*> WithoutPadding(HloInstruction* gradient, const Convolution& c) {
+  std::vector<int64_t> begin(gradient->shape().rank(), 0);
+  std::vector<int64_t> end(gradient->shape().dimensions().begin(), gradient->shape().dimensions().end());
+  for (size_t i = 0; i < c.dimensions.size(); ++i) {
+    begin[i + 1] = c.dimensions[i].pad_low;
+    end[i + 1] = c.dimensions[i].pad_low + c.dimensions[i].input;
+  }
+  return xla::MakeSliceHlo(gradient, begin, end, std::vector<int64_t>(begin.size(), 1));
+}
+
+// TensorFlow's kernels of gradients know no other padding than "SAME" and "VALID": the same convolution of the padded
+// image.
+Convolution OfPaddedImage(Convolution c) {
+  for (Convolution::Dimension& d : c.dimensions) {
+    d.input += d.pad_low + d.pad_high;
+    d.pad_low = d.pad_high = 0;
+  }
+  return c;
+}
+
+xla::Shape ImageShape(const Convolution& c, xla::Shape shape) {
+  for (size_t i = 0; i < c.dimensions.size(); ++i) shape.set_dimensions(i + 1, c.dimensions[i].input);
+  return shape;
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {
-  const std::optional<Convolution> c = Describe(convolution);
-  if (!c.has_value()) return nullptr;
+  const std::optional<Convolution> wanted = Describe(convolution);
+  if (!wanted.has_value()) return nullptr;
+  const bool pad = wanted->kind != Kind::kForward && !wanted->HasNamedPadding();
+  const Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
   std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());
-  if (c->kind == Kind::kInputGradient) {
+  if (c.kind == Kind::kInputGradient) {
     operands[1] = ReversedFilter(operands[1]);
     if (operands[1] == nullptr) return nullptr;
   }
-  // A kernel that TensorFlow lacks: three dimensions with odd padding, for one.
-  if (!MakeKernel(c->Spec()).ok()) return nullptr;
-  if (c->kind == Kind::kInputGradient) {
-    HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], *c));
+  // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one.
+  if (!MakeKernel(c.Spec()).ok()) return nullptr;
+  if (c.kind == Kind::kInputGradient) {
+    HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
   }
-  return calls->Add(c->Spec(), operands, convolution->shape());
+  if (!pad) return calls->Add(c.Spec(), operands, convolution->shape());
+  if (c.kind == Kind::kFilterGradient) {
+    HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], *wanted));
+    return calls->Add(c.Spec(), operands, convolution->shape());
+  }
+  HPU_ASSIGN_OR_RETURN(HloInstruction * gradient, calls->Add(c.Spec(), operands, ImageShape(c, convolution->shape())));
+  return WithoutPadding(gradient, *wanted);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 
+#include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
+#include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
@@ -16,8 +18,10 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
-  HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
+  // TensorFlow's kernels choose their code, and with it their numbers, by the processor.
+  if (!IsTargetGeneric()) HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseCumulativeSumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   return calls.TakeSpecs();

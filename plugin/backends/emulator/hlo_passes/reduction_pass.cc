@@ -34,6 +34,16 @@ std::optional<Columns> ColumnsOf(const xla::Shape& shape, absl::Span<const int64
   return columns;
 }
 
+// All elements as rows that a kernel reduces to one, which XLA reduces: alone, it runs one thread over them.
+std::optional<Columns> ColumnsOfAll(const xla::Shape& shape) {
+  constexpr int64_t kMostColumns = 1024, kLeastRows = 64;
+  const int64_t elements = xla::ShapeUtil::ElementsIn(shape);
+  int64_t columns = kMostColumns;
+  while (elements % columns != 0) columns /= 2;
+  if (columns < kLeastColumns || elements / columns < kLeastRows || elements < kLeastElements) return std::nullopt;
+  return Columns{1, elements / columns, columns};
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
   if (reduce->operand_count() != 2 || !IsFloatArray(reduce->shape()) || reduce->shape().element_type() != xla::F32 ||
       !IsFloatArray(reduce->operand(0)->shape())) {
@@ -43,7 +53,9 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
   if (!add && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) return nullptr;
   const float initial = add ? 0 : -std::numeric_limits<float>::infinity();
   if (ScalarOf(reduce->mutable_operand(1)) != initial) return nullptr;
-  const auto columns = ColumnsOf(reduce->operand(0)->shape(), reduce->dimensions());
+  const xla::Shape& shape = reduce->operand(0)->shape();
+  const bool all = reduce->shape().rank() == 0;
+  const auto columns = all ? ColumnsOfAll(shape) : ColumnsOf(shape, reduce->dimensions());
   if (!columns.has_value()) return nullptr;
   ColumnReduction kernel{add ? Function::kSum : Function::kMax, *columns};
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
@@ -54,7 +66,11 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
     operands = {source->mutable_operand(0)};
     if (!square) operands.push_back(source->mutable_operand(1));
   }
-  return calls->Add(kernel.Spec(), operands, reduce->shape());
+  if (!all) return calls->Add(kernel.Spec(), operands, reduce->shape());
+  HPU_ASSIGN_OR_RETURN(HloInstruction * row,
+                       calls->Add(kernel.Spec(), operands, xla::ShapeUtil::MakeShape(xla::F32, {columns->columns})));
+  return reduce->parent()->AddInstruction(
+      HloInstruction::CreateReduce(reduce->shape(), row, reduce->mutable_operand(1), {0}, reduce->to_apply()));
 }
 
 }  // namespace

@@ -43,9 +43,11 @@ struct Case {
 class ReductionPassTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ReductionPassTest, EqualsXla) {
+  // XLA's own code adds all elements one after the other, which loses more than rows do.
+  const double tolerance = GetParam().reduced.size() == GetParam().dims.size() ? 1e-4 : 1e-5;
   for (const Function function : kFunctions) {
     const xla::XlaComputation computation = Reduction(GetParam().dims, GetParam().reduced, function);
-    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, function == Function::kMax ? 0 : 1e-5);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, function == Function::kMax ? 0 : tolerance);
   }
 }
 
@@ -53,8 +55,9 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                          testing::Values(Case{{1024, 8}, {0}}, Case{{1, 8192}, {0}}, Case{{3, 2731}, {0}},
                                          Case{{5000, 17}, {0}}, Case{{70, 3000}, {0}}, Case{{9, 13, 7, 33}, {0, 1, 2}},
                                          Case{{9, 13, 7, 33}, {2, 0, 1}}, Case{{9, 13, 7, 33}, {1, 2}},
-                                         Case{{9, 13, 7, 33}, {0, 1}}, Case{{50, 40, 9}, {1}},
-                                         Case{{2, 4, 4100}, {1}}));
+                                         Case{{9, 13, 7, 33}, {0, 1}}, Case{{50, 40, 9}, {1}}, Case{{2, 4, 4100}, {1}},
+                                         Case{{1 << 17}, {0}}, Case{{64, 64, 32}, {0, 1, 2}},
+                                         Case{{9, 13, 7, 80}, {0, 1, 2, 3}}));
 
 TEST(ReductionPass, MaximaOfSpecialNumbers) {
   const xla::XlaComputation computation = Reduction({2000, 16}, {0}, Function::kMax);
@@ -69,7 +72,8 @@ TEST(ReductionPass, MaximaOfSpecialNumbers) {
 TEST(ReductionPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) { return KernelsOf(Reduction(c.dims, c.reduced, Function::kSum)).size(); };
   EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "rows";
-  EXPECT_EQ(kernels({{1024, 8}, {0, 1}}), 0) << "everything";
+  EXPECT_EQ(kernels({{91, 91}, {0, 1}}), 0) << "everything, not to be cut in rows";
+  EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "everything, few elements";
   EXPECT_EQ(kernels({{32, 8, 32, 8}, {0, 2}}), 0) << "dimensions apart";
   EXPECT_EQ(kernels({{10, 8}, {0}}), 0) << "few elements";
   EXPECT_EQ(kernels({{9000, 2}, {0}}), 0) << "few columns";

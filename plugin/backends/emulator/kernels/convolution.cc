@@ -80,15 +80,12 @@ std::string OpName(const Convolution& c) {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   HPU_ASSIGN_OR_RETURN(const Convolution c, Convolution::Parse(parameters));
   const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
-  const bool odd_padding = !std::all_of(c.dimensions.begin(), c.dimensions.end(), IsValid) &&
-                           !std::all_of(c.dimensions.begin(), c.dimensions.end(), IsSame);
   tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
   if (c.kind != Kind::kForward) {
-    // oneDNN's gradients fail with such padding. The others know no groups but those of depthwise convolutions, whose
-    // gradients are wrong with such padding.
-    if (odd_padding) node = PlainNode(OpName(c), dtype);
-    const bool plain = node.op() == OpName(c);
-    if (plain && c.groups > 1 && (odd_padding || !c.depthwise())) {
+    // oneDNN's gradients fail with such padding, others are slow or wrong.
+    if (!c.HasNamedPadding()) return absl::UnimplementedError("TensorFlow has no kernel for a gradient so padded");
+    // Those that are not oneDNN's know no groups but those of depthwise convolutions.
+    if (node.op() == OpName(c) && c.groups > 1 && !c.depthwise()) {
       return absl::UnimplementedError("TensorFlow has no kernel for this gradient of a grouped convolution");
     }
   }
@@ -123,6 +120,11 @@ absl::Status Convolution::Check() const {
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
                     std::all_of(dimensions.begin(), dimensions.end(), Fits);
   return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
+}
+
+bool Convolution::HasNamedPadding() const {
+  return std::all_of(dimensions.begin(), dimensions.end(), IsValid) ||
+         std::all_of(dimensions.begin(), dimensions.end(), IsSame);
 }
 
 KernelSpec Convolution::Spec() const {

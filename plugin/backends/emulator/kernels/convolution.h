@@ -38,6 +38,8 @@ struct Convolution {
   std::vector<Dimension> dimensions;
 
   bool depthwise() const { return groups > 1 && groups == input_features; }
+  // Whether the padding is TensorFlow's "SAME" or "VALID".
+  bool HasNamedPadding() const;
   // InvalidArgument unless all sizes are positive and fit together.
   absl::Status Check() const;
   KernelSpec Spec() const;
