@@ -1,0 +1,174 @@
+"""What a process of benchmarks.collectives does: all-reduces of several kinds in turns, or steps of a training."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.ops import collective_ops
+
+from benchmarks.models import CLASSES, transformer
+from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
+from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+
+MIB = 1 << 20
+DEVICE_GROUP, HOST_GROUP = 901, 902
+# Calls of a way in a turn: the same on all ranks, for they take part in each.
+CALLS = 3
+BATCH = 16
+
+Way = Callable[[int], None]
+
+
+class Keys:
+    """A key for each operation, the same on all ranks."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def next(self) -> int:
+        self._last += 1
+        return self._last
+
+
+def device_way(device: str, group: int, size: int, data: Any, keys: Keys) -> Way:
+    """TensorFlow's op on a device: the device server reduces for the HPU's group, the ring for the CPU's."""
+    with tf.device(device):
+        tensor = tf.identity(tf.constant(data))
+
+    def way(count: int) -> None:
+        for _ in range(count):
+            with tf.device(device):
+                collective_ops.all_reduce_v2(tensor, size, group, keys.next())
+
+    return way
+
+
+def gloo_way(data: Any) -> Way | None:
+    """Horovod's over Gloo, of a host tensor; None where it is not installed."""
+    try:
+        import horovod.tensorflow as hvd
+    except ImportError:
+        return None
+    hvd.init()
+    if not hvd.gloo_built():
+        return None
+    with tf.device("/CPU:0"):
+        tensor = tf.constant(data)
+
+    def way(count: int) -> None:
+        for _ in range(count):
+            with tf.device("/CPU:0"):
+                hvd.allreduce(tensor, op=hvd.Sum, name=f"of_{len(data)}")
+
+    return way
+
+
+def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, list[float]]]:
+    """Seconds of a call, by MiB and way, a value for each round."""
+    load_habana_module()
+    HPUStrategy()  # makes the processes one cluster
+    rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
+    if not fabric.join(DEVICE_GROUP, rank, size):
+        raise SystemExit("the processes have no modules of one device server")
+    seconds: dict[str, dict[str, list[float]]] = {}
+    keys = Keys()
+    for count in mebibytes:
+        data = np.full(count * MIB // 4, rank + 1.0, np.float32)
+        ways = {
+            "server": device_way("/device:HPU:0", DEVICE_GROUP, size, data, keys),
+            "ring": device_way("/CPU:0", HOST_GROUP, size, data, keys),
+            "gloo": gloo_way(data),
+        }
+        present = {name: way for name, way in ways.items() if way is not None}
+        times: dict[str, list[float]] = {name: [] for name in present}
+        for turn in range(rounds + 1):
+            for name, way in present.items():
+                begin = time.perf_counter()
+                way(CALLS)
+                if turn > 0:  # the first one warms up
+                    times[name].append((time.perf_counter() - begin) / CALLS)
+        seconds[str(count)] = times
+    return seconds
+
+
+MODELS: dict[str, tuple[Callable[[], tf.keras.Model], tuple[int, ...]]] = {
+    "transformer": (lambda: transformer(depth=2, width=128, heads=4, length=64), (64, 128)),
+    "cnn": (
+        lambda: tf.keras.Sequential(
+            [
+                tf.keras.layers.Conv2D(32, 3, padding="same", activation="relu", input_shape=(32, 32, 3)),
+                tf.keras.layers.Conv2D(64, 3, strides=2, padding="same", activation="relu"),
+                tf.keras.layers.Conv2D(128, 3, strides=2, padding="same", activation="relu"),
+                tf.keras.layers.Flatten(),
+                tf.keras.layers.Dense(CLASSES),
+            ]
+        ),
+        (32, 32, 3),
+    ),
+}
+
+
+def time_steps(name: str, on_hpu: bool, steps: int) -> list[float]:
+    """Seconds of each step, after some that warm up."""
+    if on_hpu:
+        load_habana_module()
+    strategy = HPUStrategy() if on_hpu else tf.distribute.MultiWorkerMirroredStrategy()
+    make, shape = MODELS[name]
+    with strategy.scope():
+        model = make()
+        optimizer = tf.keras.optimizers.SGD(0.01)
+    replicas = strategy.num_replicas_in_sync
+    inputs = tf.random.stateless_normal((BATCH, *shape), (0, 0))
+    labels = tf.range(BATCH) % CLASSES
+
+    @tf.function
+    def step(inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        def replica(inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+            with tf.GradientTape() as tape:
+                logits = model(inputs, training=True)
+                losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+                loss = tf.reduce_sum(losses) / (BATCH * replicas)
+            variables = model.trainable_variables
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            return loss
+
+        return strategy.run(replica, (inputs, labels))
+
+    seconds = []
+    for index in range(steps + 5):
+        begin = time.perf_counter()
+        step(inputs, labels).numpy()
+        if index >= 5:
+            seconds.append(time.perf_counter() - begin)
+    return seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    reductions = commands.add_parser("reductions")
+    reductions.add_argument("--mebibytes", type=int, nargs="+", required=True)
+    reductions.add_argument("--rounds", type=int, required=True)
+    steps = commands.add_parser("steps")
+    steps.add_argument("--model", choices=MODELS, required=True)
+    steps.add_argument("--cpu", action="store_true")
+    steps.add_argument("--steps", type=int, required=True)
+    arguments = parser.parse_args()
+    result: Any
+    if arguments.command == "reductions":
+        result = time_reductions(arguments.mebibytes, arguments.rounds)
+    else:
+        result = time_steps(arguments.model, not arguments.cpu, arguments.steps)
+    if multinode_helpers.comm_rank() == 0:
+        sys.stdout.write(f"RESULT {json.dumps(result)}\n")
+
+
+if __name__ == "__main__":
+    main()
