@@ -1,6 +1,6 @@
 """All-reduces between two modules of a device server against Gloo's and TensorFlow's ring between the same processes;
 steps of HPUStrategy against MultiWorkerMirroredStrategy's on the CPU; reductions beside the backward pass against one
-after it.
+after it, and how much of them a trace shows during computation.
 
 Horovod's column needs Horovod (`make horovod`).
 """
@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from benchmarks.measure import Summary
+from benchmarks.overlap import hidden_share
 from habana_frameworks.tensorflow import ports
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -106,8 +107,17 @@ def show_overlap(model: str, rounds: int, steps: int, bucket_mb: int) -> dict[st
             for bucket in (str(bucket_mb), "0")
         ]  # fmt: skip
         ratios.append(medians[0] / medians[1])
-    found = {"with/without": statistics.median(ratios), "bucket_mb": bucket_mb}
-    print(f"{model}: step with buckets of {bucket_mb} MiB over one reduction at the end {found['with/without']:.2f}")
+    with tempfile.TemporaryDirectory() as directory:
+        trace = pathlib.Path(directory, "trace.json")
+        options = ("steps", "--model", model, "--steps", str(steps), "--trace", str(trace))
+        job(2, *options, environment={"HPU_COLLECTIVE_BUCKET_MB": str(bucket_mb)})
+        hidden = hidden_share(trace)
+    found = {"with/without": statistics.median(ratios), "bucket_mb": bucket_mb, "hidden": hidden}
+    print(
+        f"{model}: step with buckets of {bucket_mb} MiB over one reduction at the end {found['with/without']:.2f}; "
+        f"{hidden:.0%} of the exchange is hidden behind computation",
+        flush=True,
+    )
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import pathlib
 import sys
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import tensorflow as tf
 from tensorflow.python.ops import collective_ops
 
 from benchmarks.models import CLASSES, transformer
-from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
+from habana_frameworks.tensorflow import device_trace, load_habana_module, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
 
 MIB = 1 << 20
@@ -115,8 +116,8 @@ MODELS: dict[str, tuple[Callable[[], tf.keras.Model], tuple[int, ...]]] = {
 }
 
 
-def time_steps(name: str, on_hpu: bool, steps: int) -> list[float]:
-    """Seconds of each step, after some that warm up."""
+def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) -> list[float]:
+    """Seconds of each step, after some that warm up; rank 0 writes a trace of them."""
     if on_hpu:
         load_habana_module()
     strategy = HPUStrategy() if on_hpu else tf.distribute.MultiWorkerMirroredStrategy()
@@ -141,13 +142,19 @@ def time_steps(name: str, on_hpu: bool, steps: int) -> list[float]:
 
         return strategy.run(replica, (inputs, labels))
 
-    seconds = []
-    for index in range(steps + 5):
-        begin = time.perf_counter()
-        step(inputs, labels).numpy()
-        if index >= 5:
+    def run(count: int) -> list[float]:
+        seconds = []
+        for _ in range(count):
+            begin = time.perf_counter()
+            step(inputs, labels).numpy()
             seconds.append(time.perf_counter() - begin)
-    return seconds
+        return seconds
+
+    run(5)
+    if trace is None or multinode_helpers.comm_rank() != 0:
+        return run(steps)
+    with device_trace.record(trace, detailed=False):
+        return run(steps)
 
 
 def main() -> None:
@@ -160,12 +167,13 @@ def main() -> None:
     steps.add_argument("--model", choices=MODELS, required=True)
     steps.add_argument("--cpu", action="store_true")
     steps.add_argument("--steps", type=int, required=True)
+    steps.add_argument("--trace", type=pathlib.Path, help="where rank 0 writes what its HPU does")
     arguments = parser.parse_args()
     result: Any
     if arguments.command == "reductions":
         result = time_reductions(arguments.mebibytes, arguments.rounds)
     else:
-        result = time_steps(arguments.model, not arguments.cpu, arguments.steps)
+        result = time_steps(arguments.model, not arguments.cpu, arguments.steps, arguments.trace)
     if multinode_helpers.comm_rank() == 0:
         sys.stdout.write(f"RESULT {json.dumps(result)}\n")
 

@@ -34,8 +34,23 @@ def cnn() -> tf.keras.Model:
     )
 
 
+def normed() -> tf.keras.Model:
+    """With statistics of the whole batch."""
+    layers = tf.keras.layers
+    return tf.keras.Sequential(
+        [
+            layers.Conv2D(8, 3, padding="same", input_shape=(12, 12, 1)),
+            layers.BatchNormalization(synchronized=True),
+            layers.ReLU(),
+            layers.Flatten(),
+            layers.Dense(CLASSES),
+        ]
+    )
+
+
 MODELS = {
     "cnn": (cnn, (12, 12, 1)),
+    "normed": (normed, (12, 12, 1)),
     "transformer": (lambda: transformer(depth=2, width=32, heads=2, length=16), (16, 32)),
 }
 
