@@ -50,6 +50,26 @@ HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);
 // Waits for all queued work and reports its first error in the same way. Does not acquire the device.
 HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
+// Streams of the device, as plugin/hal/stream.h numbers them.
+enum { HPU_STREAM_COMPUTE = 0, HPU_STREAM_HOST_TO_DEVICE = 1, HPU_STREAM_DEVICE_TO_HOST = 2 };
+
+// A point in a stream's work (plugin/device/timed_event.h). The functions return and report as hpu_acquire does.
+typedef struct hpu_event hpu_event;
+
+// Acquires the device. `timing`: whether the event keeps the time at which it is reached. `event` gets null on errors.
+HPU_EXPORT int32_t hpu_event_create(int32_t timing, hpu_event** event, hpu_buffer* message);
+// No other call with the event may run. Streams may still wait for it.
+HPU_EXPORT void hpu_event_destroy(hpu_event* event);
+// Marks the end of the work queued on the stream so far; again moves the event.
+HPU_EXPORT int32_t hpu_event_record(hpu_event* event, int32_t stream, hpu_buffer* message);
+// Holds later work of the stream back until the event is reached.
+HPU_EXPORT int32_t hpu_event_wait(const hpu_event* event, int32_t stream, hpu_buffer* message);
+HPU_EXPORT int32_t hpu_event_query(const hpu_event* event, int32_t* reached, hpu_buffer* message);
+HPU_EXPORT int32_t hpu_event_synchronize(const hpu_event* event, hpu_buffer* message);
+// Waits for both. FailedPrecondition (9) if one was not recorded or keeps no time.
+HPU_EXPORT int32_t hpu_event_elapsed(const hpu_event* begin, const hpu_event* end, double* milliseconds,
+                                     hpu_buffer* message);
+
 // --- kernels ---
 
 // What has been compiled, launched and run on the CPU so far, as a JSON object: "clusters" (each with "name", "ops",

@@ -2,9 +2,11 @@
 #ifndef HPU_PLUGIN_C_BUFFER_H_
 #define HPU_PLUGIN_C_BUFFER_H_
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "plugin/c_api.h"
 
@@ -17,6 +19,12 @@ inline hpu_buffer MakeBuffer(absl::string_view text) {
   std::memcpy(data, text.data(), text.size());
   data[text.size()] = '\0';
   return hpu_buffer{data, text.size()};
+}
+
+// The status's code; `message`, if not null, gets its text.
+inline int32_t ReportStatus(const absl::Status& status, hpu_buffer* message) {
+  if (message != nullptr) *message = MakeBuffer(status.message());
+  return static_cast<int32_t>(status.code());
 }
 
 }  // namespace hpu

@@ -54,12 +54,15 @@ def read_json(plugin: ctypes.CDLL, name: str) -> Any:
     return json.loads(take(plugin, call()))
 
 
-def check(plugin: ctypes.CDLL, name: str) -> None:
-    """Calls `int32_t name(hpu_buffer* message)`, which returns a status code; raises the message if it is not 0."""
+def check(plugin: ctypes.CDLL, name: str, *arguments: Any) -> None:
+    """Calls `int32_t name(arguments…, hpu_buffer* message)`, which returns a status code; raises the message if not 0.
+
+    Arguments that are no integers of 32 bits are given as ctypes' objects.
+    """
     message = Buffer()
     call = function(plugin, name)
     call.restype = ctypes.c_int32
-    code = call(ctypes.byref(message))
+    code = call(*arguments, ctypes.byref(message))
     text = take(plugin, message).decode(errors="replace")
     if code != 0:
         raise DeviceError(code, text)

@@ -12,7 +12,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
     values.Flag("HPU_MEMORY_MB", "int", "32768"),
     values.Flag("HPU_EMULATOR_MODULES", "int", "8"),
-    values.Flag("HPU_EMULATOR_TYPE", "string", "GAUDI2"),
+    values.Flag("HPU_DEVICE_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_KERNELS", "bool", "true"),
     values.Flag("HPU_EMULATOR_TARGET", "enum", "native", ("native", "generic")),
@@ -191,9 +191,11 @@ def emulator_modules() -> int:
     return values.parse_int(_BY_NAME["HPU_EMULATOR_MODULES"])
 
 
-def emulator_type() -> str:
-    """HPU_EMULATOR_TYPE: Model that the emulated card says it is (habana_device.get_type())."""
-    return values.parse_string(_BY_NAME["HPU_EMULATOR_TYPE"])
+def device_type() -> str:
+    """HPU_DEVICE_TYPE: Model that the emulated card says it is (habana_device.get_type()): GAUDI, GAUDI2, or any
+    other text.
+    """
+    return values.parse_string(_BY_NAME["HPU_DEVICE_TYPE"])
 
 
 def emulator_threads() -> int:

@@ -40,11 +40,6 @@ std::string DescribeDevice() {
   return std::move(json).Finish();
 }
 
-int32_t Report(const absl::Status& status, hpu_buffer* message) {
-  if (message != nullptr) *message = MakeBuffer(status.message());
-  return static_cast<int32_t>(status.code());
-}
-
 }  // namespace
 }  // namespace hpu
 
@@ -74,11 +69,11 @@ void hpu_memory_reset_peak(void) {
   static_cast<void>(cleared);  // nothing to clear before the device is acquired
 }
 
-int32_t hpu_acquire(hpu_buffer* message) { return hpu::Report(hpu::ProcessDevice::Get().status(), message); }
+int32_t hpu_acquire(hpu_buffer* message) { return hpu::ReportStatus(hpu::ProcessDevice::Get().status(), message); }
 
 int32_t hpu_synchronize(hpu_buffer* message) {
   hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
-  return hpu::Report(device == nullptr ? absl::OkStatus() : device->Synchronize(), message);
+  return hpu::ReportStatus(device == nullptr ? absl::OkStatus() : device->Synchronize(), message);
 }
 
 }  // extern "C"

@@ -45,7 +45,7 @@ class HpuDeviceFactory : public tensorflow::DeviceFactory {
   }
 
   tensorflow::Status GetDeviceDetails(int index, std::unordered_map<std::string, std::string>* details) override {
-    (*details)["device_name"] = flags::EmulatorType();
+    (*details)["device_name"] = flags::DeviceType();
     if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) {
       (*details)["device_name"] = device->hal().info().description;
     }

@@ -198,7 +198,7 @@ absl::Status Server::ServeDescribe(ServerCall* call) {
   response.mutable_versions()->set_last(kLastVersion);
   response.set_pid(static_cast<uint32_t>(getpid()));
   response.set_backend(std::string(backend_->name()));
-  response.set_type(flags::EmulatorType());
+  response.set_type(flags::DeviceType());
   HPU_ASSIGN_OR_RETURN(const uint64_t memory_bytes, common::DeviceMemoryBytes({}));
   for (int id = 0; id < modules_.size(); ++id) {
     proto::Module& module = *response.add_modules();

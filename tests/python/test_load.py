@@ -194,7 +194,7 @@ def test_device_queries(hpu: str) -> None:
 
 def test_device_type_is_a_setting() -> None:
     code = "from habana_frameworks.tensorflow import habana_device; print(habana_device.get_type())"
-    assert run_python(code, {"HPU_EMULATOR_TYPE": "GAUDI HL2000M"}).stdout == "GAUDI HL2000M\n"
+    assert run_python(code, {"HPU_DEVICE_TYPE": "GAUDI HL2000M"}).stdout == "GAUDI HL2000M\n"
 
 
 def test_optimizers_that_have_nothing_to_do_without_a_gpu() -> None:

@@ -26,7 +26,7 @@ def read() -> State:
 
 
 def _module(number: int, holder: modules.Holder | None) -> Module:
-    model = flags.emulator_type()
+    model = flags.device_type()
     if holder is None:
         return Module(number, model, memory_total=flags.memory_mb() << 20, memory_used=0)
     total, used = _memory(holder.pid)

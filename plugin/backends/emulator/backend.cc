@@ -26,7 +26,7 @@ class EmulatorBackend final : public hal::Backend {
     HPU_ASSIGN_OR_RETURN(common::ModuleLock lock, common::ModuleLock::Claim(options));
     hal::DeviceInfo info;
     info.backend = "emulator";
-    info.type = flags::EmulatorType();
+    info.type = flags::DeviceType();
     info.module_id = lock.module_id();
     info.description = absl::StrCat("emulated ", info.type, ", module ", info.module_id);
     HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));

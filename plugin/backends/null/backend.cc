@@ -27,7 +27,7 @@ class NullBackend final : public hal::Backend {
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
     hal::DeviceInfo info;
     info.backend = "null";
-    info.type = flags::EmulatorType();
+    info.type = flags::DeviceType();
     info.description = "null device (computes nothing)";
     info.module_id = candidates.front();
     HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));
