@@ -37,6 +37,10 @@ struct Defaults {
   bool exist = false;
   // Attributes that every default kernel constrains to int32: such kernels compute on the host, where int32 lives.
   std::set<std::string> int32_attributes;
+  // Other types of a single type attribute that default kernels take, all of whose arguments are in host memory, as
+  // Unpack's of int64; and whether they all are such kernels.
+  std::set<DataType> host_types;
+  bool only_on_host = true;
 };
 
 // Whether all arguments of a type attribute are in host memory. ZerosLike takes int32 in device memory and gives it in
@@ -48,6 +52,20 @@ bool KeepsOnHost(const KernelDef& kernel, const std::string& attribute) {
     return argument.type_attr() != attribute || absl::c_linear_search(kernel.host_memory_arg(), argument.name());
   };
   return absl::c_all_of(op->input_arg(), on_host) && absl::c_all_of(op->output_arg(), on_host);
+}
+
+// The type of a default kernel for one type, all of whose arguments are in host memory; else DT_INVALID.
+DataType HostType(const KernelDef& kernel) {
+  if (kernel.constraint_size() != 1 || kernel.constraint(0).allowed_values().list().type_size() != 1) {
+    return tensorflow::DT_INVALID;
+  }
+  const OpDef* op = nullptr;
+  if (!tensorflow::OpRegistry::Global()->LookUpOpDef(kernel.op(), &op).ok()) return tensorflow::DT_INVALID;
+  const auto on_host = [&](const OpDef::ArgDef& argument) {
+    return absl::c_linear_search(kernel.host_memory_arg(), argument.name());
+  };
+  const bool all = absl::c_all_of(op->input_arg(), on_host) && absl::c_all_of(op->output_arg(), on_host);
+  return all ? kernel.constraint(0).allowed_values().list().type(0) : tensorflow::DT_INVALID;
 }
 
 absl::flat_hash_map<std::string, Defaults> ReadDefaults() {
@@ -62,6 +80,12 @@ absl::flat_hash_map<std::string, Defaults> ReadDefaults() {
     }
     if (absl::c_any_of(int32, [&](const std::string& attribute) { return !KeepsOnHost(kernel, attribute); })) continue;
     Defaults& entry = defaults[kernel.op()];
+    const DataType host_type = HostType(kernel);
+    entry.only_on_host &= host_type != tensorflow::DT_INVALID;
+    if (host_type == tensorflow::DT_INT64) {
+      entry.host_types.insert(host_type);
+      continue;
+    }
     if (!entry.exist) {
       entry.int32_attributes = std::move(int32);
     } else {
@@ -176,7 +200,8 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const Defaults& defa
       types.erase(std::remove_if(types.begin(), types.end(),
                                  [&](DataType type) {
                                    // Variants have kernels of their own: what is in them no recipe can take.
-                                   return (type == tensorflow::DT_INT32) != is_int32 || type == tensorflow::DT_VARIANT;
+                                   return (type == tensorflow::DT_INT32) != is_int32 ||
+                                          type == tensorflow::DT_VARIANT || defaults.host_types.count(type) > 0;
                                  }),
                   types.end());
       possible = !types.empty();
@@ -276,6 +301,7 @@ bool RegisterAll() {
     if (op->name() == "Unique") continue;  // its result's size is data: only a cluster that uses it up may hold it
     const auto found = defaults.find(op->name());
     Defaults own = found == defaults.end() || DefaultTouchesData(op->name()) ? Defaults() : found->second;
+    if (!own.only_on_host) own.host_types.clear();
     if (own.exist && own.int32_attributes.empty()) continue;  // moves tensors only
     RegisterOp(*lowering, *op, own);
   }

@@ -12,6 +12,7 @@
 #include "plugin/passes/unused_nodes.h"
 #include "tensorflow/core/framework/attr_value_util.h"
 #include "tensorflow/core/framework/node_def_builder.h"
+#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/platform/logging.h"
@@ -210,6 +211,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
   }
   tensorflow::NodeDef definition;
   TF_RETURN_IF_ERROR(builder.Finalize(&definition));
+  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // types that the fused op does not take
   return definition;
 }
 

@@ -1,0 +1,135 @@
+// Lowerings of TensorFlow's resize ops and their gradients, in place of TensorFlow's own.
+//
+// TensorFlow's lowering of ResizeBilinear gives wrong numbers where an image becomes three times as large in one
+// direction and larger in the other (8 x 8 to 16 x 24), and nearest neighbours have a lowering without a gradient.
+// Here an image is multiplied by a matrix for each of the two directions, and a gradient by the same ones transposed.
+// An infinite pixel hence spoils its row and column, not only what is near it.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/compiler/compilation_device.h"
+#include "tensorflow/compiler/tf2xla/type_util.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/matrix.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+enum class Interpolation { kNearest, kBilinear };
+
+// How much each of `from` pixels counts for each of `to`: [to, from], float32.
+class Weights {
+ public:
+  Weights(Interpolation interpolation, bool align_corners, bool half_pixel_centers)
+      : interpolation_(interpolation), align_corners_(align_corners), half_pixel_centers_(half_pixel_centers) {}
+
+  xla::XlaOp Matrix(xla::XlaBuilder* builder, int64_t to, int64_t from) const {
+    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {to, from});
+    const xla::XlaOp place = Source(builder, xla::Iota(builder, shape, 0), to, from);
+    const xla::XlaOp pixel = xla::Iota(builder, shape, 1);
+    if (interpolation_ == Interpolation::kNearest) {
+      return xla::ConvertElementType(xla::Eq(place, pixel), xla::F32);
+    }
+    // Of the two pixels beside the place, each counts for what it is near; others are further away than 1.
+    const xla::XlaOp distance = xla::Abs(place - pixel);
+    return xla::Max(xla::ScalarLike(distance, 1.0f) - distance, xla::ScalarLike(distance, 0.0f));
+  }
+
+ private:
+  // The place in the source that each pixel of the result comes from, as TensorFlow's kernels on the CPU have it.
+  xla::XlaOp Source(xla::XlaBuilder* builder, xla::XlaOp pixel, int64_t to, int64_t from) const {
+    const bool corners = align_corners_ && to > 1;
+    const float scale =
+        corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1) : static_cast<float>(from) / to;
+    const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
+    xla::XlaOp place = half_pixel_centers_ ? (pixel + number(0.5f)) * number(scale) : pixel * number(scale);
+    if (interpolation_ == Interpolation::kNearest) {
+      place = align_corners_ ? xla::Floor(place + number(0.5f)) : xla::Floor(place);
+    } else if (half_pixel_centers_) {
+      place = place - number(0.5f);
+    }
+    return xla::Clamp(xla::ConstantR0<float>(builder, 0), place,
+                      xla::ConstantR0<float>(builder, static_cast<float>(from - 1)));
+  }
+
+  const Interpolation interpolation_;
+  const bool align_corners_;
+  const bool half_pixel_centers_;
+};
+
+template <Interpolation kInterpolation, bool kGradient>
+class ResizeLowering : public tensorflow::XlaOpKernel {
+ public:
+  explicit ResizeLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
+    OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
+  }
+
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, shape.status());
+    OP_REQUIRES(context, shape->rank() == 4,
+                absl::InvalidArgumentError("input must be 4-dimensional: " + shape->ToString()));
+    std::vector<int64_t> size;
+    if (kGradient && kInterpolation == Interpolation::kBilinear) {
+      const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
+      OP_REQUIRES_OK(context, original.status());
+      size = {original->dimensions(1), original->dimensions(2)};
+    } else {
+      OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(1, &size));
+    }
+    OP_REQUIRES(context,
+                size.size() == 2 && size[0] > 0 && size[1] > 0 && shape->dimensions(1) > 0 && shape->dimensions(2) > 0,
+                absl::InvalidArgumentError("sizes of images must be positive"));
+    xla::PrimitiveType type;
+    OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
+
+    const Weights weights(kInterpolation, align_corners_, half_pixel_centers_);
+    // Whole numbers of more than 24 bits would lose some in float32.
+    const bool wide = type == xla::F64 || type == xla::S32 || type == xla::S64;
+    xla::XlaOp image = xla::ConvertElementType(context->Input(0), wide ? xla::F64 : xla::F32);
+    for (const int dimension : {1, 2}) {
+      const int64_t from = shape->dimensions(dimension), to = size[dimension - 1];
+      if (from == to) continue;
+      const xla::XlaOp matrix =
+          kGradient ? weights.Matrix(context->builder(), from, to) : weights.Matrix(context->builder(), to, from);
+      const std::string_view equation = dimension == 1 ? (kGradient ? "ho,bhwc->bowc" : "oh,bhwc->bowc")
+                                                       : (kGradient ? "wo,bhwc->bhoc" : "ow,bhwc->bhoc");
+      image = xla::Einsum(xla::ConvertElementType(matrix, wide ? xla::F64 : xla::F32), image, equation,
+                          xla::PrecisionConfig::HIGHEST);
+    }
+    context->SetOutput(0, xla::ConvertElementType(image, type));
+  }
+
+ private:
+  bool align_corners_ = false;
+  bool half_pixel_centers_ = false;
+};
+
+template <typename Lowering>
+tensorflow::OpKernel* Make(tensorflow::OpKernelConstruction* construction) {
+  return new Lowering(construction);
+}
+
+template <typename Lowering>
+bool Register(const char* op, bool constant_size) {
+  tensorflow::XlaOpRegistrationBuilder builder = tensorflow::XlaOpRegistrationBuilder::Name(op);
+  builder.Device(kCompilationDevice);
+  if (constant_size) builder.CompileTimeConstantInput("size");
+  tensorflow::XlaOpRegistrar registrar(builder.Build(Make<Lowering>));
+  return true;
+}
+
+[[maybe_unused]] const bool registered =
+    Register<ResizeLowering<Interpolation::kBilinear, false>>("ResizeBilinear", true) &&
+    Register<ResizeLowering<Interpolation::kBilinear, true>>("ResizeBilinearGrad", false) &&
+    Register<ResizeLowering<Interpolation::kNearest, false>>("ResizeNearestNeighbor", true) &&
+    Register<ResizeLowering<Interpolation::kNearest, true>>("ResizeNearestNeighborGrad", true);
+
+}  // namespace
+}  // namespace hpu
