@@ -4,12 +4,15 @@ Importing this package imports no TensorFlow, prints nothing, touches no device 
 `load_habana_module()` gives TensorFlow the device `/device:HPU:0`.
 """
 
+from typing import Any
+
 from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
 from habana_frameworks.tensorflow._version import __version__
 from habana_frameworks.tensorflow.explanation import explain
 from habana_frameworks.tensorflow.library_loader import habana_ops, load_habana_module, load_op_library
 
 __all__ = [
+    "HabanaEstimator",
     "__version__",
     "explain",
     "habana_ops",
@@ -20,3 +23,12 @@ __all__ = [
     "multinode_helpers",
     "sysconfig",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What imports TensorFlow, and hence only when it is asked for."""
+    if name == "HabanaEstimator":
+        from habana_frameworks.tensorflow.habana_estimator import HabanaEstimator
+
+        return HabanaEstimator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

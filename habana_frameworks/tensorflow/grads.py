@@ -24,7 +24,9 @@ def register() -> None:
     with _lock:
         if _registered:
             return
-        for op, gradient in _gradients.items():
+        from habana_frameworks.tensorflow import _second_gradients
+
+        for op, gradient in {**_gradients, **_second_gradients.GRADIENTS}.items():
             tf.RegisterGradient(op)(gradient)
         _registered = True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import importlib
 import logging
 import os
 import pathlib
@@ -17,16 +18,24 @@ from habana_frameworks.tensorflow import (
     _c_api,
     _flag_values,
     _loss_scaling,
+    _op_override,
     errors,
     flags,
     grads,
     lib_utils,
     multinode_helpers,
+    util,
 )
 
 _logger = logging.getLogger(__name__)
 _lock = threading.RLock()
 _plugin: pathlib.Path | None = None
+
+
+# Ops that the plugin has no kernel for: functions of other ops, and the modules that have them.
+_COMPOSED = dict.fromkeys(
+    ("pyramid_roi_align", "pyramid_roi_align_grad_images"), "habana_frameworks.tensorflow.ops.roi_align"
+)
 
 
 class _LazyOps:
@@ -45,10 +54,12 @@ class _LazyOps:
         if name.startswith("__"):
             raise AttributeError(name)
         assert self._module is not None, f"looking for {name}, but habana module seems not to be loaded yet"
+        if name in _COMPOSED:
+            return getattr(importlib.import_module(_COMPOSED[name]), name)
         return getattr(self._module, name)
 
     def __dir__(self) -> list[str]:
-        return ["ops", *(dir(self._module) if self._module else ())]
+        return ["ops", *((*dir(self._module), *_COMPOSED) if self._module else ())]
 
 
 habana_ops = _LazyOps()
@@ -60,8 +71,8 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
     May be called more than once, from several threads, and before or after `hvd.init()`, but not after TensorFlow has
     fixed its devices, which the first eager op does. The device itself is acquired at its first use.
 
-    allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU. This release replaces what
-    TF_ENABLE_AUTO_MIXED_PRECISION needs (_loss_scaling). The first call decides.
+    allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU: those of _op_override, and
+    what TF_ENABLE_AUTO_MIXED_PRECISION needs (_loss_scaling). The first call decides.
 
     Raises a subclass of errors.HabanaModuleError; TensorFlow stays usable without an HPU. Raises errors.JobError if
     `hvd.init()` came before and did not find the launcher's other processes.
@@ -74,6 +85,7 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
             _profile_on_request()
             if allow_op_override:
                 _loss_scaling.scale_on_request(import_tensorflow())
+                _op_override.replace_symbols(import_tensorflow())
         import tensorflow as tf
 
         return list(tf.config.list_physical_devices("HPU"))
@@ -135,6 +147,7 @@ def _load() -> None:
 
     global _plugin
     report_unknown_settings()
+    _warn_of_other_keras()
     _translate_vlog_level()
     tf = import_tensorflow()
     (path,) = lib_utils.mandatory_libraries(tf.__version__)
@@ -220,6 +233,16 @@ def _check_backend(handle: ctypes.CDLL) -> None:
     error = _c_api.read_json(handle, "hpu_device_info").get("error")
     if error:
         raise errors.BackendError(f"{error} (docs/settings.md explains the settings)")
+
+
+def _warn_of_other_keras() -> None:
+    version = util.other_keras()
+    if version is not None:
+        _logger.warning(
+            "Keras %s is in use, which is not tf.keras of TensorFlow 2.15: models made with it were not tested on "
+            "the HPU (docs/keras.md). Install keras==2.15.* and import tensorflow.keras",
+            version,
+        )
 
 
 # TensorFlow has the second one since 1.15; Gaudi's guide writes the first.

@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator
 
-from habana_frameworks.tensorflow import lib_utils
+from habana_frameworks.tensorflow import lib_utils, util
 from habana_frameworks.tensorflow._version import __version__
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
@@ -23,6 +23,10 @@ def check() -> Iterator[Finding]:
         "hpu-tensorflow", Level.OK, f"{__version__} ({lib_utils.package_directory()})", data={"version": __version__}
     )
     yield _check_tensorflow()
+    other = util.other_keras()
+    if other is not None:
+        remedy = "pip install 'keras==2.15.*', and import tensorflow.keras"
+        yield Finding("Keras", Level.WARNING, f"{other} is installed: tf.keras of TensorFlow 2.15 is 2.15", remedy)
 
 
 def _check_tensorflow() -> Finding:

@@ -1,0 +1,15 @@
+"""habana_gelu: tf.nn.gelu as one fused op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from habana_frameworks.tensorflow.library_loader import habana_ops
+
+__all__ = ["habana_gelu"]
+
+
+def habana_gelu(features: Any, approximate: bool = False, name: str | None = None) -> tf.Tensor:
+    """Gaussian error linear unit of a tensor of floats; `approximate`: by tanh. Needs load_habana_module() before."""
+    return habana_ops.habana_gelu(tf.convert_to_tensor(features), approximate=bool(approximate), name=name)

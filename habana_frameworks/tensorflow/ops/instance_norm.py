@@ -1,0 +1,83 @@
+"""HabanaInstanceNormalization: normalisation of each sample's channels, as one fused op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from habana_frameworks.tensorflow.library_loader import habana_ops
+
+__all__ = ["HabanaInstanceNormalization"]
+
+_keras = tf.keras
+
+
+@tf.keras.utils.register_keras_serializable("habana_frameworks")
+class HabanaInstanceNormalization(tf.keras.layers.Layer):
+    """Mean and variance of each channel of each sample over all dimensions between batch and channels.
+
+    Takes the place of TensorFlow Addons' InstanceNormalization, whose arguments and weights (`gamma`, `beta`: one for
+    each channel) it has. Inputs: at least 3 dimensions, channels last, their number known. Needs load_habana_module()
+    before it is called; runs on the CPU, too.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1e-3,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        beta_regularizer: Any = None,
+        gamma_regularizer: Any = None,
+        beta_constraint: Any = None,
+        gamma_constraint: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        # The other class's configuration has these two, which follow from what it does.
+        groups, axis = kwargs.pop("groups", -1), kwargs.pop("axis", -1)
+        if (groups, axis) != (-1, -1):
+            raise ValueError(f"instance normalisation has groups=-1 and axis=-1, not groups={groups} and axis={axis}")
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.epsilon, self.center, self.scale = epsilon, center, scale
+        self.beta_initializer = _keras.initializers.get(beta_initializer)
+        self.gamma_initializer = _keras.initializers.get(gamma_initializer)
+        self.beta_regularizer = _keras.regularizers.get(beta_regularizer)
+        self.gamma_regularizer = _keras.regularizers.get(gamma_regularizer)
+        self.beta_constraint = _keras.constraints.get(beta_constraint)
+        self.gamma_constraint = _keras.constraints.get(gamma_constraint)
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the weights; ValueError for inputs of fewer than 3 dimensions or an unknown number of channels."""
+        shape = tf.TensorShape(input_shape)
+        if shape.rank is None or shape.rank < 3 or shape[-1] is None:
+            raise ValueError(
+                f"layer {self.name} takes inputs of at least 3 dimensions with a known last one, the channels; "
+                f"these have the shape {shape}"
+            )
+        self.gamma = self._weight("gamma", shape[-1]) if self.scale else None
+        self.beta = self._weight("beta", shape[-1]) if self.center else None
+        super().build(input_shape)
+
+    def _weight(self, name: str, channels: int) -> tf.Variable:
+        parts = {part: getattr(self, f"{name}_{part}") for part in ("initializer", "regularizer", "constraint")}
+        return self.add_weight(name, [channels], experimental_autocast=False, **parts)
+
+    def call(self, inputs: Any, training: Any = None) -> Any:
+        """Normalizes `inputs`, in whose type the result is; `training` makes no difference."""
+        x = tf.cast(inputs, self.dtype)
+        channels = [x.shape[-1]]
+        gamma = tf.ones(channels, x.dtype) if self.gamma is None else self.gamma
+        beta = tf.zeros(channels, x.dtype) if self.beta is None else self.beta
+        outputs = habana_ops.habana_instance_norm(x, beta=beta, gamma=gamma, epsilon=self.epsilon)[0]
+        return tf.cast(outputs, inputs.dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """What __init__ takes."""
+        parts = {}
+        for kind in ("initializer", "regularizer", "constraint"):
+            serialize = getattr(_keras, f"{kind}s").serialize
+            parts.update({f"{name}_{kind}": serialize(getattr(self, f"{name}_{kind}")) for name in ("beta", "gamma")})
+        config = {"epsilon": self.epsilon, "center": self.center, "scale": self.scale, "groups": -1, "axis": -1}
+        return {**super().get_config(), **config, **parts}

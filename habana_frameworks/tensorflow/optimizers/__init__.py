@@ -1,0 +1,1 @@
+"""What TensorFlow Addons had for optimizers, and programs for Gaudi use."""

@@ -1,0 +1,61 @@
+"""CyclicalLearningRate: a rate that rises and falls between two bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+__all__ = ["CyclicalLearningRate"]
+
+_SCALE_MODES = ("cycle", "iterations")
+
+
+@tf.keras.utils.register_keras_serializable("habana_frameworks")
+class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
+    """Rises from the initial rate to the maximal one in step_size steps and falls back in as many, again and again.
+
+    initial_learning_rate, maximal_learning_rate: numbers or scalar tensors.
+    step_size: half of a cycle, in steps.
+    scale_fn: scales the height of a peak by the number of the cycle, from 1, or of the step, from 0.
+    scale_mode: "cycle" or "iterations": which of the two scale_fn gets.
+
+    Takes the place of the class of the same name in TensorFlow Addons.
+    """
+
+    def __init__(
+        self,
+        initial_learning_rate: Any,
+        maximal_learning_rate: Any,
+        step_size: Any,
+        scale_fn: Callable[[Any], Any],
+        scale_mode: str = "cycle",
+        name: str = "CyclicalLearningRate",
+    ) -> None:
+        super().__init__()
+        if scale_mode not in _SCALE_MODES:
+            raise ValueError(f"scale_mode={scale_mode!r} is none of {', '.join(_SCALE_MODES)}")
+        self.initial_learning_rate = initial_learning_rate
+        self.maximal_learning_rate = maximal_learning_rate
+        self.step_size = step_size
+        self.scale_fn = scale_fn
+        self.scale_mode = scale_mode
+        self.name = name
+
+    def __call__(self, step: Any) -> Any:
+        """The rate at `step`, in the type of the initial rate."""
+        with tf.name_scope(self.name):
+            lowest = tf.convert_to_tensor(self.initial_learning_rate, name="initial_learning_rate")
+            highest = tf.cast(self.maximal_learning_rate, lowest.dtype)
+            step_size = tf.cast(self.step_size, lowest.dtype)
+            step = tf.cast(step, lowest.dtype)
+            cycle = tf.floor(1 + step / (2 * step_size))
+            from_peak = tf.abs(step / step_size - 2 * cycle + 1)
+            scale = self.scale_fn(cycle if self.scale_mode == "cycle" else step)
+            return lowest + (highest - lowest) * tf.maximum(tf.zeros([], lowest.dtype), 1 - from_peak) * scale
+
+    def get_config(self) -> dict[str, Any]:
+        """What __init__ takes; scale_fn as it is, so that a schedule in a saved model needs it to be serializable."""
+        names = ("initial_learning_rate", "maximal_learning_rate", "step_size", "scale_fn", "scale_mode")
+        return {name: getattr(self, name) for name in names}

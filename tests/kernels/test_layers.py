@@ -1,0 +1,235 @@
+"""Layers and functions on fused ops: their results and gradients are those of TensorFlow's own."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import _op_override, habana_ops, statistics
+from habana_frameworks.tensorflow.ops.gelu import habana_gelu
+from habana_frameworks.tensorflow.ops.instance_norm import HabanaInstanceNormalization
+from habana_frameworks.tensorflow.ops.layer_norm import HabanaLayerNormalization
+from tests.support.clusters import assert_launched
+from tests.support.compare import CPU, HPU, Tolerance, assert_close, assert_same_graph, with_gradients
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+TOLERANCE = Tolerance(2e-5, 2e-5)
+KerasLayerNormalization: Any = HabanaLayerNormalization.__mro__[1]
+
+
+def array(*shape: int, seed: int = 3) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32) * 1.5 + 0.3
+
+
+def assert_same_layer(ours: Any, theirs: Any, x: Any, tolerance: Tolerance = TOLERANCE) -> None:
+    """Results and gradients by inputs and weights: ours on the HPU, eagerly and in a graph, theirs on the CPU."""
+    ours.build(x.shape), theirs.build(x.shape)
+    weights = [array(*weight.shape, seed=index) for index, weight in enumerate(theirs.weights)]
+    ours.set_weights(weights), theirs.set_weights(weights)
+
+    def call(layer: Any) -> Any:
+        def results(x: tf.Tensor) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = layer(x)
+                loss = tf.reduce_sum(tf.sin(tf.cast(y, tf.float32)))
+            return y, tape.gradient(loss, [x, *layer.trainable_weights])
+
+        return results
+
+    with tf.device(CPU):
+        expected = call(theirs)(tf.constant(x))
+    with tf.device(HPU):
+        for function in (call(ours), tf.function(call(ours))):
+            assert_close(function(tf.constant(x)), expected, tolerance)
+    assert_launched()
+
+
+@pytest.mark.parametrize("axis", [-1, 1, [1, 2], [2, 1], [-1, -2, -3]], ids=str)
+@pytest.mark.parametrize("parts", [{}, {"center": False}, {"scale": False, "epsilon": 1e-5}], ids=str)
+def test_layer_normalization(axis: Any, parts: dict[str, Any]) -> None:
+    options = {"axis": axis, **parts}
+    assert_same_layer(HabanaLayerNormalization(**options), KerasLayerNormalization(**options), array(2, 3, 4, 5))
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
+def test_layer_normalization_of_other_types(policy: str) -> None:
+    x = array(4, 6) if policy == "mixed_bfloat16" else array(4, 6).astype(np.float64)
+    tolerance = Tolerance(5e-2, 5e-2) if policy == "mixed_bfloat16" else TOLERANCE
+    assert_same_layer(HabanaLayerNormalization(dtype=policy), KerasLayerNormalization(dtype=policy), x, tolerance)
+
+
+def test_layer_normalization_is_a_keras_layer() -> None:
+    layer = HabanaLayerNormalization(axis=[1, 2], epsilon=1e-12, name="LayerNorm", gamma_regularizer="l2")
+    assert HabanaLayerNormalization.from_config(layer.get_config()).get_config() == layer.get_config()
+    # A case that Keras's own layer takes: the rows differ, not what is normalized.
+    ragged = tf.RaggedTensor.from_row_lengths(array(5, 3), [2, 3])
+    own, keras = HabanaLayerNormalization(), KerasLayerNormalization()
+    own.build([None, None, 3]), keras.build([None, None, 3])
+    np.testing.assert_allclose(own(ragged).to_tensor(), keras(ragged).to_tensor(), atol=1e-5)
+    with pytest.raises(ValueError, match="Invalid value for `axis` argument"):
+        HabanaLayerNormalization(axis=4)(tf.zeros([2, 3]))
+
+
+@pytest.mark.parametrize("shape", [(2, 6, 5, 3), (2, 4, 3, 2, 3), (2, 7, 3)], ids=str)
+@pytest.mark.parametrize("parts", [{}, {"center": False}, {"scale": False, "epsilon": 1e-6}], ids=str)
+def test_instance_normalization(shape: tuple[int, ...], parts: dict[str, Any]) -> None:
+    theirs = tf.keras.layers.GroupNormalization(groups=-1, axis=-1, **parts)
+    assert_same_layer(HabanaInstanceNormalization(**parts), theirs, array(*shape))
+
+
+def test_instance_normalization_is_a_keras_layer() -> None:
+    layer = HabanaInstanceNormalization(gamma_initializer="random_normal", beta_constraint="non_neg")
+    config = layer.get_config()
+    assert (config["groups"], config["axis"]) == (-1, -1)
+    assert HabanaInstanceNormalization.from_config(config).get_config() == config
+    with pytest.raises(ValueError, match="at least 3 dimensions with a known last one"):
+        layer(tf.zeros([2, 3]))
+    with pytest.raises(ValueError, match="groups=2"):
+        HabanaInstanceNormalization(groups=2)
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+def test_gelu(approximate: bool) -> None:
+    x = array(5, 7)
+    with tf.device(CPU):
+        expected = with_gradients(lambda x: tf.nn.gelu(x, approximate))(tf.constant(x))
+    with tf.device(HPU):
+        function = with_gradients(lambda x: habana_gelu(x, approximate, name="gelu"))
+        assert_close(function(tf.constant(x)), expected, TOLERANCE)
+        assert_close(tf.function(function)(tf.constant(x)), expected, TOLERANCE)
+
+
+SECOND: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
+    "gelu": (habana_gelu, tf.nn.gelu, (3, 4)),
+    "layer_norm": (HabanaLayerNormalization(), KerasLayerNormalization(), (3, 6)),
+    "instance_norm": (HabanaInstanceNormalization(), tf.keras.layers.GroupNormalization(groups=-1), (2, 4, 3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_gradients_of_gradients(name: str) -> None:
+    """As gradient penalties take them."""
+    ours, theirs, shape = SECOND[name]
+
+    def penalty(function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(x: tf.Tensor) -> Any:
+            with tf.GradientTape() as outer:
+                outer.watch(x)
+                with tf.GradientTape() as inner:
+                    inner.watch(x)
+                    y = tf.reduce_sum(function(x) ** 3)
+                slope = inner.gradient(y, x)
+                norm = tf.reduce_sum(slope**2)
+            return slope, outer.gradient(norm, x)
+
+        return run
+
+    x = array(*shape)
+    with tf.device(CPU):
+        expected = penalty(theirs)(tf.constant(x))
+    with tf.device(HPU):
+        actual = tf.function(penalty(ours))(tf.constant(x))
+    assert_close(actual, expected, Tolerance(1e-3, 1e-3))
+
+
+def reference_roi_align(images: Any, counts: Any, boxes: Any, levels: Any, size: int, ratio: int, stride: Any) -> Any:
+    """The definition, one sample after the other; `stride`: what coordinates are divided by, by level."""
+    result = np.zeros([*boxes.shape[:2], size, size, images[0].shape[-1]], np.float32)
+    for batch, box in np.ndindex(*boxes.shape[:2]):
+        if box >= counts[batch, 0]:
+            continue
+        image = images[levels[batch, box, 0]][batch]
+        y1, x1, y2, x2 = boxes[batch, box] / stride[levels[batch, box, 0]]
+        for place in np.ndindex(size, size):
+            for sample in np.ndindex(ratio, ratio):
+                y = y1 + (y2 - y1) * (place[0] + (sample[0] + 0.5) / ratio) / size
+                x = x1 + (x2 - x1) * (place[1] + (sample[1] + 0.5) / ratio) / size
+                y, x = np.clip(y, 0, image.shape[0] - 1), np.clip(x, 0, image.shape[1] - 1)
+                top, left = int(y), int(x)
+                bottom, right = min(top + 1, image.shape[0] - 1), min(left + 1, image.shape[1] - 1)
+                v, h = y - top, x - left
+                upper = image[top, left] * (1 - h) + image[top, right] * h
+                lower = image[bottom, left] * (1 - h) + image[bottom, right] * h
+                result[batch, box][place] += (upper * (1 - v) + lower * v) / ratio**2
+    return result
+
+
+BOXES = np.array([[[4, 8, 40, 60], [0, 0, 63, 63], [-9, 3, 30, 99]], [[8, 8, 8, 8], [1, 2, 3, 4], [5, 6, 50, 61]]])
+LEVELS = np.array([[[0], [1], [1]], [[0], [0], [1]]], np.int32)
+COUNTS = np.array([[3], [2]], np.int32)
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+@pytest.mark.parametrize("coordinates", ["input", "level", "parts"])
+def test_pyramid_roi_align(ratio: int, coordinates: str) -> None:
+    images = [array(2, 16, 16, 3), array(2, 8, 8, 3, seed=4)]
+    sizes = {"input": [4, 8], "level": [1, 1], "parts": [1, 1]}[coordinates]
+    boxes = BOXES.astype(np.float32) / {"input": 1, "level": 4, "parts": 64}[coordinates]
+    scaled = boxes * np.where(LEVELS == 0, 16, 8) if coordinates == "parts" else boxes
+    expected = reference_roi_align(images, COUNTS, scaled, LEVELS, 3, ratio, sizes)
+    options = {"use_abs_coords": coordinates != "parts", "scale_to_level": coordinates == "input"}
+
+    def align(first: tf.Tensor, second: tf.Tensor) -> tf.Tensor:
+        return habana_ops.pyramid_roi_align(
+            [first, second], COUNTS, boxes, LEVELS, output_size=[3, 3], sampling_ratio=ratio, **options
+        )
+
+    (result, gradients) = assert_same_graph(align, *images, tolerance=TOLERANCE)
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+    with tf.device(HPU):
+        named = habana_ops.pyramid_roi_align_grad_images(
+            [tf.constant(image) for image in images],
+            tf.ones_like(result),
+            COUNTS,
+            boxes,
+            LEVELS,
+            image_pyramid_shapes=[[16, 16], [8, 8]],
+            sampling_ratio=ratio,
+            **options,
+        )
+    assert_close(named, gradients, TOLERANCE)
+
+
+def test_pyramid_roi_align_says_what_is_wrong() -> None:
+    image, boxes = tf.zeros([2, 16, 16, 3]), tf.zeros([2, 3, 4])
+    with pytest.raises(ValueError, match="takes a list of images"):
+        habana_ops.pyramid_roi_align(image, COUNTS, boxes, LEVELS)
+    with pytest.raises(ValueError, match="sampling_ratio=0"):
+        habana_ops.pyramid_roi_align([image], COUNTS, boxes, LEVELS, sampling_ratio=0)
+    with pytest.raises(ValueError, match=r"image 0 of the pyramid has the shape \(None, None, 16, 3\)"):
+        tf.function(lambda x: habana_ops.pyramid_roi_align([x], COUNTS, boxes, LEVELS)).get_concrete_function(
+            tf.TensorSpec([None, None, 16, 3])
+        )
+
+
+def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path) -> None:
+    assert issubclass(tf.keras.layers.LayerNormalization, HabanaLayerNormalization)
+    model = tf.keras.Sequential(
+        [
+            tf.keras.layers.Dense(4, input_shape=[3], activation=tf.keras.activations.gelu),
+            tf.keras.layers.LayerNormalization(),
+        ]
+    )
+    model.save(tmp_path / "model.keras")
+    model.save_weights(tmp_path / "weights.h5")
+    with _op_override.original_symbols(tf):
+        assert tf.keras.layers.LayerNormalization is KerasLayerNormalization
+        plain = tf.keras.models.load_model(tmp_path / "model.keras")
+        assert type(plain.layers[1]) is KerasLayerNormalization
+        plain.load_weights(tmp_path / "weights.h5")
+    x = array(5, 3)
+    with tf.GradientTape() as tape:
+        y = model(x)  # eagerly, by the fused op
+    assert tape.gradient(y, model.trainable_variables)[0] is not None
+    np.testing.assert_allclose(y, plain(x), atol=1e-5)
+    ops = {op.type for op in tf.function(model).get_concrete_function(tf.TensorSpec([5, 3])).graph.get_operations()}
+    assert not any(op.startswith("Habana") for op in ops), "graphs are TensorFlow's own"
+    assert issubclass(tf.keras.layers.LayerNormalization, HabanaLayerNormalization)
+    assert statistics.get().fallbacks == 0

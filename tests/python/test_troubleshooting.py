@@ -1,0 +1,28 @@
+"""docs/troubleshooting.md quotes messages that the code has."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.support.processes import ROOT
+
+HEADINGS = re.findall(r"^### `([^`]+)`", (ROOT / "docs" / "troubleshooting.md").read_text(), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def sources() -> str:
+    """All string literals, with those joined that the compiler joins."""
+    files = [*(ROOT / "plugin").rglob("*.cc"), *(ROOT / "habana_frameworks").rglob("*.py")]
+    text = "".join(path.read_text() for path in files)
+    return re.sub(r'"\s*\n\s*f?"', "", text)
+
+
+@pytest.mark.parametrize("message", HEADINGS)
+def test_quoted_message_exists(message: str, sources: str) -> None:
+    assert message in sources
+
+
+def test_there_are_messages() -> None:
+    assert len(HEADINGS) > 10
