@@ -13,6 +13,7 @@ JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 SOAK_ARGS ?=
+KERAS_ARGS ?=
 
 ifeq ($(origin PYTHON),command line)
   PACKAGES :=
@@ -34,7 +35,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote pytest cts horovod lint format generate wheel bench soak soak-clients soak-server asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote pytest cts horovod lint format generate wheel bench keras soak soak-clients soak-server asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -128,6 +129,10 @@ TRAINING_TESTS := tests/equality tests/precision tests/examples/test_examples.py
 test-remote: build ## the training tests on a device server: the emulator's numbers, bit for bit
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
+
+keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/keras.md; KERAS_ARGS=--check compares
+	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/keras.md)
+	$(PYTHON) -m pytest tests/keras -m slow $(PYTEST_ARGS)
 
 soak-clients: build ## 8 processes on a device server for 10 minutes, killed at random; SOAK_ARGS='--minutes 30'
 	$(PYTHON) -m tests.soak.kill_clients $(SOAK_ARGS)

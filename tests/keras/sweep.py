@@ -1,0 +1,96 @@
+"""Runs everything public of tf.keras on the HPU and on the CPU: `python -m tests.keras.sweep --write docs/keras.md`.
+
+Exit code: 0; 1 if a number is wrong, a case fails, or --check finds the page to be another; 2 for wrong arguments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# Ops outside of clusters run as on a card: compiled, the first time too.
+os.environ.setdefault("HPU_EAGER_COMPILE_AFTER", "0")
+
+from habana_frameworks.tensorflow import load_habana_module
+from tests.keras import backend_cases, layer_cases, page, part_cases
+from tests.keras.case import Case, Outcome, Verdict, quiet, run
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "keras.md"
+
+
+def cases(only: str = "") -> Iterator[Case]:
+    """Those in whose title the regular expression is found."""
+    for module in (layer_cases, part_cases, backend_cases):
+        yield from (case for case in module.cases() if re.search(only, case.title))
+
+
+def same_names() -> Mapping[str, Sequence[str]]:
+    """Other names of the same thing, by title."""
+    import tensorflow as tf
+
+    keras = tf.keras
+    modules = {
+        "activations": keras.activations,
+        "losses": keras.losses,
+        "metrics": keras.metrics,
+        "optimizers": keras.optimizers,
+        "optimizers.legacy": keras.optimizers.legacy,
+        "initializers": keras.initializers,
+        "regularizers": keras.regularizers,
+        "constraints": keras.constraints,
+    }
+    found = {f"layers.{name}": same for name, same in layer_cases.names().items()}
+    for kind, module in modules.items():
+        found.update({f"{kind}.{name}": same for name, same in part_cases.names(module).items()})
+    return found
+
+
+def _run_all(only: str, shown: bool) -> list[Outcome]:
+    import tensorflow as tf
+
+    quiet()
+    load_habana_module()
+    outcomes = []
+    for case in cases(only):
+        outcomes.append(run(case))
+        tf.keras.backend.clear_session()
+        if shown:
+            reasons = "".join(f"\n    {reason}" for reason in outcomes[-1].reasons)
+            print(f"{outcomes[-1].verdict.value:20} {case.title}{reasons}", file=sys.stderr, flush=True)  # noqa: T201
+    return outcomes
+
+
+def main() -> int:
+    """The program."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases in whose title this is found")
+    parser.add_argument("--json", action="store_true", help="print the outcomes as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no line for each case")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--write", type=pathlib.Path, metavar="FILE", help="write the page")
+    what.add_argument("--check", action="store_true", help=f"fail where {PAGE.name} is another")
+    arguments = parser.parse_args()
+    if arguments.only and (arguments.write or arguments.check):
+        parser.error("the page is of all cases: --only goes with neither --write nor --check")
+    outcomes = _run_all(arguments.only, not arguments.quiet)
+    bad = [outcome for outcome in outcomes if outcome.verdict in (Verdict.WRONG, Verdict.FAILED)]
+    text = page.write(outcomes, same_names()) if outcomes else ""
+    if arguments.write:
+        arguments.write.write_text(text)
+    if arguments.json:
+        print(json.dumps([{**dataclasses.asdict(o), "verdict": o.verdict.name} for o in outcomes]))  # noqa: T201
+    if arguments.check and PAGE.read_text() != text:
+        print(f"{PAGE} is not what this sweep finds: write it again (make keras)", file=sys.stderr)  # noqa: T201
+        return 1
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

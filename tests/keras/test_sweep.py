@@ -1,0 +1,65 @@
+"""The Keras sweep: nothing public is left out, and a sample of it runs; `make keras` runs all of it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.keras import page, sweep
+from tests.keras.case import Case, Outcome, Verdict, given, run
+
+pytestmark = pytest.mark.usefixtures("hpu")
+
+SAMPLE = (
+    "layers.Conv2DTranspose", "layers.Embedding", "layers.GRU", "layers.LayerNormalization", "layers.Dropout",
+    "layers.Conv2D (channels first)", "layers.UpSampling2D", "losses.CategoricalCrossentropy (from logits)",
+    "metrics.AUC", "optimizers.Adam (moving average)", "initializers.GlorotUniform", "backend.ctc_batch_cost",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cases() -> dict[str, Case]:
+    found = list(sweep.cases())
+    assert len({case.title for case in found}) == len(found), "two cases of one name"
+    return {case.title: case for case in found}
+
+
+def test_the_page_has_a_line_for_each_case(cases: dict[str, Case]) -> None:
+    text = re.sub(r"\s+", " ", sweep.PAGE.read_text())
+    left_out = [c.title for c in cases.values() if f"`{c.name}`" not in text and f"`{c.title}`" not in text]
+    assert not left_out, f"write docs/keras.md again (make keras): {left_out}"
+
+
+@pytest.mark.parametrize("title", SAMPLE)
+def test_sample(cases: dict[str, Case], title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HPU_EAGER_COMPILE_AFTER", "0")
+    outcome = run(cases[title])
+    assert outcome.verdict is (Verdict.PARTLY if "ctc" in title else Verdict.HPU), outcome
+    assert outcome.ops >= outcome.hpu_ops > 0
+    if outcome.verdict is Verdict.PARTLY:
+        assert any(reason.startswith("CTCLoss: ") for reason in outcome.reasons)
+
+
+def test_what_is_wrong_is_found() -> None:
+    x = np.ones([3], np.float32)
+    wrong = Case("test", "wrong", lambda: tf.sin, (x,), reference=lambda: tf.cos)
+    assert run(wrong).verdict is Verdict.WRONG
+    failing = Case("test", "failing", lambda: given, (x,), options={"nothing": 1})
+    outcome = run(failing)
+    assert outcome.verdict is Verdict.FAILED and "nothing" in outcome.reasons[0]
+
+
+def test_page() -> None:
+    outcomes = [
+        Outcome("layers.Dense", Verdict.HPU, 5, 5),
+        Outcome("layers.Hashing", Verdict.PARTLY, 1, 3, ("AsString: strings | text",)),
+        Outcome("optimizers.legacy.Adam (clipped)", Verdict.WRONG, 5, 5, ("is off by 2",)),
+    ]
+    text = page.write(outcomes, {"layers.Dense": ["Same"]})
+    assert "| layers | 2 | 1 (50 %) | 1 | 0 |" in text and "| **all** | 3 | 1 (33 %) | 1 | 1 |" in text
+    assert "| `layers.Hashing` | 1 of 3 | AsString: strings / text |" in text
+    assert "| `optimizers.legacy.Adam (clipped)` | 5 of 5 | **wrong**: is off by 2 |" in text
+    assert "## Wholly on the HPU: layers\n\n`Dense` = `Same`." in text
