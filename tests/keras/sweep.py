@@ -15,8 +15,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# Ops outside of clusters run as on a card: compiled, the first time too.
-os.environ.setdefault("HPU_EAGER_COMPILE_AFTER", "0")
 
 from habana_frameworks.tensorflow import load_habana_module
 from tests.keras import backend_cases, layer_cases, page, part_cases
@@ -56,6 +54,8 @@ def _run_all(only: str, shown: bool) -> list[Outcome]:
     import tensorflow as tf
 
     quiet()
+    # Ops outside of clusters run as on a card: compiled, the first time too.
+    os.environ.setdefault("HPU_EAGER_COMPILE_AFTER", "0")
     load_habana_module()
     outcomes = []
     for case in cases(only):
