@@ -1,0 +1,179 @@
+// Collective operations among two devices of one process.
+#include <cstring>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/cts/fixture.h"
+
+namespace hpu::cts {
+namespace {
+
+constexpr int kRanks = 2;
+constexpr uint64_t kCount = 5003;  // shares of ranks and blocks of work do not divide it
+
+// A device with what it needs to take part. Members go in the reverse order.
+struct Rank {
+  std::unique_ptr<hal::Device> device;
+  std::unique_ptr<hal::Memory> memory;
+  std::unique_ptr<hal::HostBuffer> host;
+  std::unique_ptr<hal::Stream> stream;
+  std::unique_ptr<hal::Communicator> communicator;
+
+  float* data() { return static_cast<float*>(host->data()); }
+  hal::DeviceAddress at(uint64_t element) { return memory->address() + element * sizeof(float); }
+  void Write(uint64_t count) { EXPECT_OK(stream->CopyToDevice(data(), at(0), count * sizeof(float))); }
+  absl::Status Read(uint64_t first, uint64_t count) {
+    EXPECT_OK(stream->CopyToHost(at(first), data(), count * sizeof(float)));
+    return stream->Synchronize();
+  }
+};
+
+class CommunicatorTest : public CtsTest {
+ protected:
+  void SetUp() override {
+    CtsTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    ReleaseDevice();
+    for (Rank& rank : ranks_) {
+      rank.device = Value(Acquire());
+      ASSERT_NE(nullptr, rank.device);
+      rank.memory = Value(rank.device->AllocateMemory(4 * kRanks * kCount * sizeof(float)));
+      rank.host = Value(rank.device->AllocateHost(4 * kRanks * kCount * sizeof(float)));
+      rank.stream = Value(rank.device->CreateStream(hal::StreamKind::kCompute));
+    }
+    const std::string id = Value(ranks_[0].device->CreateCommunicatorId());
+    std::vector<std::thread> threads;
+    for (int r = 0; r < kRanks; ++r) {
+      threads.emplace_back([this, r, id] {
+        hal::CommunicatorOptions options;
+        options.id = id;
+        options.rank = r;
+        options.size = kRanks;
+        ranks_[r].communicator = Value(ranks_[r].device->CreateCommunicator(options));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (Rank& rank : ranks_) ASSERT_NE(nullptr, rank.communicator);
+  }
+
+  // Element i of rank r.
+  static float Element(int r, uint64_t i) { return static_cast<float>(r * 10 + i % 7); }
+  static float Sum(uint64_t i) { return Element(0, i) + Element(1, i); }
+  void WriteElements(uint64_t count) {
+    for (int r = 0; r < kRanks; ++r) {
+      for (uint64_t i = 0; i < count; ++i) ranks_[r].data()[i] = Element(r, i);
+      ranks_[r].Write(count);
+      ASSERT_OK(ranks_[r].stream->Synchronize());
+    }
+  }
+
+  Rank ranks_[kRanks];
+};
+
+TEST_P(CommunicatorTest, AllReduceInPlaceAndBeside) {
+  for (const uint64_t to : {uint64_t{0}, kCount}) {
+    WriteElements(kCount);
+    for (Rank& rank : ranks_) {
+      EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(to), kCount, hal::DataType::kFloat32,
+                                             hal::ReduceOp::kSum));
+    }
+    for (Rank& rank : ranks_) {
+      ASSERT_OK(rank.Read(to, kCount));
+      for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Sum(i), rank.data()[i]) << i;
+    }
+  }
+}
+
+TEST_P(CommunicatorTest, GatherScatterAndBroadcast) {
+  WriteElements(kRanks * kCount);
+  for (Rank& rank : ranks_) {
+    hal::Communicator& all = *rank.communicator;
+    EXPECT_OK(all.AllGather(*rank.stream, rank.at(0), rank.at(kRanks * kCount), kCount, hal::DataType::kFloat32));
+  }
+  for (Rank& rank : ranks_) {
+    ASSERT_OK(rank.Read(kRanks * kCount, kRanks * kCount));
+    for (uint64_t i = 0; i < kRanks * kCount; ++i) {
+      ASSERT_EQ(Element(static_cast<int>(i / kCount), i % kCount), rank.data()[i]) << i;
+    }
+    EXPECT_OK(rank.communicator->ReduceScatter(*rank.stream, rank.at(0), rank.at(kRanks * kCount), kCount,
+                                               hal::DataType::kFloat32, hal::ReduceOp::kMax));
+  }
+  for (int r = 0; r < kRanks; ++r) {
+    ASSERT_OK(ranks_[r].Read(kRanks * kCount, kCount));
+    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Element(kRanks - 1, r * kCount + i), ranks_[r].data()[i]) << i;
+    EXPECT_OK(ranks_[r].communicator->Broadcast(*ranks_[r].stream, r == 1 ? ranks_[r].at(0) : 0, ranks_[r].at(0),
+                                                kCount, hal::DataType::kFloat32, 1));
+  }
+  for (Rank& rank : ranks_) {
+    ASSERT_OK(rank.Read(0, kCount));
+    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Element(1, i), rank.data()[i]) << i;
+  }
+}
+
+TEST_P(CommunicatorTest, TransfersOfAGroupStartTogether) {
+  WriteElements(kCount);
+  for (int r = 0; r < kRanks; ++r) {
+    Rank& rank = ranks_[r];
+    EXPECT_OK(rank.communicator->BeginGroup());
+    EXPECT_OK(rank.communicator->Send(*rank.stream, rank.at(0), kCount, hal::DataType::kFloat32, (r + 1) % kRanks));
+    EXPECT_OK(rank.communicator->Receive(*rank.stream, rank.at(kCount), kCount, hal::DataType::kFloat32,
+                                         (r + kRanks - 1) % kRanks));
+    EXPECT_OK(rank.communicator->EndGroup());
+  }
+  for (int r = 0; r < kRanks; ++r) {
+    ASSERT_OK(ranks_[r].Read(kCount, kCount));
+    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Element((r + kRanks - 1) % kRanks, i), ranks_[r].data()[i]) << i;
+  }
+}
+
+TEST_P(CommunicatorTest, SizesThatDifferAreAnErrorOfAllThatNamesThem) {
+  for (int r = 0; r < kRanks; ++r) {
+    EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 10 + r,
+                                                hal::DataType::kFloat32, hal::ReduceOp::kSum));
+  }
+  for (Rank& rank : ranks_) {
+    const absl::Status status = rank.stream->Synchronize();
+    for (int r = 0; r < kRanks; ++r) {
+      ExpectError(status, absl::StatusCode::kInvalidArgument,
+                  absl::StrCat("rank ", r, ": AllReduce of ", 10 + r, " elements of float32"));
+    }
+  }
+  WriteElements(4);  // the communicator is as good as before
+  for (Rank& rank : ranks_) {
+    EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(0), 4, hal::DataType::kFloat32,
+                                           hal::ReduceOp::kSum));
+  }
+  for (Rank& rank : ranks_) {
+    ASSERT_OK(rank.Read(0, 4));
+    EXPECT_EQ(Sum(3), rank.data()[3]);
+  }
+}
+
+TEST_P(CommunicatorTest, ARankThatLeavesEndsTheWaitOfTheOthers) {
+  for (int r = 0; r < kRanks - 1; ++r) {
+    EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 4,
+                                                hal::DataType::kFloat32, hal::ReduceOp::kSum));
+  }
+  ranks_[kRanks - 1].communicator.reset();
+  for (int r = 0; r < kRanks - 1; ++r) {
+    ExpectError(ranks_[r].stream->Synchronize(), absl::StatusCode::kAborted, "rank 1");
+  }
+}
+
+TEST_P(CommunicatorTest, WhatCannotBeIsRefusedAtOnce) {
+  hal::Communicator& one = *ranks_[0].communicator;
+  hal::Stream& stream = *ranks_[0].stream;
+  const hal::DeviceAddress address = ranks_[0].at(0);
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  ExpectError(one.Broadcast(stream, address, address, 4, hal::DataType::kFloat32, kRanks), kInvalid, "no rank 2");
+  ExpectError(one.Send(stream, address, 4, hal::DataType::kFloat32, 0), kInvalid, "itself");
+  ExpectError(one.AllGather(stream, address, address + 1, uint64_t{1} << 40, hal::DataType::kFloat32), kInvalid);
+  ExpectError(one.AllReduce(*ranks_[1].stream, address, address, 4, hal::DataType::kFloat32, hal::ReduceOp::kSum),
+              kInvalid, "another device");
+  ExpectError(one.EndGroup(), absl::StatusCode::kFailedPrecondition);
+}
+
+HPU_CTS_SUITE(CommunicatorTest);
+
+}  // namespace
+}  // namespace hpu::cts
