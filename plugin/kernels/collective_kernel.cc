@@ -108,7 +108,9 @@ class Run {
     TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
     TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
-    traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), inputs_[0].TotalBytes());
+    // The first form of CollectiveBcastRecv takes nothing.
+    const uint64_t bytes = inputs_.empty() ? 0 : inputs_[0].TotalBytes();
+    traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), bytes);
     watch_ = CollectiveWatch::Get().Begin(*context_, receives ? nullptr : &inputs_[0]);
     call_.emplace(context_, kernel_, cpu, host->runner(), std::move(inputs_));
     kernel_->ComputeAsync(call_->context(), [this] { CopyOutputs(); });
