@@ -100,7 +100,7 @@ def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, li
 
 
 MODELS: dict[str, tuple[Callable[[], tf.keras.Model], tuple[int, ...]]] = {
-    "transformer": (lambda: transformer(depth=2, width=128, heads=4, length=64), (64, 128)),
+    "transformer": (lambda: transformer(depth=2, width=128, heads=4, length=64), (64, 32)),
     "cnn": (
         lambda: tf.keras.Sequential(
             [
