@@ -21,6 +21,12 @@ def test_random_programs_agree_with_numpy_and_disagreements_name_ranks_and_sizes
         assert f"[{rank}] errors agree" in result.output, result.output
 
 
+def test_a_missing_rank_is_an_error() -> None:
+    # TensorFlow gives a collective up while its transport still uses it, and a rank may crash after the error.
+    result = run_job(3, PROGRAMS, "--missing-rank", check=False)
+    assert "] the missing rank is an error" in result.output, result.output
+
+
 def test_the_example() -> None:
     result = run_job(2, ROOT / "examples" / "collectives.py")
     assert "[0] sum [3. 3.]; all [1. 1. 2. 2.]; rank 0's [1. 1.]; from rank 1 [2. 2.]" in result.output
