@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tensorboard.plugins.hparams import api as hparams_api
@@ -126,11 +126,32 @@ class ExamplesPerSecondEstimatorHook(tf.compat.v1.train.StepCounterHook):
             _v1.logging.info("step %d: %s", global_step, text)
 
 
-class _KerasRate(tf.keras.callbacks.Callback):
-    """Measures steps per second over every n steps, or over at least as many seconds."""
+def _write_v2(writer: Any, values: Mapping[str, float], step: int) -> None:
+    with tf.device("/device:CPU:0"), writer.as_default():
+        for tag, value in values.items():
+            tf.summary.scalar(tag, value, step=step)
+    writer.flush()
 
-    def __init__(self, every_n_steps: int, every_n_secs: float | None, batch_size: int | None) -> None:
+
+class _KerasRate(tf.keras.callbacks.Callback):
+    """Measures steps per second over every n steps, or over at least as many seconds.
+
+    Subclasses say by which kind of writer: `_open(directory)`, `_write(writer, values, step)`.
+    """
+
+    _open: Callable[[str], Any]
+    _write: Callable[[Any, Mapping[str, float], int], None]
+
+    def __init__(
+        self,
+        every_n_steps: int = 1,
+        every_n_secs: float | None = None,
+        output_dir: str | None = None,
+        summary_writer: Any = None,
+        batch_size: int | None = None,
+    ) -> None:
         super().__init__()
+        self._writer = summary_writer or self._open(output_dir or ".")
         self._every_n_steps, self._every_n_secs, self._batch_size = every_n_steps, every_n_secs, batch_size
         self._step = self._last_step = 0
         self._last_time = 0.0
@@ -148,56 +169,24 @@ class _KerasRate(tf.keras.callbacks.Callback):
         values = {"global_step/sec": steps / seconds}
         if self._batch_size is not None:
             values["examples/sec"] = self._batch_size * steps / seconds
-        self._write(values, self._step)
-
-    def _write(self, values: Mapping[str, float], step: int) -> None:
-        raise NotImplementedError
+        self._write(self._writer, values, self._step)
 
 
 class ExamplesPerSecondKerasHookV1(_KerasRate):
     """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, by a FileWriter of TensorFlow 1."""
 
-    def __init__(
-        self,
-        every_n_steps: int = 1,
-        every_n_secs: float | None = None,
-        output_dir: str | None = None,
-        summary_writer: Any = None,
-        batch_size: int | None = None,
-    ) -> None:
-        super().__init__(every_n_steps, every_n_secs, batch_size)
-        self._writer = summary_writer or _file_writer(output_dir or ".")
-
-    def _write(self, values: Mapping[str, float], step: int) -> None:
-        _add_scalars(self._writer, values, step)
+    _open = staticmethod(_file_writer)
+    _write = staticmethod(_add_scalars)
 
 
 class ExamplesPerSecondKerasHookV2(_KerasRate):
     """The same by a writer of tf.summary."""
 
-    def __init__(
-        self,
-        every_n_steps: int = 1,
-        every_n_secs: float | None = None,
-        output_dir: str | None = None,
-        summary_writer: Any = None,
-        batch_size: int | None = None,
-    ) -> None:
-        super().__init__(every_n_steps, every_n_secs, batch_size)
-        self._writer = summary_writer or tf.summary.create_file_writer(output_dir or ".")
-
-    def _write(self, values: Mapping[str, float], step: int) -> None:
-        _write_v2(self._writer, values, step)
+    _open = staticmethod(tf.summary.create_file_writer)
+    _write = staticmethod(_write_v2)
 
 
 ExamplesPerSecondKerasHook = ExamplesPerSecondKerasHookV1
-
-
-def _write_v2(writer: Any, values: Mapping[str, float], step: int) -> None:
-    with tf.device("/device:CPU:0"), writer.as_default():
-        for tag, value in values.items():
-            tf.summary.scalar(tag, value, step=step)
-    writer.flush()
 
 
 class _HParams(tf.keras.callbacks.TensorBoard):
