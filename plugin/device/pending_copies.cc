@@ -18,6 +18,7 @@ absl::Status PendingCopies::Add(hal::DeviceAddress address, uint64_t bytes, hal:
 }
 
 absl::Status PendingCopies::WaitFor(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream) {
+  if (!any() || bytes == 0) return absl::OkStatus();
   std::lock_guard<std::mutex> lock(mutex_);
   const auto has_ended = [](const Copy& copy) {
     const absl::StatusOr<bool> reached = copy.ended->Query();
@@ -67,9 +68,7 @@ class WaitingStream final : public StreamWrapper {
   }
 
  private:
-  absl::Status WaitFor(hal::DeviceAddress address, uint64_t bytes) {
-    return copies_.any() && bytes > 0 ? copies_.WaitFor(address, bytes, inner()) : absl::OkStatus();
-  }
+  absl::Status WaitFor(hal::DeviceAddress address, uint64_t bytes) { return copies_.WaitFor(address, bytes, inner()); }
 
   // Results and temporaries too: they may take the memory of a tensor that was dropped while it was copied.
   absl::Status WaitForAll(const hal::Recipe& recipe, const hal::LaunchArguments& arguments) {

@@ -86,6 +86,10 @@ class ProcessDevice {
   // Queues a copy within the device on the compute stream. The ranges must not overlap.
   absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes);
 
+  // Holds later work of `stream`, one of the caller's own, back until the copies that are pending to the range have
+  // ended. (Work on the device's streams waits for them by itself.)
+  absl::Status OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
+
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended.
   void AfterCompute(std::function<void(absl::Status)> done);
   // Waits for all queued work; returns the first error of it.

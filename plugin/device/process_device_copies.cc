@@ -170,6 +170,10 @@ absl::Status ProcessDevice::CopyOnDevice(hal::DeviceAddress source, hal::DeviceA
   return compute_->CopyOnDevice(source, destination, bytes);
 }
 
+absl::Status ProcessDevice::OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream) {
+  return static_cast<DeviceArena&>(*arena_).copies().WaitFor(address, bytes, stream);
+}
+
 void ProcessDevice::AfterCompute(Done done) { Complete(*compute_, std::move(done)); }
 
 void ProcessDevice::Complete(hal::Stream& stream, Done done) {

@@ -64,6 +64,9 @@ absl::Status FabricGroup::Reduce(const FabricReduction& reduction, std::function
   } else {
     TF_RETURN_IF_ERROR(device_->events().Order(device_->compute(), *stream_));
   }
+  const uint64_t bytes = reduction.count * hal::SizeOf(reduction.dtype);
+  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(reduction.source, bytes, *stream_));
+  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(reduction.destination, bytes, *stream_));
   TF_RETURN_IF_ERROR(communicator_->AllReduce(*stream_, reduction.source, reduction.destination, reduction.count,
                                               reduction.dtype, reduction.op));
   return stream_->AddCallback([this, done = std::move(done)](const absl::Status& status) {

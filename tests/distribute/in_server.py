@@ -34,6 +34,14 @@ def check(key: int, dtype: tf.DType, merge: str) -> int:
     return key + 2
 
 
+def check_copies_in_flight(key: int) -> None:
+    """What is reduced as soon as it is made has arrived."""
+    for value in range(4):
+        own = tf.constant(np.full(1 << 22, value + RANK, np.float32))
+        reduced = reduce(own, key + value)
+        assert set(reduced.numpy().tolist()) == {SIZE * value + SIZE * (SIZE - 1) / 2}
+
+
 def bytes_to_host() -> int:
     """That the server has given to this process."""
     modules = server.describe(os.environ["HPU_BACKEND"]).modules
@@ -51,6 +59,7 @@ def main() -> None:
         reduced = reduce(big, 1000)
         assert bytes_to_host() == before, "the data went through the worker"
         assert set(reduced.numpy().tolist()) == {SIZE * (SIZE + 1) / 2}
+        check_copies_in_flight(3000)
         for dtype in (tf.float32, tf.bfloat16, tf.float16, tf.float64, tf.int64):
             for merge in MERGE:
                 key = check(key, dtype, merge)
