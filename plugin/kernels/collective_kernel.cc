@@ -15,8 +15,8 @@
 #include "plugin/device/hpu_device.h"
 #include "plugin/device/process_device.h"
 #include "plugin/kernels/collective_watch.h"
+#include "plugin/kernels/exchange_call.h"
 #include "plugin/kernels/fabric_reduction.h"
-#include "plugin/kernels/host_call.h"
 #include "plugin/kernels/host_device.h"
 #include "plugin/kernels/staged_tensor.h"
 #include "plugin/trace/trace.h"
@@ -62,8 +62,9 @@ absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Te
 // One execution: copies to the host, the CPU's kernel, copies back. Deletes itself at the end.
 class Run {
  public:
-  Run(OpKernelContext* context, ProcessDevice& device, AsyncOpKernel* kernel, AsyncOpKernel::DoneCallback done)
-      : context_(context), device_(device), kernel_(kernel), done_(std::move(done)) {}
+  Run(OpKernelContext* context, ProcessDevice& device, std::shared_ptr<AsyncOpKernel> kernel,
+      AsyncOpKernel::DoneCallback done)
+      : context_(context), device_(device), kernel_(std::move(kernel)), done_(std::move(done)) {}
 
   void Start() {
     waiting_ = context_->num_inputs() + 1;
@@ -112,8 +113,8 @@ class Run {
     const uint64_t bytes = inputs_.empty() ? 0 : inputs_[0].TotalBytes();
     traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), bytes);
     watch_ = CollectiveWatch::Get().Begin(*context_, receives ? nullptr : &inputs_[0]);
-    call_.emplace(context_, kernel_, cpu, host->runner(), std::move(inputs_));
-    kernel_->ComputeAsync(call_->context(), [this] { CopyOutputs(); });
+    call_ = std::make_unique<ExchangeCall>(context_, kernel_, cpu, host->runner(), std::move(inputs_));
+    call_->Start([this] { CopyOutputs(); });
     return absl::OkStatus();
   }
 
@@ -122,7 +123,10 @@ class Run {
     traced_.reset();
     std::vector<Tensor> outputs;
     const absl::Status exchanged = call_->TakeOutputs(&outputs);
-    if (!exchanged.ok()) return End(exchanged);
+    if (!exchanged.ok()) {
+      ExchangeCall::Keep(std::move(call_));
+      return End(exchanged);
+    }
     call_.reset();
     if (context_->output_memory_type(0) == tensorflow::HOST_MEMORY) {
       context_->set_output(0, outputs[0]);
@@ -146,7 +150,7 @@ class Run {
 
   OpKernelContext* const context_;
   ProcessDevice& device_;
-  AsyncOpKernel* const kernel_;
+  const std::shared_ptr<AsyncOpKernel> kernel_;
   AsyncOpKernel::DoneCallback done_;
   std::atomic<int> waiting_{0};
   absl::Mutex mutex_;
@@ -155,7 +159,7 @@ class Run {
   std::vector<Tensor> inputs_;
   std::unique_ptr<CollectiveWatch::Entry> watch_;
   std::optional<trace::Scope> traced_;  // while the workers exchange
-  std::optional<HostCall> call_;
+  std::unique_ptr<ExchangeCall> call_;
 };
 
 class StartKernel : public tensorflow::OpKernel {
@@ -195,9 +199,9 @@ class CollectiveKernel : public AsyncOpKernel {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
-    kernel_ = *std::move(kernel);
-    OP_REQUIRES(construction, kernel_->AsAsync() != nullptr,
+    OP_REQUIRES(construction, (*kernel)->AsAsync() != nullptr,
                 absl::InternalError(absl::StrCat(type_string(), " waits for other workers in its CPU kernel")));
+    kernel_.reset((*kernel).release()->AsAsync());
   }
 
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
@@ -206,11 +210,11 @@ class CollectiveKernel : public AsyncOpKernel {
     if (FabricGroup* group = FabricFor(context, reduce_op_)) {
       return ReduceInFabric(context, group, *reduce_op_, std::move(done));
     }
-    (new Run(context, **device, kernel_->AsAsync(), std::move(done)))->Start();
+    (new Run(context, **device, kernel_, std::move(done)))->Start();
   }
 
  private:
-  std::unique_ptr<tensorflow::OpKernel> kernel_;
+  std::shared_ptr<AsyncOpKernel> kernel_;
   const std::optional<hal::ReduceOp> reduce_op_;
 };
 

@@ -25,7 +25,8 @@ absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensor
   return std::unique_ptr<tensorflow::OpKernel>(kernel);
 }
 
-HostCall::HostCall(tensorflow::OpKernelContext* outer, tensorflow::OpKernel* kernel, tensorflow::Device* cpu,
+HostCall::HostCall(tensorflow::OpKernelContext* outer, tensorflow::CancellationManager* cancellation,
+                   tensorflow::OpKernel* kernel, tensorflow::Device* cpu,
                    std::function<void(std::function<void()>)>* runner, std::vector<Tensor> inputs)
     : inputs_(std::move(inputs)), input_attributes_(inputs_.size()), output_attributes_(kernel->num_outputs()) {
   values_.reserve(inputs_.size());
@@ -35,7 +36,7 @@ HostCall::HostCall(tensorflow::OpKernelContext* outer, tensorflow::OpKernel* ker
   params_.op_kernel = kernel;
   params_.device = cpu;
   params_.resource_manager = cpu->resource_manager();
-  params_.cancellation_manager = outer->cancellation_manager();
+  params_.cancellation_manager = cancellation;
   params_.collective_executor = outer->collective_executor();
   params_.inputs = values_;
   params_.input_alloc_attrs = input_attributes_;

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "tensorflow/core/framework/cancellation.h"
 #include "tensorflow/core/framework/device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -22,9 +23,11 @@ absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensor
 // Used by one thread at a time; must stay where it is until the kernel has called back.
 class HostCall {
  public:
-  // `outer` is the HPU kernel's context, whose step the call belongs to. All but the inputs outlive this object.
-  HostCall(tensorflow::OpKernelContext* outer, tensorflow::OpKernel* kernel, tensorflow::Device* cpu,
-           std::function<void(std::function<void()>)>* runner, std::vector<tensorflow::Tensor> inputs);
+  // `outer` is the HPU kernel's context, whose step the call belongs to; `cancellation` cancels the call, and may be
+  // null. All but `outer` and the inputs outlive this object.
+  HostCall(tensorflow::OpKernelContext* outer, tensorflow::CancellationManager* cancellation,
+           tensorflow::OpKernel* kernel, tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
+           std::vector<tensorflow::Tensor> inputs);
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 

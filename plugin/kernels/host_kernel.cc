@@ -16,7 +16,8 @@ class HostKernel : public HostProgram {
 
   absl::Status Run(tensorflow::OpKernelContext* outer, std::vector<tensorflow::Tensor> inputs,
                    std::vector<tensorflow::Tensor>* outputs) override {
-    HostCall call(outer, kernel_.get(), host_->device(), host_->runner(), std::move(inputs));
+    HostCall call(outer, outer->cancellation_manager(), kernel_.get(), host_->device(), host_->runner(),
+                  std::move(inputs));
     if (tensorflow::AsyncOpKernel* async = kernel_->AsAsync()) {
       absl::Notification done;
       async->ComputeAsync(call.context(), [&done] { done.Notify(); });
