@@ -79,6 +79,15 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
     assert digests.as_expected(name), f"{name}: other results than in the run of --same-results"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def counters() -> None:
+    """Each file counts from zero: what ran before, in whatever order, does not show in its counters."""
+    from habana_frameworks.tensorflow import library_loader, statistics
+
+    if library_loader.is_loaded():
+        statistics.reset()
+
+
 @pytest.fixture(scope="session")
 def hpu(backend: None) -> str:
     """The device's name; the module is loaded. For tests that run something on it."""
