@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/hal/status_macros.h"
@@ -11,11 +12,10 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "max_gradient.1";
-// Inner elements that are compared side by side, in registers. Windows overlap, so that two threads must not share an
-// image's lanes: a piece of work is some lanes of one outer index.
-constexpr int64_t kLanes = 32;
 // Larger windows are left to XLA.
 constexpr int64_t kMostPlaces = 512;
+// Where there are fewer images than work for all threads, each takes that many of an image's lanes: a cache line.
+constexpr int64_t kFewLanes = 16;
 
 struct Piece {
   const float* input;
@@ -23,8 +23,7 @@ struct Piece {
   float* output;
   const WindowTable* table;
   int64_t outer;
-  int64_t lane;
-  int64_t lanes;
+  Shard lanes;
 };
 
 // Where in the image each element of window `o` is, in row-major order; how many there are.
@@ -45,43 +44,58 @@ HPU_INLINE int64_t FindElements(const WindowTable& table, const int64_t (&o)[3],
   return count;
 }
 
-HPU_INLINE void AddWindow(const float* input, const float* gradient, float* output, const int64_t* offsets,
-                          int64_t count, int64_t lanes) {
-  float greatest[kLanes];
-  int32_t place[kLanes];
-  HPU_SIMD
-  for (int64_t i = 0; i < lanes; ++i) {
-    greatest[i] = input[offsets[0] + i];
-    place[i] = 0;
-  }
-  for (int32_t p = 1; p < count; ++p) {
-    const float* from = input + offsets[p];
+// One window, whose elements lie at `offsets` of an image.
+struct Window {
+  const float* input;
+  const float* gradient;
+  float* output;
+  const int64_t* offsets;
+  int32_t count;
+};
+
+struct AddWindow {
+  template <int n>
+  static HPU_INLINE void Run(const Window& window, int64_t lane) {
+    const float* const input = window.input + lane;
+    float greatest[n];
+    int32_t place[n];
     HPU_SIMD
-    for (int64_t i = 0; i < lanes; ++i) {
-      // Read before the choice: a choice of what to read would not become vector code.
-      const float old = greatest[i], next = from[i];
-      const int32_t old_place = place[i];
-      greatest[i] = old >= next ? old : next;
-      place[i] = old >= next ? old_place : p;
+    for (int i = 0; i < n; ++i) {
+      greatest[i] = input[window.offsets[0] + i];
+      place[i] = 0;
+    }
+    for (int32_t p = 1; p < window.count; ++p) {
+      const float* from = input + window.offsets[p];
+      HPU_SIMD
+      for (int i = 0; i < n; ++i) {
+        // Read before the choice: a choice of what to read would not become vector code.
+        const float old = greatest[i], next = from[i];
+        const int32_t old_place = place[i];
+        greatest[i] = old >= next ? old : next;
+        place[i] = old >= next ? old_place : p;
+      }
+    }
+    float more[n];
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) more[i] = window.gradient[lane + i];
+    for (int32_t p = 0; p < window.count; ++p) {
+      float* to = window.output + window.offsets[p] + lane;
+      HPU_SIMD
+      for (int i = 0; i < n; ++i) {
+        const float value = more[i];
+        to[i] += place[i] == p ? value : 0.0f;
+      }
     }
   }
-  for (int32_t p = 0; p < count; ++p) {
-    float* to = output + offsets[p];
-    HPU_SIMD
-    for (int64_t i = 0; i < lanes; ++i) {
-      const float more = gradient[i];
-      to[i] += place[i] == p ? more : 0.0f;
-    }
-  }
-}
+};
 
 HPU_INLINE void AddWindows(const Piece& piece) {
   const Windows& w = piece.table->windows();
-  const float* input = piece.input + piece.outer * w.inputs() * w.inner + piece.lane;
-  const float* gradient = piece.gradient + piece.outer * w.outputs() * w.inner + piece.lane;
-  float* output = piece.output + piece.outer * w.inputs() * w.inner + piece.lane;
+  const float* input = piece.input + piece.outer * w.inputs() * w.inner;
+  const float* gradient = piece.gradient + piece.outer * w.outputs() * w.inner;
+  float* output = piece.output + piece.outer * w.inputs() * w.inner;
   for (int64_t i = 0; i < w.inputs(); ++i) {
-    for (int64_t lane = 0; lane < piece.lanes; ++lane) output[i * w.inner + lane] = 0;
+    for (int64_t lane = piece.lanes.begin; lane < piece.lanes.end; ++lane) output[i * w.inner + lane] = 0;
   }
   int64_t offsets[kMostPlaces];
   for (int64_t a = 0; a < w.dimensions[0].output; ++a) {
@@ -89,13 +103,8 @@ HPU_INLINE void AddWindows(const Piece& piece) {
       for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
         const int64_t count = FindElements(*piece.table, {a, b, c}, offsets);
         if (count == 0) continue;
-        if (piece.lanes == kLanes) {
-          AddWindow(input, gradient, output, offsets, count, kLanes);
-        } else if (piece.lanes == kLanes / 2) {
-          AddWindow(input, gradient, output, offsets, count, kLanes / 2);
-        } else {
-          AddWindow(input, gradient, output, offsets, count, piece.lanes);
-        }
+        const Window window{input, gradient, output, offsets, static_cast<int32_t>(count)};
+        OverLanes<AddWindow>(window, piece.lanes.begin, piece.lanes.end);
       }
     }
   }
@@ -108,12 +117,15 @@ class MaxGradientKernel final : public Kernel {
   explicit MaxGradientKernel(const Windows& windows) : table_(windows) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    const int64_t blocks = (table_.windows().inner + kLanes - 1) / kLanes;
-    RunShards(call.pool, table_.windows().outer * blocks, 1, [&](Shard shard) {
-      const int64_t lane = shard.begin % blocks * kLanes;
+    const Windows& windows = table_.windows();
+    // Windows overlap, so that two threads must not share an image's lanes.
+    const int64_t wanted = windows.outer < 2 * call.pool.threads() ? kFewLanes : windows.inner;
+    const int64_t blocks = (windows.inner + wanted - 1) / wanted;
+    RunShards(call.pool, windows.outer * blocks, 1, [&](Shard shard) {
+      const int64_t lane = shard.begin % blocks * wanted;
       AddPiece({static_cast<const float*>(call.operands[0]), static_cast<const float*>(call.operands[1]),
-                static_cast<float*>(call.results[0]), &table_, shard.begin / blocks, lane,
-                std::min(kLanes, table_.windows().inner - lane)});
+                static_cast<float*>(call.results[0]), &table_, shard.begin / blocks,
+                Shard{lane, std::min(lane + wanted, windows.inner)}});
     });
     return absl::OkStatus();
   }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "plugin/backends/emulator/kernels/bfloat16.h"
+#include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/hal/status_macros.h"
@@ -14,8 +15,6 @@ namespace {
 using Function = WindowReduction::Function;
 
 constexpr char kName[] = "window_reduction.1";
-// Elements that are combined side by side, in registers.
-constexpr int64_t kLanes = 64;
 
 // A row: the windows of one outer index and one index of the first two dimensions.
 struct Rows {
@@ -39,32 +38,44 @@ struct Max {
   }
 };
 
+// One window.
+template <typename T>
+struct Place {
+  const T* image;
+  T* output;
+  const WindowTable& table;
+  const int64_t (&o)[3];
+};
+
 template <typename T, typename F>
-HPU_INLINE void ReduceLanes(const T* image, T* output, const WindowTable& table, const int64_t (&o)[3], int64_t lane,
-                            int64_t lanes) {
-  float sum[kLanes];
-  HPU_SIMD
-  for (int64_t i = 0; i < lanes; ++i) sum[i] = F::kInitial;
-  const Windows& w = table.windows();
-  const auto& [planes, rows, columns] = w.dimensions;
-  for (int64_t a = 0; a < planes.window; ++a) {
-    const int64_t plane = table.InputOf(0, o[0], a);
-    if (plane < 0) continue;
-    for (int64_t b = 0; b < rows.window; ++b) {
-      const int64_t row = table.InputOf(1, o[1], b);
-      if (row < 0) continue;
-      for (int64_t c = 0; c < columns.window; ++c) {
-        const int64_t column = table.InputOf(2, o[2], c);
-        if (column < 0) continue;
-        const T* from = image + ((plane * rows.input + row) * columns.input + column) * w.inner + lane;
-        HPU_SIMD
-        for (int64_t i = 0; i < lanes; ++i) sum[i] = F::Of(sum[i], Load(from + i));
+struct ReduceWindow {
+  template <int n>
+  static HPU_INLINE void Run(const Place<T>& place, int64_t lane) {
+    float sum[n];
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) sum[i] = F::kInitial;
+    const Windows& w = place.table.windows();
+    const auto& [planes, rows, columns] = w.dimensions;
+    for (int64_t a = 0; a < planes.window; ++a) {
+      const int64_t plane = place.table.InputOf(0, place.o[0], a);
+      if (plane < 0) continue;
+      for (int64_t b = 0; b < rows.window; ++b) {
+        const int64_t row = place.table.InputOf(1, place.o[1], b);
+        if (row < 0) continue;
+        for (int64_t c = 0; c < columns.window; ++c) {
+          const int64_t column = place.table.InputOf(2, place.o[2], c);
+          if (column < 0) continue;
+          const T* from = place.image + ((plane * rows.input + row) * columns.input + column) * w.inner + lane;
+          HPU_SIMD
+          for (int i = 0; i < n; ++i) sum[i] = F::Of(sum[i], Load(from + i));
+        }
       }
     }
+    T* const to = place.output + lane;
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) StoreExact(sum[i], to + i);
   }
-  HPU_SIMD
-  for (int64_t i = 0; i < lanes; ++i) StoreExact(sum[i], output + i);
-}
+};
 
 template <typename T, typename F>
 HPU_INLINE void ReduceRows(const Rows& work) {
@@ -77,11 +88,7 @@ HPU_INLINE void ReduceRows(const Rows& work) {
     T* output = static_cast<T*>(work.output) + r * columns * w.inner;
     for (int64_t column = 0; column < columns; ++column, output += w.inner) {
       const int64_t o[3] = {plane, row, column};
-      int64_t lane = 0;
-      for (; lane + kLanes <= w.inner; lane += kLanes)
-        ReduceLanes<T, F>(input, output + lane, *work.table, o, lane, kLanes);
-      for (; lane + 16 <= w.inner; lane += 16) ReduceLanes<T, F>(input, output + lane, *work.table, o, lane, 16);
-      if (lane < w.inner) ReduceLanes<T, F>(input, output + lane, *work.table, o, lane, w.inner - lane);
+      OverLanes<ReduceWindow<T, F>>(Place<T>{input, output, *work.table, o}, 0, w.inner);
     }
   }
 }
