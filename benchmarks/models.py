@@ -1,4 +1,5 @@
-"""The models that benchmarks and tests train: an MLP, a CNN, a transformer encoder, ResNet-50, a U-Net and an LSTM.
+"""The models that benchmarks and tests train: an MLP, a CNN, a transformer encoder, ResNet-50, a U-Net, an LSTM,
+MobileNetV2 and an encoder of BERT-small's size.
 
 None has dropout and all take dense inputs, so that a train step from equal weights gives the same numbers wherever it
 runs, and XLA can compile the whole of it.
@@ -58,18 +59,30 @@ def _encoder_layer(x: tf.Tensor, width: int, heads: int) -> tf.Tensor:
     return x + layers.Dense(width)(layers.Dense(4 * width, activation="gelu")(normal))
 
 
-def transformer(depth: int = 4, width: int = 128, heads: int = 4, length: int = 64) -> tf.keras.Model:
+def transformer(
+    depth: int = 4, width: int = 128, heads: int = 4, length: int = 64, name: str = "transformer"
+) -> tf.keras.Model:
     layers = tf.keras.layers
     inputs = tf.keras.Input((length, 32))
     x = layers.Dense(width)(inputs)
     for _ in range(depth):
         x = _encoder_layer(x, width, heads)
     x = layers.LayerNormalization(epsilon=1e-6)(x)
-    return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalAveragePooling1D()(x)), name="transformer")
+    return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalAveragePooling1D()(x)), name=name)
+
+
+def bert_small() -> tf.keras.Model:
+    return transformer(depth=4, width=512, heads=8, length=128, name="bert_small")
 
 
 def resnet50() -> tf.keras.Model:
     return tf.keras.applications.ResNet50(
+        weights=None, input_shape=(96, 96, 3), classes=CLASSES, classifier_activation=None
+    )
+
+
+def mobilenet() -> tf.keras.Model:
+    return tf.keras.applications.MobileNetV2(
         weights=None, input_shape=(96, 96, 3), classes=CLASSES, classifier_activation=None
     )
 
@@ -130,6 +143,8 @@ PROBLEMS = {
         Problem("resnet50", resnet50, (96, 96, 3), 8),
         Problem("unet", unet, (64, 64, 1), 4, label_shape=(64, 64)),
         Problem("lstm", lstm, (24, 32), 16),
+        Problem("mobilenet", mobilenet, (96, 96, 3), 8),
+        Problem("bert_small", bert_small, (128, 32), 4),
     )
 }
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import json
 import os
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from benchmarks.models import PROBLEMS, Arrays, Problem, Trainer
 
 # name: device, jit_compile
 WAYS = {"hpu": ("/device:HPU:0", False), "jit": ("/device:CPU:0", True), "cpu": ("/device:CPU:0", False)}
+RATIOS = (("hpu", "jit"), ("hpu", "cpu"), ("jit", "cpu"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +38,6 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         ways = self.times.seconds
-        ratios = [(name, base) for name in ("hpu", "jit") for base in ("jit", "cpu") if name != base]
         return {
             "model": self.problem,
             "optimizer": self.optimizer,
@@ -45,7 +47,7 @@ class Result:
             "step_seconds": {name: dataclasses.asdict(self.times.summary(name)) for name in ways},
             "ratios": {
                 f"{name}/{base}": dataclasses.asdict(self.times.ratio(name, base))
-                for name, base in ratios
+                for name, base in RATIOS
                 if name in ways and base in ways
             },
         }
@@ -64,7 +66,11 @@ def repeated(trainer: Trainer, batch: Arrays) -> Callable[[int], None]:
 
 
 def in_use(device: str) -> int:
-    """Bytes that are allocated on the device, and from which its peak counts from now on."""
+    """Bytes that are allocated on the device, and from which its peak counts from now on.
+
+    With oneDNN, TensorFlow's allocator for the CPU counts allocations of more than 256 KB alone: its figures are a
+    lower bound, and near zero for small models.
+    """
     name = device.removeprefix("/device:")
     tf.config.experimental.reset_memory_stats(name)
     return int(tf.config.experimental.get_memory_info(name)["current"])
@@ -85,6 +91,7 @@ def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seco
     peak_bytes: dict[str, int] = {}
     for name in ways:
         device, jit_compile = WAYS[name]
+        gc.collect()  # models before this one, which hold themselves in cycles
         before = in_use(device)
         trainer = Trainer(problem, device, optimizer, jit_compile, weights=weights)
         weights = weights or trainer.model.get_weights()
@@ -106,10 +113,19 @@ def print_result(result: Result) -> None:
         spread = f"{1000 * step['low']:.2f} to {1000 * step['high']:.2f}"
         first = result.first_step_seconds[name]
         print(f"  {name:<8} {1000 * step['median']:9.2f} ms  ({spread}; first step {first:.2f} s)")
-    peaks = ", ".join(f"{name} {count / 1e6:.1f} MB" for name, count in result.peak_bytes.items())
+    peaks = ", ".join(
+        f"{name} {'at least ' if 'CPU' in WAYS[name][0] else ''}{count / 1e6:.1f} MB"
+        for name, count in result.peak_bytes.items()
+    )
     print(f"  most memory, weights and optimizer included: {peaks}")
     for name, ratio in data["ratios"].items():
         print(f"  {name:<8} {ratio['median']:9.3f}     ({ratio['low']:.3f} to {ratio['high']:.3f})")
+
+
+def geometric_means(results: list[dict[str, Any]]) -> dict[str, float]:
+    """Of the medians of each ratio, over all models."""
+    ratios = [result["ratios"] for result in results]
+    return {name: statistics.geometric_mean(of[name]["median"] for of in ratios) for name in ratios[0]}
 
 
 def main() -> int:
@@ -132,8 +148,13 @@ def main() -> int:
             results.append(result.as_json())
             if not arguments.json:
                 print_result(result)
+    means = geometric_means(results)
     if arguments.json:
-        print(json.dumps({"cpus": os.cpu_count(), "results": results}, indent=2))
+        print(json.dumps({"cpus": os.cpu_count(), "results": results, "geometric_means": means}, indent=2))
+    else:
+        print(f"geometric mean of {len(results)} models")
+        for name, mean in means.items():
+            print(f"  {name:<8} {mean:9.3f}")
     return 0
 
 
