@@ -1,9 +1,9 @@
 // Lowerings of TensorFlow's resize ops and their gradients, in place of TensorFlow's own.
 //
 // TensorFlow's lowering of ResizeBilinear gives wrong numbers where an image becomes three times as large in one
-// direction and larger in the other (8 x 8 to 16 x 24), and nearest neighbours have a lowering without a gradient.
-// Here an image is multiplied by a matrix for each of the two directions, and a gradient by the same ones transposed.
-// An infinite pixel hence spoils its row and column, not only what is near it.
+// direction and larger in the other (8 x 8 to 16 x 24), nearest neighbours have a lowering without a gradient, and
+// bicubic interpolation has none. Here an image is multiplied by a matrix for each of the two directions, and a
+// gradient by the same ones transposed. An infinite pixel hence spoils its row and column, not only what is near it.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +12,9 @@
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
+#include "xla/client/lib/math.h"
 #include "xla/client/lib/matrix.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"
@@ -20,7 +22,17 @@
 namespace hpu {
 namespace {
 
-enum class Interpolation { kNearest, kBilinear };
+enum class Interpolation { kNearest, kBilinear, kBicubic };
+
+// How much a pixel at `distance` (0 to 2) counts: Keys' cubic convolution, whose slope at a distance of 1 is `slope`.
+xla::XlaOp CubicWeight(xla::XlaOp distance, float slope) {
+  const auto number = [distance](float value) { return xla::ScalarLike(distance, value); };
+  const xla::XlaOp square = distance * distance;
+  const xla::XlaOp near = (number(slope + 2) * distance - number(slope + 3)) * square + number(1);
+  const xla::XlaOp far =
+      ((number(slope) * distance - number(5 * slope)) * distance + number(8 * slope)) * distance - number(4 * slope);
+  return xla::Select(xla::Le(distance, number(1)), near, far);
+}
 
 // How much each of `from` pixels counts for each of `to`: [to, from], float32.
 class Weights {
@@ -35,12 +47,34 @@ class Weights {
     if (interpolation_ == Interpolation::kNearest) {
       return xla::ConvertElementType(xla::Eq(place, pixel), xla::F32);
     }
+    if (interpolation_ == Interpolation::kBicubic) return Cubic(builder, place, pixel, from);
     // Of the two pixels beside the place, each counts for what it is near; others are further away than 1.
     const xla::XlaOp distance = xla::Abs(place - pixel);
     return xla::Max(xla::ScalarLike(distance, 1.0f) - distance, xla::ScalarLike(distance, 0.0f));
   }
 
  private:
+  // Four pixels count for each place. Of those beyond the border, the pixel at the border takes their weight, or with
+  // half_pixel_centers all others share it. TensorFlow's kernels take weights from a table of 1024 fractions.
+  xla::XlaOp Cubic(xla::XlaBuilder* builder, xla::XlaOp place, xla::XlaOp pixel, int64_t from) const {
+    const xla::XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(from - 1));
+    const xla::XlaOp first = xla::Floor(place);
+    const xla::XlaOp steps = xla::ScalarLike(place, 1024.0f);
+    const xla::XlaOp fraction = xla::RoundToEven((place - first) * steps) / steps;
+    xla::XlaOp weights = zero;
+    for (const float offset : {-1.0f, 0.0f, 1.0f, 2.0f}) {
+      const xla::XlaOp other = first + xla::ScalarLike(first, offset);
+      const xla::XlaOp distance = xla::Abs(fraction - xla::ScalarLike(fraction, offset));
+      const xla::XlaOp weight = CubicWeight(distance, half_pixel_centers_ ? -0.5f : -0.75f);
+      const xla::XlaOp at = half_pixel_centers_ ? other : xla::Clamp(zero, other, last);
+      weights = weights + xla::Select(xla::Eq(at, pixel), weight, zero);
+    }
+    if (!half_pixel_centers_) return weights;
+    const xla::XlaOp sum = xla::Reduce(weights, xla::ConstantR0<float>(builder, 0),
+                                       xla::CreateScalarAddComputation(xla::F32, builder), {1});
+    return xla::Div(weights, sum, {0});
+  }
+
   // The place in the source that each pixel of the result comes from, as TensorFlow's kernels on the CPU have it.
   xla::XlaOp Source(xla::XlaBuilder* builder, xla::XlaOp pixel, int64_t to, int64_t from) const {
     const bool corners = align_corners_ && to > 1;
@@ -53,6 +87,7 @@ class Weights {
     } else if (half_pixel_centers_) {
       place = place - number(0.5f);
     }
+    if (interpolation_ == Interpolation::kBicubic) return place;
     return xla::Clamp(xla::ConstantR0<float>(builder, 0), place,
                       xla::ConstantR0<float>(builder, static_cast<float>(from - 1)));
   }
@@ -76,7 +111,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(context, shape->rank() == 4,
                 absl::InvalidArgumentError("input must be 4-dimensional: " + shape->ToString()));
     std::vector<int64_t> size;
-    if (kGradient && kInterpolation == Interpolation::kBilinear) {
+    if (kGradient && kInterpolation != Interpolation::kNearest) {
       const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
       OP_REQUIRES_OK(context, original.status());
       size = {original->dimensions(1), original->dimensions(2)};
@@ -129,7 +164,9 @@ bool Register(const char* op, bool constant_size) {
     Register<ResizeLowering<Interpolation::kBilinear, false>>("ResizeBilinear", true) &&
     Register<ResizeLowering<Interpolation::kBilinear, true>>("ResizeBilinearGrad", false) &&
     Register<ResizeLowering<Interpolation::kNearest, false>>("ResizeNearestNeighbor", true) &&
-    Register<ResizeLowering<Interpolation::kNearest, true>>("ResizeNearestNeighborGrad", true);
+    Register<ResizeLowering<Interpolation::kNearest, true>>("ResizeNearestNeighborGrad", true) &&
+    Register<ResizeLowering<Interpolation::kBicubic, false>>("ResizeBicubic", true) &&
+    Register<ResizeLowering<Interpolation::kBicubic, true>>("ResizeBicubicGrad", false);
 
 }  // namespace
 }  // namespace hpu
