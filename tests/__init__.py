@@ -1,0 +1,1 @@
+"""Tests, each directory beside what it tests; tests.support holds what they share."""
