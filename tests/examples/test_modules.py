@@ -15,7 +15,9 @@ OUTPUTS = {
     "estimator.py": r"loss 0\.\d{4} with weights ",
     "layers.py": r"loss [01]\.\d+ to 0\.[0-4]\d+\n",
     "media.py": r"batches 3\ntf.data reads /data/records\nbatches 2\n",
+    "ranks.py": r"rank 0 of 1, 0 on this machine: sum 1\.0\n",
     "roi_align.py": r"pooled \(1, 2, 7, 7, 16\) gradients \(1, 32, 32, 16\) \(1, 16, 16, 16\)\n",
+    "trace.py": r"habana_cluster_train_function_\d+: \d+ ops, 8 launches, 0 on the CPU\nin the trace: True\n",
 }
 
 
