@@ -179,6 +179,11 @@ typedef struct hpu_serve_options {
   uint64_t most_recipes;
   uint64_t most_recipe_bytes;
   uint64_t most_in_flight_bytes;  // programs and recipes on their way, data of copies
+  // Programs of clients are compiled by this command, words up to a null, whose standard input is for
+  // hpu_serve_compile. Null: in this process, which a program then may end.
+  const char* const* compile_command;
+  uint32_t most_compile_workers;     // at a time; 0: the default
+  uint32_t compile_timeout_seconds;  // 0: the default
 } hpu_serve_options;
 
 // Serves modules to other processes. One server a process. Returns an absl status code; `message` gets the value of
@@ -186,6 +191,9 @@ typedef struct hpu_serve_options {
 HPU_EXPORT int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message);
 // Ends all sessions and the server. Does nothing if there is none.
 HPU_EXPORT void hpu_serve_stop(void);
+// Compiles programs for a server of `backend`'s modules at the other end of the socket `socket`, until it is gone: then
+// ends the process. Returns an absl status code if there is no such backend.
+HPU_EXPORT int32_t hpu_serve_compile(int32_t socket, const char* backend);
 
 // --- graph passes ---
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import os
+import pathlib
 import socket
+import sys
 from collections.abc import Sequence
 
-from habana_frameworks.tensorflow import _c_api, errors, library_loader
+from habana_frameworks.tensorflow import _c_api, compile_worker, errors, library_loader
+
+# Those that the plugin needs.
+_TENSORFLOW_LIBRARIES = ("libtensorflow_framework.so.2", "libtensorflow_cc.so.2")
 
 
 class _Options(ctypes.Structure):
@@ -28,6 +34,9 @@ class _Options(ctypes.Structure):
         ("most_recipes", ctypes.c_uint64),
         ("most_recipe_bytes", ctypes.c_uint64),
         ("most_in_flight_bytes", ctypes.c_uint64),
+        ("compile_command", ctypes.POINTER(ctypes.c_char_p)),
+        ("most_compile_workers", ctypes.c_uint32),
+        ("compile_timeout_seconds", ctypes.c_uint32),
     ]
 
 
@@ -54,6 +63,16 @@ class Limits:
     """Of programs and recipes on their way, and of data that are copied through host memory."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Compilation:
+    """How programs of clients are compiled: in worker processes, which one that makes the compiler crash ends."""
+
+    workers: int = 0
+    """At most at a time; 0: as many as CPUs, from 2 to 8."""
+    timeout_seconds: int = 0
+    """After which a worker is ended; 0: 1800."""
+
+
 def start(
     address: str,
     backend: str = "emulator",
@@ -64,6 +83,7 @@ def start(
     token: str = "",
     tls: Tls | None = None,
     limits: Limits | None = None,
+    compilation: Compilation | None = None,
 ) -> str:
     """Serves the modules of `backend` at `address` and returns the value of HPU_BACKEND that reaches them.
 
@@ -83,6 +103,8 @@ def start(
     call.restype = ctypes.c_int32
     tls = tls or Tls(b"", b"")
     limits = limits or Limits()
+    compilation = compilation or Compilation()
+    command = _compile_command(backend, plugin._name)
     options = _Options(
         address.encode(),
         backend.encode(),
@@ -98,12 +120,22 @@ def start(
         limits.recipes,
         limits.recipe_bytes,
         limits.in_flight_bytes,
+        (ctypes.c_char_p * (len(command) + 1))(*map(os.fsencode, command), None),
+        compilation.workers,
+        compilation.timeout_seconds,
     )
     code = call(ctypes.byref(options), ctypes.byref(message))
     text = _c_api.take(plugin, message).decode(errors="replace")
     if code != 0:
         raise errors.DeviceError(code, text)
     return reachable(text)
+
+
+def _compile_command(backend: str, plugin: str) -> list[str]:
+    """Isolated: what the server's environment and directory have for Python is of no use to the worker."""
+    directory = pathlib.Path(library_loader.import_tensorflow().sysconfig.get_lib())
+    libraries = [str(directory / name) for name in _TENSORFLOW_LIBRARIES]
+    return [sys.executable, "-I", compile_worker.__file__, backend, *libraries, plugin]
 
 
 def reachable(spec: str) -> str:

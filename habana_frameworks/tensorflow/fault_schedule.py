@@ -34,6 +34,8 @@ class Kind(enum.Enum):
     DROP = "drop"
     DELAY = "delay"
     SILENCE = "silence"
+    COMPILER_CRASH = "compiler_crash"
+    COMPILER_HANG = "compiler_hang"
 
     @property
     def delays(self) -> bool:

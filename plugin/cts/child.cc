@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "plugin/hal/backend.h"
+#include "plugin/serve/compile_worker.h"
 #include "plugin/serve/server.h"
 
 namespace hpu::cts {
@@ -61,19 +62,6 @@ int Hold(const std::string& backend_name, bool fork_sleeper) {
   return 0;
 }
 
-int Serve(const std::string& address) {
-  // Modules of its own, which only its clients compete for.
-  setenv("HPU_EMULATOR_LOCK_DIR", absl::StrCat(address.substr(address.find('/')), ".modules").c_str(), 1);
-  setenv("HPU_EMULATOR_MODULES", "2", 1);
-  serve::ServerOptions options;
-  options.address = address;
-  options.allow_faults = true;
-  auto server = serve::Server::Start(options);
-  Say(server.ok() ? absl::StrCat("serving ", (*server)->spec()) : server.status().ToString());
-  if (server.ok()) WaitForEndOfInput();
-  return server.ok() ? 0 : 1;
-}
-
 const char* Name(ChildProcess::Role role) {
   switch (role) {
     case ChildProcess::Role::kHold:
@@ -82,8 +70,31 @@ const char* Name(ChildProcess::Role role) {
       return "fork_and_hold";
     case ChildProcess::Role::kServe:
       return "serve";
+    case ChildProcess::Role::kCompile:
+      return "compile";
   }
   return "";
+}
+
+int Serve(const std::string& address) {
+  // Modules of its own, which only its clients compete for.
+  setenv("HPU_EMULATOR_LOCK_DIR", absl::StrCat(address.substr(address.find('/')), ".modules").c_str(), 1);
+  setenv("HPU_EMULATOR_MODULES", "2", 1);
+  serve::ServerOptions options;
+  options.address = address;
+  options.allow_faults = true;
+  options.compile.command = {"/proc/self/exe",
+                             absl::StrCat(kFlag, Name(ChildProcess::Role::kCompile), ":", options.backend)};
+  auto server = serve::Server::Start(options);
+  Say(server.ok() ? absl::StrCat("serving ", (*server)->spec()) : server.status().ToString());
+  if (server.ok()) WaitForEndOfInput();
+  return server.ok() ? 0 : 1;
+}
+
+[[noreturn]] void Compile(const std::string& backend_name) {
+  auto backend = hal::GetBackend(backend_name);
+  if (!backend.ok()) std::abort();
+  serve::RunCompileWorker(**backend, STDIN_FILENO);
 }
 
 std::string ReadLine(int fd) {
@@ -99,6 +110,7 @@ bool PlayRole(int argc, char** argv, int* exit_code) {
   if (argc != 2 || !absl::StartsWith(argv[1], kFlag)) return false;
   const std::pair<std::string, std::string> words =
       absl::StrSplit(argv[1] + sizeof(kFlag) - 1, absl::MaxSplits(':', 1));
+  if (words.first == Name(ChildProcess::Role::kCompile)) Compile(words.second);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   *exit_code = words.first == Name(ChildProcess::Role::kServe)
                    ? Serve(words.second)

@@ -19,6 +19,7 @@ class ChildProcess {
     kHold,         // a device of the backend that the subject names
     kForkAndHold,  // and forks a child that lives on for a minute
     kServe,        // a device server of two modules at the address that the subject is
+    kCompile,      // a compile worker of such a server, for the backend that the subject names
   };
 
   ChildProcess(const std::string& subject, Role role);

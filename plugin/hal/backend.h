@@ -35,6 +35,11 @@ class Backend {
   virtual absl::StatusOr<std::string> CompilerTarget() {
     return absl::UnimplementedError("known once the device is acquired");
   }
+  // What Recipe::Serialize gives of what Device::Compile makes, without a device and without loading it. May take
+  // seconds. Unimplemented where only an acquired device compiles. Acquires nothing.
+  virtual absl::StatusOr<std::string> Compile(const Program& program) {
+    return absl::UnimplementedError("an acquired device compiles");
+  }
   // Acquires the first free module that the options admit. Unavailable if all are held: the message names the holders
   // (process id and command) and what to do.
   virtual absl::StatusOr<std::unique_ptr<Device>> Acquire(const AcquireOptions& options) = 0;

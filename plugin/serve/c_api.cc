@@ -1,12 +1,15 @@
 #include "plugin/c_api.h"
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_split.h"
 #include "plugin/c_buffer.h"
+#include "plugin/hal/backend.h"
 #include "plugin/log/log.h"
+#include "plugin/serve/compile_worker.h"
 #include "plugin/serve/server.h"
 
 namespace hpu::serve {
@@ -42,6 +45,16 @@ SessionLimits LimitsOf(const hpu_serve_options& options) {
   return limits;
 }
 
+CompileOptions CompileOptionsOf(const hpu_serve_options& options) {
+  CompileOptions compile;
+  for (const char* const* word = options.compile_command; word != nullptr && *word != nullptr; ++word) {
+    compile.command.emplace_back(*word);
+  }
+  compile.most_workers = options.most_compile_workers;
+  if (options.compile_timeout_seconds > 0) compile.timeout = std::chrono::seconds(options.compile_timeout_seconds);
+  return compile;
+}
+
 }  // namespace
 }  // namespace hpu::serve
 
@@ -54,6 +67,7 @@ int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message) {
   server.allow_faults = options->allow_faults != 0;
   server.token = options->token;
   server.limits = hpu::serve::LimitsOf(*options);
+  server.compile = hpu::serve::CompileOptionsOf(*options);
   server.tls = {options->tls_certificate, options->tls_private_key, options->tls_client_ca};
   server.faults = absl::StrSplit(options->faults, ',', absl::SkipEmpty());
   server.recipe_key.assign(static_cast<const char*>(options->recipe_key), options->recipe_key_size);
@@ -66,6 +80,13 @@ void hpu_serve_stop(void) {
   hpu::serve::ProcessServer& process = hpu::serve::TheServer();
   std::lock_guard<std::mutex> lock(process.mutex);
   process.server.reset();
+}
+
+int32_t hpu_serve_compile(int32_t socket, const char* backend_name) {
+  hpu::log::ReadSettings();
+  const absl::StatusOr<hpu::hal::Backend*> backend = hpu::hal::GetBackend(backend_name);
+  if (!backend.ok()) return static_cast<int32_t>(backend.status().code());
+  hpu::serve::RunCompileWorker(**backend, socket);
 }
 
 }  // extern "C"

@@ -31,22 +31,22 @@ absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
   return whole;
 }
 
-absl::StatusOr<std::shared_ptr<const hal::Recipe>> MakeRecipe(hal::Device& device, const RecipeSeal& seal,
-                                                              const proto::MakeRecipeHeader& header,
-                                                              std::string bytes) {
-  switch (header.source()) {
-    case proto::MakeRecipeHeader::SOURCE_PROGRAM: {
-      const hal::Program program = {header.name(), std::move(bytes)};
-      HPU_RETURN_IF_ERROR(CheckProgram(program));
-      return device.Compile(program);
-    }
-    case proto::MakeRecipeHeader::SOURCE_RECIPE: {
-      HPU_ASSIGN_OR_RETURN(const absl::string_view recipe, seal.Open(bytes));
-      return device.LoadRecipe(header.name(), recipe);
-    }
-    default:
-      return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
-  }
+// The faults that the session shall meet when it compiles.
+absl::StatusOr<ProgramCompiler::Fault> CountFaults(common::Faults& faults) {
+  HPU_RETURN_IF_ERROR(faults.Count(common::Faults::kCompile));
+  if (!faults.Count(common::Faults::kCompilerCrash).ok()) return ProgramCompiler::Fault::kCrash;
+  if (!faults.Count(common::Faults::kCompilerHang).ok()) return ProgramCompiler::Fault::kHang;
+  return ProgramCompiler::Fault::kNone;
+}
+
+absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramCompiler* compiler,
+                                    hal::Program program) {
+  HPU_RETURN_IF_ERROR(CheckProgram(program));
+  HPU_ASSIGN_OR_RETURN(const ProgramCompiler::Fault fault, CountFaults(session->faults()));
+  const auto wanted = [call] {
+    return call->IsOpen() ? absl::OkStatus() : absl::CancelledError("the client has gone");
+  };
+  return compiler->Compile(std::move(program), fault, wanted);
 }
 
 // A part of the budget that `option` of hpu serve sets.
@@ -98,36 +98,54 @@ void Answer(ServerCall* call, const hal::Recipe& recipe, const std::string& byte
   }
 }
 
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> Load(Session* session, const proto::MakeRecipeHeader& header,
+                                                        absl::string_view bytes, ByteBudget::Share share) {
+  HPU_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe, session->device().LoadRecipe(header.name(), bytes));
+  recipe = WithShare(std::move(recipe), std::move(share));
+  HPU_RETURN_IF_ERROR(session->recipes().Put(header.recipe(), recipe));
+  return recipe;
+}
+
+absl::Status ServeProgram(ServerCall* call, Session* session, const RecipeSeal& seal, ProgramCompiler* compiler,
+                          const proto::MakeRecipeHeader& header) {
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(std::string program, ReadChunks(call, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(std::string bytes, Compile(call, session, compiler, {header.name(), std::move(program)}));
+  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, bytes.size()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, TakeInFlight(session, bytes.size() + RecipeSeal::kMacBytes));
+  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, bytes, std::move(kept)));
+  Answer(call, *recipe, seal.Seal(std::move(bytes)));
+  return absl::OkStatus();
+}
+
+absl::Status ServeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal,
+                         const proto::MakeRecipeHeader& header) {
+  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(call, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const absl::string_view opened, seal.Open(bytes));
+  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, opened, std::move(kept)));
+  Answer(call, *recipe, /*bytes=*/"");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal,
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal, ProgramCompiler* compiler,
                              const proto::MakeRecipeHeader& header) {
   if (header.name().size() > kMostNameBytes) return absl::InvalidArgumentError("the recipe's name is too long");
   if (header.bytes() > kMostRecipeBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("program or recipe of ", header.bytes(), " bytes; at most ", kMostRecipeBytes));
   }
-  const bool load = header.source() == proto::MakeRecipeHeader::SOURCE_RECIPE;
-  ByteBudget::Share kept;
-  if (load) {
-    HPU_ASSIGN_OR_RETURN(kept, TakeRecipeBytes(session, header.bytes()));
+  switch (header.source()) {
+    case proto::MakeRecipeHeader::SOURCE_PROGRAM:
+      return ServeProgram(call, session, seal, compiler, header);
+    case proto::MakeRecipeHeader::SOURCE_RECIPE:
+      return ServeRecipe(call, session, seal, header);
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
   }
-  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
-  HPU_ASSIGN_OR_RETURN(std::string bytes, ReadChunks(call, header.bytes()));
-  HPU_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe,
-                       MakeRecipe(session->device(), seal, header, std::move(bytes)));
-  ByteBudget::Share leaving;
-  std::string serialized;
-  if (!load) {
-    HPU_ASSIGN_OR_RETURN(kept, TakeRecipeBytes(session, recipe->serialized_bytes()));
-    HPU_ASSIGN_OR_RETURN(leaving, TakeInFlight(session, recipe->serialized_bytes() + RecipeSeal::kMacBytes));
-    HPU_ASSIGN_OR_RETURN(serialized, recipe->Serialize());
-    serialized = seal.Seal(std::move(serialized));
-  }
-  recipe = WithShare(std::move(recipe), std::move(kept));
-  HPU_RETURN_IF_ERROR(session->recipes().Put(header.recipe(), recipe));
-  Answer(call, *recipe, serialized);
-  return absl::OkStatus();
 }
 
 }  // namespace hpu::serve

@@ -112,6 +112,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(ServerOptions options, con
   HPU_ASSIGN_OR_RETURN(const RecipeSeal seal, SealOf(options));
   HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Parse(options.faults));
   std::unique_ptr<Server> server(new Server(std::move(options), backend, modules, seal, std::move(faults), api));
+  HPU_RETURN_IF_ERROR(server->compiler_.Prepare());
   HPU_RETURN_IF_ERROR(server->Listen());
   return server;
 }
@@ -124,7 +125,8 @@ Server::Server(ServerOptions options, hal::Backend* backend, int modules, Recipe
       access_(options_.tls, options_.token),
       api_(api),
       faults_(std::move(faults)),
-      modules_(modules) {}
+      modules_(modules),
+      compiler_(backend, options_.compile) {}
 
 Server::~Server() {
   if (rpc_server_ != nullptr) api_->stop(rpc_server_);
@@ -368,7 +370,7 @@ absl::Status Server::ServeMakeRecipe(ServerCall* call) {
   }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
-  return serve::ServeMakeRecipe(call, session.get(), seal_, request.header());
+  return serve::ServeMakeRecipe(call, session.get(), seal_, &compiler_, request.header());
 }
 
 absl::Status Server::ServeMakeCommunicator(ServerCall* call) {

@@ -18,6 +18,7 @@
 #include "plugin/serve/access.h"
 #include "plugin/serve/memory_socket.h"
 #include "plugin/serve/module_table.h"
+#include "plugin/serve/program_compiler.h"
 #include "plugin/serve/recipe_seal.h"
 #include "plugin/serve/refusal_log.h"
 #include "plugin/serve/session.h"
@@ -33,6 +34,7 @@ struct ServerOptions {
   std::string token;                 // that clients must show; empty: none
   TlsOptions tls;
   SessionLimits limits;
+  CompileOptions compile;
 };
 
 // Thread safe.
@@ -85,6 +87,7 @@ class Server {
   common::Faults faults_;  // of acquisitions
   RefusalLog refusals_;
   ModuleTable modules_;
+  ProgramCompiler compiler_;
   std::unique_ptr<files::FileLock> path_lock_;  // of a Unix socket
   std::string spec_;
 

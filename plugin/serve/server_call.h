@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_SERVE_SERVER_CALL_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "absl/status/status.h"
@@ -54,6 +55,8 @@ class ServerCall {
   }
   // Waits while more than `bytes` have not been sent; false once the client is gone.
   bool WaitWritable(uint64_t bytes) { return api_->server_wait_writable(call_, bytes) != 0; }
+  // Whether the client still waits for what is written.
+  bool IsOpen() { return WaitWritable(std::numeric_limits<uint64_t>::max()); }
   void Cancel() { api_->server_cancel(call_); }
 
  private:

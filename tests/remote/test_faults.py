@@ -83,7 +83,8 @@ def test_each_error_is_the_cards(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_failed_compile_falls_back_or_says_so(tmp_path: pathlib.Path) -> None:
-    path = schedule(tmp_path, faults=[{"kind": "compile", "from": 1}])
+    crash = {"kind": "compiler_crash", "at": 1, "session": 3}
+    path = schedule(tmp_path, faults=[{"kind": "compile", "from": 1, "session": n} for n in (1, 2)] + [crash])
     with Server(tmp_path, "--faults", str(path)) as server:
         lines = train(server.backend)
         assert value(lines, "failed") == "[]"
@@ -92,6 +93,8 @@ def test_a_failed_compile_falls_back_or_says_so(tmp_path: pathlib.Path) -> None:
         assert lines[0].startswith("InternalError")
         assert any("compile@1" in line for line in lines), lines
         assert value(lines, "failed") == "[1, 2, 3, 4, 5, 6]"
+        lines = train(server.backend, TF_CPU_RUNTIME_FALLBACK="forbid")
+        assert any("the compiler crashed on program 'habana_cluster_step_0' (process " in line for line in lines), lines
 
 
 def test_what_is_late_comes_all_the_same(tmp_path: pathlib.Path) -> None:

@@ -54,6 +54,11 @@ class Stream:
         self._requests.put(None)
         assert list(self._call) == []
 
+    def cancel(self) -> None:
+        """As if the client had died."""
+        self._call.cancel()
+        self._requests.put(None)
+
 
 class Client:
     def __init__(self, backend: str) -> None:
@@ -78,9 +83,9 @@ class Client:
 class Session:
     """An acquired module and a compute stream on it."""
 
-    def __init__(self, client: Client, memory_bytes: int = MEMORY) -> None:
+    def __init__(self, client: Client, memory_bytes: int = MEMORY, **fields: Any) -> None:
         self.hold = client.hold()
-        self.acquired = self.hold.ask(pb.HoldRequest(acquire=acquire(memory_bytes=memory_bytes))).acquired
+        self.acquired = self.hold.ask(pb.HoldRequest(acquire=acquire(memory_bytes=memory_bytes, **fields))).acquired
         self.run = client.run()
         open_stream = pb.OpenStream(session=self.acquired.session, kind=pb.STREAM_KIND_COMPUTE)
         self.run.write(pb.RunRequest(open=open_stream))

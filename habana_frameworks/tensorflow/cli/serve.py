@@ -81,6 +81,7 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
             token=serve_options.token(arguments),
             tls=serve_options.tls(arguments),
             limits=serve_options.limits(arguments),
+            compilation=serve_options.compilation(arguments),
         )
     except (errors.HabanaModuleError, errors.DeviceError, ValueError) as error:
         print(f"hpu serve: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Who may use the server that `hpu serve` starts, and how much of it."""
+"""Who may use the server that `hpu serve` starts, how much of it, and how it compiles."""
 
 from __future__ import annotations
 
@@ -45,6 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="programs, recipes and data of copies on their way (default 2048)",
     )
 
+    compilation = parser.add_argument_group("how programs are compiled: in processes of their own")
+    compilation.add_argument(
+        "--compile-workers", type=_positive, metavar="COUNT", help="at most at a time (default: CPUs, from 2 to 8)"
+    )
+    compilation.add_argument(
+        "--compile-timeout", type=_positive, metavar="SECONDS", help="for one program (default 1800)"
+    )
+
 
 def recipe_key(arguments: argparse.Namespace) -> bytes:
     """Empty, with a warning, where the user's own cannot be kept. Raises ValueError for a file that cannot be used."""
@@ -85,6 +93,10 @@ def limits(arguments: argparse.Namespace) -> device_server.Limits:
         recipe_bytes=(arguments.max_recipe_mb or 0) << 20,
         in_flight_bytes=(arguments.max_in_flight_mb or 0) << 20,
     )
+
+
+def compilation(arguments: argparse.Namespace) -> device_server.Compilation:
+    return device_server.Compilation(arguments.compile_workers or 0, arguments.compile_timeout or 0)
 
 
 def _contents(path: str | None) -> bytes:

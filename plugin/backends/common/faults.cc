@@ -41,6 +41,8 @@ constexpr KindInfo kInfos[] = {
     {"drop", absl::StatusCode::kUnavailable, Faults::kDelay},
     {"delay", absl::StatusCode::kOk, Faults::kKinds},
     {"silence", absl::StatusCode::kUnavailable, Faults::kKinds},
+    {"compiler_crash", absl::StatusCode::kInternal, Faults::kKinds},
+    {"compiler_hang", absl::StatusCode::kInternal, Faults::kKinds},
 };
 static_assert(std::size(kInfos) == Faults::kKinds);
 

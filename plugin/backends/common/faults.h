@@ -40,10 +40,12 @@ class Faults {
     kSlowCompile,
     kAllocate,
     // At a device server only.
-    kBusy,     // an acquisition finds no free module
-    kDrop,     // the message with a command of a stream is lost, and the call with it
-    kDelay,    // a command of a stream comes late
-    kSilence,  // a sign of life stays without an answer
+    kBusy,           // an acquisition finds no free module
+    kDrop,           // the message with a command of a stream is lost, and the call with it
+    kDelay,          // a command of a stream comes late
+    kSilence,        // a sign of life stays without an answer
+    kCompilerCrash,  // a compilation ends the process that compiles
+    kCompilerHang,   // a compilation does not end
     kKinds
   };
 

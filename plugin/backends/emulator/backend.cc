@@ -21,6 +21,8 @@ class EmulatorBackend final : public hal::Backend {
 
   absl::StatusOr<std::string> CompilerTarget() override { return emulator::CompilerTarget(); }
 
+  absl::StatusOr<std::string> Compile(const hal::Program& program) override { return CompileToBytes(program); }
+
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
     HPU_ASSIGN_OR_RETURN(common::ModuleLock lock, common::ModuleLock::Claim(options));

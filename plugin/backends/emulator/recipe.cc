@@ -200,6 +200,12 @@ absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::P
   return EmulatorRecipe::Create(program.name, *std::move(parts));
 }
 
+absl::StatusOr<std::string> CompileToBytes(const hal::Program& program) {
+  const absl::StatusOr<RecipeParts> parts = CompileParts(program);
+  if (!parts.ok()) return Named(program.name, parts.status());
+  return SerializeParts(*parts, CompilerTarget());
+}
+
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes) {
   absl::StatusOr<RecipeParts> parts = ParseParts(bytes, CompilerTarget());
   if (!parts.ok()) return Named(std::string(name), parts.status());

@@ -90,6 +90,9 @@ class EmulatorRecipe : public hal::Recipe {
 // lacks, NotFound for unregistered custom calls. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program);
 
+// What Serialize would give of it. Loads nothing into this process: what cannot be loaded, LoadRecipe finds.
+absl::StatusOr<std::string> CompileToBytes(const hal::Program& program);
+
 // Takes what Serialize gave. InvalidArgument for damaged bytes or another format, FailedPrecondition for another
 // target. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes);

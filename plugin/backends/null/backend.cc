@@ -22,6 +22,11 @@ class NullBackend final : public hal::Backend {
 
   absl::StatusOr<std::string> CompilerTarget() override { return null::CompilerTarget(); }
 
+  absl::StatusOr<std::string> Compile(const hal::Program& program) override {
+    HPU_ASSIGN_OR_RETURN(const auto recipe, NullRecipe::Compile(program));
+    return recipe->Serialize();
+  }
+
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(const std::vector<int> candidates, common::CandidateModules(options));
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));

@@ -1,0 +1,78 @@
+#include "plugin/serve/compile_worker.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/files/file_descriptor.h"
+#include "plugin/hal/recipe.h"
+#include "plugin/log/log.h"
+#include "plugin/serve/compile_frame.h"
+
+namespace hpu::serve {
+namespace {
+
+// Without the destructors of a program that has work running.
+[[noreturn]] void EndProcess() { _exit(0); }
+
+absl::Status AsLongAsItTakes() { return absl::OkStatus(); }
+
+void EndWithServer(int socket) {
+  pollfd server = {socket, POLLRDHUP, 0};
+  while (poll(&server, 1, /*timeout=*/-1) < 1) {
+  }
+  EndProcess();
+}
+
+CompileFrame Compile(hal::Backend& backend, CompileFrame request) {
+  CompileFrame answer;
+  absl::StatusOr<std::string> recipe = backend.Compile({std::move(request.name), std::move(request.body)});
+  if (recipe.ok() && recipe->size() > CompileFrame::kMostBodyBytes) {
+    recipe = absl::ResourceExhaustedError(
+        absl::StrCat("a recipe of ", recipe->size(), " bytes; at most ", CompileFrame::kMostBodyBytes));
+  }
+  if (recipe.ok()) {
+    answer.kind = CompileFrame::Kind::kRecipe;
+    answer.body = *std::move(recipe);
+  } else {
+    answer.kind = CompileFrame::Kind::kError;
+    answer.code = recipe.status().code();
+    answer.body = std::string(recipe.status().message());
+  }
+  return answer;
+}
+
+CompileFrame Serve(hal::Backend& backend, CompileFrame request) {
+  switch (request.kind) {
+    case CompileFrame::Kind::kCrash:
+      HPU_LOG(kBackend, kCritical) << "fault that was asked for: compiler_crash";
+      std::abort();
+    case CompileFrame::Kind::kHang:
+      for (;;) pause();
+    default:
+      return Compile(backend, std::move(request));
+  }
+}
+
+}  // namespace
+
+void RunCompileWorker(hal::Backend& backend, int socket_number) {
+  const files::FileDescriptor socket(socket_number);
+  std::thread([socket_number] { EndWithServer(socket_number); }).detach();
+  CompileFrame begun;
+  begun.kind = CompileFrame::Kind::kBegun;
+  for (;;) {
+    absl::StatusOr<CompileFrame> request = ReceiveFrame(socket, AsLongAsItTakes);
+    if (!request.ok() || !SendFrame(socket, begun, AsLongAsItTakes).ok()) EndProcess();
+    const CompileFrame answer = Serve(backend, *std::move(request));
+    if (!SendFrame(socket, answer, AsLongAsItTakes).ok()) EndProcess();
+  }
+}
+
+}  // namespace hpu::serve

@@ -1,0 +1,159 @@
+#include "plugin/serve/program_compiler.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
+#include "plugin/log/log.h"
+
+namespace hpu::serve {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = CompileFrame::Kind;
+
+constexpr std::chrono::milliseconds kStep(100);
+
+size_t MostWorkers(size_t asked) {
+  return asked > 0 ? asked : std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8);
+}
+
+Kind KindOf(ProgramCompiler::Fault fault) {
+  switch (fault) {
+    case ProgramCompiler::Fault::kCrash:
+      return Kind::kCrash;
+    case ProgramCompiler::Fault::kHang:
+      return Kind::kHang;
+    case ProgramCompiler::Fault::kNone:
+      break;
+  }
+  return Kind::kCompile;
+}
+
+// `begun` says whether the worker came so far that what it then does is the program's doing.
+absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFrame& request, const GoOn& go_on,
+                                 bool* begun) {
+  *begun = false;
+  HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
+  HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
+  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker answers what nobody asked");
+  *begun = true;
+  return ReceiveFrame(worker.socket(), go_on);
+}
+
+absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
+  if (answer.kind == Kind::kRecipe) return std::move(answer.body);
+  if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
+    return absl::Status(answer.code, answer.body);
+  }
+  return absl::InternalError("the compile worker answered neither with a recipe nor with an error");
+}
+
+}  // namespace
+
+class ProgramCompiler::Worker {
+ public:
+  Worker(ProgramCompiler* owner, std::unique_ptr<CompileProcess> process)
+      : owner_(owner), process_(std::move(process)), is_new_(process_ == nullptr) {}
+  ~Worker() {
+    process_.reset();
+    std::lock_guard<std::mutex> lock(owner_->mutex_);
+    --owner_->in_use_;
+    owner_->changed_.notify_one();
+  }
+
+  absl::Status StartIfNew() {
+    if (!is_new_) return absl::OkStatus();
+    absl::StatusOr<std::unique_ptr<CompileProcess>> started = CompileProcess::Start(owner_->options_.command);
+    // Unavailable would tell the client that the server has gone.
+    if (!started.ok()) return absl::InternalError(started.status().message());
+    process_ = *std::move(started);
+    return absl::OkStatus();
+  }
+  bool is_new() const { return is_new_; }
+  CompileProcess& process() { return *process_; }
+  // Keeps it for others.
+  void GiveBack() {
+    std::lock_guard<std::mutex> lock(owner_->mutex_);
+    owner_->idle_.push_back(std::move(process_));
+  }
+
+ private:
+  ProgramCompiler* const owner_;
+  std::unique_ptr<CompileProcess> process_;
+  const bool is_new_;
+};
+
+ProgramCompiler::ProgramCompiler(hal::Backend* backend, CompileOptions options)
+    : backend_(backend), options_(std::move(options)), most_workers_(MostWorkers(options_.most_workers)) {}
+
+absl::Status ProgramCompiler::Prepare() {
+  if (options_.command.empty()) return absl::OkStatus();
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<CompileProcess> process, CompileProcess::Start(options_.command));
+  std::lock_guard<std::mutex> lock(mutex_);
+  idle_.push_back(std::move(process));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::Take(const GoOn& wanted) {
+  std::unique_ptr<Worker> worker;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!changed_.wait_for(lock, kStep, [this] { return in_use_ < most_workers_; })) {
+      HPU_RETURN_IF_ERROR(wanted());
+    }
+    std::unique_ptr<CompileProcess> process;
+    if (!idle_.empty()) {
+      process = std::move(idle_.back());
+      idle_.pop_back();
+    }
+    ++in_use_;
+    worker = std::make_unique<Worker>(this, std::move(process));
+  }
+  HPU_RETURN_IF_ERROR(worker->StartIfNew());
+  return worker;
+}
+
+absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault fault, const GoOn& wanted) {
+  if (options_.command.empty()) return backend_->Compile(program);
+  CompileFrame request;
+  request.kind = KindOf(fault);
+  request.name = std::move(program.name);
+  request.body = std::move(program.hlo);
+  for (;;) {
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker, Take(wanted));
+    const Clock::time_point deadline = Clock::now() + options_.timeout;
+    const auto go_on = [&] {
+      HPU_RETURN_IF_ERROR(wanted());
+      if (Clock::now() < deadline) return absl::OkStatus();
+      return absl::InternalError(absl::StrCat("the compiler did not come to an end with program '", request.name,
+                                              "' within ", options_.timeout.count(),
+                                              " s and was ended (hpu serve --compile-timeout)"));
+    };
+    bool begun = false;
+    absl::StatusOr<CompileFrame> answer = Ask(worker->process(), request, go_on, &begun);
+    if (answer.ok()) {
+      worker->GiveBack();
+      return ResultOf(*std::move(answer));
+    }
+    HPU_RETURN_IF_ERROR(go_on());
+    const std::string process = absl::StrCat("process ", worker->process().pid(), ", ", worker->process().End());
+    HPU_LOG(kBackend, kWarning) << "a compile worker has ended (" << process << "), " << (begun ? "on" : "and not on")
+                                << " program '" << absl::CHexEscape(request.name) << "'";
+    if (begun) {
+      return absl::InternalError(
+          absl::StrCat("the compiler crashed on program '", request.name, "' (", process,
+                       "); what it said last is in the log of the device server, which goes on"));
+    }
+    if (worker->is_new()) {
+      return absl::InternalError(absl::StrCat("program '", request.name, "' cannot be compiled: the compile worker (",
+                                              process, ") does not start; why is in the device server's log"));
+    }
+    // It ended, or was killed, while it had nothing to do.
+  }
+}
+
+}  // namespace hpu::serve
