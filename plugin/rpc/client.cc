@@ -5,6 +5,7 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "plugin/rpc/credentials.h"
@@ -34,9 +35,12 @@ grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline d
   return status;
 }
 
-// gRPC makes encrypted connections only by itself.
+// gRPC makes encrypted connections only by itself, and keeps their sockets to itself: `fd` gets that which has come. It
+// stays -1 if that is not to the server but to a proxy.
 std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& options,
-                                                const grpc::ChannelArguments& arguments, grpc::Status* status) {
+                                                const grpc::ChannelArguments& arguments, int* fd,
+                                                grpc::Status* status) {
+  const std::map<ino_t, int> before = SocketsTo(options.address);
   const Deadline deadline = std::chrono::system_clock::now() + std::chrono::milliseconds(options.timeout_ms);
   std::shared_ptr<grpc::Channel> channel =
       grpc::CreateCustomChannel(options.address, ChannelCredentials(*options.tls), arguments);
@@ -51,6 +55,9 @@ std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& op
       return nullptr;
     }
   }
+  for (const auto& [inode, socket] : SocketsTo(options.address)) {
+    if (before.count(inode) == 0) *fd = socket;
+  }
   return channel;
 }
 
@@ -64,7 +71,7 @@ std::unique_ptr<Channel> Channel::Connect(const hpu_rpc_client_options& options,
   std::shared_ptr<grpc::Channel> channel;
   int fd = -1;
   if (options.tls != nullptr) {
-    channel = ConnectEncrypted(options, arguments, status);
+    channel = ConnectEncrypted(options, arguments, &fd, status);
     if (channel == nullptr) return nullptr;
   } else {
     std::string error;
@@ -73,9 +80,9 @@ std::unique_ptr<Channel> Channel::Connect(const hpu_rpc_client_options& options,
       *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, error);
       return nullptr;
     }
-    RememberSocket(fd);
     channel = grpc::CreateCustomInsecureChannelFromFd(options.address, fd, arguments);
   }
+  if (fd >= 0) RememberSocket(fd);
   return std::unique_ptr<Channel>(new Channel(channel, fd, TextOf(options.authorization)));
 }
 

@@ -42,7 +42,7 @@ class Channel {
   grpc::CompletionQueue& queue() { return queue_; }
 
  private:
-  // The channel closes `fd`, its socket; -1 where gRPC keeps that to itself.
+  // The channel closes `fd`, its socket; -1: unknown.
   Channel(const std::shared_ptr<grpc::Channel>& channel, int fd, std::string authorization);
 
   const int fd_;

@@ -1,6 +1,7 @@
 #include "plugin/rpc/socket.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -15,6 +16,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -91,6 +93,21 @@ int ConnectTcp(const std::string& target, int timeout_ms, std::string* error) {
   return fd;
 }
 
+// The TCP port of the other side; -1 for what is no connected TCP socket.
+int PeerPort(int fd) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof(address);
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return -1;
+  switch (address.ss_family) {
+    case AF_INET:
+      return ntohs(reinterpret_cast<const sockaddr_in&>(address).sin_port);
+    case AF_INET6:
+      return ntohs(reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
+    default:
+      return -1;
+  }
+}
+
 // Remembered sockets. A child looks at them right after fork(), where it may take no lock: hence atomics. The inode
 // tells a socket from another file that has got its number since.
 struct OpenSocket {
@@ -129,6 +146,22 @@ bool IsLoopback(const std::string& address) {
 int ConnectSocket(const std::string& address, int timeout_ms, std::string* error) {
   const std::string path = UnixPath(address);
   return path.empty() ? ConnectTcp(address, timeout_ms, error) : ConnectUnix(path, timeout_ms, error);
+}
+
+std::map<ino_t, int> SocketsTo(const std::string& address) {
+  std::string host;
+  std::string port;
+  SplitHostPort(address, &host, &port);
+  std::map<ino_t, int> found;
+  DIR* const directory = opendir("/proc/self/fd");
+  if (directory == nullptr) return found;
+  while (const dirent* entry = readdir(directory)) {
+    const int fd = std::atoi(entry->d_name);
+    struct stat info;
+    if (PeerPort(fd) == std::atoi(port.c_str()) && fstat(fd, &info) == 0) found.emplace(info.st_ino, fd);
+  }
+  closedir(directory);
+  return found;
 }
 
 void RememberSocket(int fd) {

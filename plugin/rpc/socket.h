@@ -2,6 +2,9 @@
 #ifndef HPU_PLUGIN_RPC_SOCKET_H_
 #define HPU_PLUGIN_RPC_SOCKET_H_
 
+#include <sys/types.h>
+
+#include <map>
 #include <string>
 
 namespace hpu::rpc {
@@ -13,6 +16,9 @@ bool IsLoopback(const std::string& address);
 
 // A connected, non-blocking socket that exec() closes, or -1 with the reason in `error`.
 int ConnectSocket(const std::string& address, int timeout_ms, std::string* error);
+
+// The numbers of this process's sockets whose other side has the port of "host:port", by inode.
+std::map<ino_t, int> SocketsTo(const std::string& address);
 
 // From now until ForgetSocket, a forked child closes `fd`: else the server would not see its client die as long as the
 // child lives.

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
+import textwrap
+import time
 
 import grpc
 import pytest
@@ -77,6 +80,15 @@ def run_with_input(code: str, value: object, environment: dict[str, str]) -> sub
         timeout=120,
         check=True,
     )
+
+
+def run_detached(code: str, environment: dict[str, str]) -> str:
+    """The first line of a program whose children may outlive it."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2", **environment}
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables, cwd=ROOT, text=True) as program:
+        assert program.stdout is not None
+        return program.stdout.readline()
 
 
 def refusals(backend: str, environments: list[dict[str, str]]) -> list[str]:
@@ -218,6 +230,33 @@ def test_a_dead_server_is_noticed_over_tls(tmp_path: pathlib.Path, known: dict[s
         server.kill()
         output, _ = client.communicate("\n", timeout=60)
         assert f"the device server at {server.backend} has gone" in output
+
+
+def test_a_forked_child_does_not_keep_the_module_over_tls(
+    tmp_path: pathlib.Path, known: dict[str, Certificate]
+) -> None:
+    ours = known["server"]
+    tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
+    code = """
+        import os, sys, time
+        from habana_frameworks.tensorflow import habana_device
+        habana_device.acquire()
+        child = os.fork()
+        if child == 0:
+            time.sleep(120)
+            os._exit(0)
+        print(child, flush=True)
+        os._exit(0)
+    """
+    with Server(tmp_path, "--listen", "127.0.0.1:0", *tls, environment={"LOG_LEVEL_BACKEND": "2"}) as server:
+        child = int(run_detached(code, {"HPU_BACKEND": server.backend, **credentials(ours)}))
+        try:
+            while "module 0 is free again" not in server.log():
+                time.sleep(0.1)
+            os.kill(child, 0)  # is still there
+            assert "was silent" not in server.log()
+        finally:
+            os.kill(child, signal.SIGKILL)
 
 
 def test_addresses_that_others_reach_need_tls_and_a_check(
