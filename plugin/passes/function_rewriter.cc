@@ -13,16 +13,14 @@
 #include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
-namespace {
 
 using tensorflow::AttrValue;
 using tensorflow::FunctionDef;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// A function with the graph of `body` and all else of `original`.
-absl::StatusOr<FunctionDef> ToFunction(const tensorflow::FunctionBody& body, const FunctionDef& original,
-                                       const std::string& name) {
+absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const tensorflow::FunctionBody& body,
+                                         const std::string& name) {
   std::map<std::string, std::string> control_results;  // node to result
   for (const auto& [result, node] : original.control_ret()) control_results[node] = result;
   const auto control_result = [&](const Node* node) -> absl::optional<std::string> {
@@ -37,8 +35,6 @@ absl::StatusOr<FunctionDef> ToFunction(const tensorflow::FunctionBody& body, con
   *function.mutable_resource_arg_unique_id() = original.resource_arg_unique_id();
   return function;
 }
-
-}  // namespace
 
 absl::Status FunctionRewriter::Run(const Concerned& concerned) {
   return RewriteGraph(context_->graph->get(), concerned, "").status();
@@ -92,7 +88,7 @@ absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string&
   TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, concerned, absl::StrCat(name, "/")));
   if (!changed) return name;
   const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, suffix_));
-  TF_ASSIGN_OR_RETURN(const FunctionDef function, ToFunction(*body, original, now));
+  TF_ASSIGN_OR_RETURN(const FunctionDef function, FunctionLike(original, *body, now));
   TF_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
   done_[name] = now;
   return now;

@@ -9,8 +9,13 @@
 #include "absl/status/statusor.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/pass_context.h"
+#include "tensorflow/core/common_runtime/function_body.h"
 
 namespace hpu::passes {
+
+// A function of this name with the graph of `body` and all else of `original`.
+absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionDef& original,
+                                                     const tensorflow::FunctionBody& body, const std::string& name);
 
 // Lives for one run of a pass. Functions are shared by graphs that know nothing of the rewrite, so each one that
 // changes is added to the library under another name, and its callers call that.

@@ -12,6 +12,7 @@
 #include "tensorflow/core/common_runtime/inline_function_utils.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
 
 namespace hpu::passes {
@@ -85,6 +86,8 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
       if (!inlined) kept.insert(call);
     }
   }
+  // Constants of inlined functions hang on nothing: who walks the graph from its source would miss them.
+  tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }
 

@@ -32,6 +32,39 @@ def with_gradient(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Te
     return both
 
 
+@pytest.mark.parametrize(
+    ("first", "step", "most"), [(0, 1, 6), (2, 1, 6), (0, 2, 7), (0, 1, 1), (0, 1, 0)], ids=lambda number: str(number)
+)
+@pytest.mark.parametrize("until", [1e9, 2.0])
+def test_lists_of_loops_that_count(first: int, step: int, most: int, until: float) -> None:
+    """What the gradient needs is kept in lists that get the loop's bound, which may be more than its turns."""
+
+    def loop(x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(
+            lambda i, y: tf.logical_and(i < most, tf.reduce_max(y) < until),
+            lambda i, y: (i + step, tf.sin(y) + y * tf.cast(i, tf.float32)),
+            (first, x),
+        )[1]
+
+    assert_same_on_hpu(with_gradient(loop), X)
+
+
+def test_gradient_of_a_loop_that_reads_slices() -> None:
+    @tf.function
+    def both(x: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            rows = tf.TensorArray(tf.float32, x.shape[0]).unstack(x)
+            results = tf.TensorArray(tf.float32, 3, element_shape=[3, 2])
+            # Fewer turns than rows.
+            for i in tf.range(3):
+                results = results.write(i, rows.read(i) ** 2)
+            y = results.stack()
+        return [y, tape.gradient(y, x)]
+
+    assert_same_on_hpu(both, X)
+
+
 def test_map_fn() -> None:
     assert_same_on_hpu(with_gradient(lambda x: tf.map_fn(lambda row: tf.sin(row) @ tf.ones([2, 3]), x)), X)
 
