@@ -1,6 +1,9 @@
 // Collective operations among two devices of one process.
+#include <atomic>
 #include <cstring>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cts/fixture.h"
@@ -156,8 +159,35 @@ TEST_P(CommunicatorTest, ARankThatLeavesEndsTheWaitOfTheOthers) {
   }
   ranks_[kRanks - 1].communicator.reset();
   for (int r = 0; r < kRanks - 1; ++r) {
-    ExpectError(ranks_[r].stream->Synchronize(), absl::StatusCode::kAborted, "rank 1");
+    ExpectError(ranks_[r].stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1");
   }
+}
+
+TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
+  const std::string id = Value(ranks_[0].device->CreateCommunicatorId());
+  const auto join = [&](int r, std::function<bool()> abandoned) {
+    hal::CommunicatorOptions options;
+    options.id = id;
+    options.rank = r;
+    options.size = kRanks + 1;  // one never comes
+    options.abandoned = std::move(abandoned);
+    return ranks_[r].device->CreateCommunicator(options).status();
+  };
+  std::atomic<bool> waits{false};
+  std::atomic<bool> over{false};
+  absl::Status left;
+  std::thread other([&] {
+    left = join(1, [&] {
+      waits = true;
+      return false;
+    });
+    over = true;
+  });
+  while (!waits && !over) std::this_thread::yield();
+  int asked = 0;  // a while, until a server knows of both
+  ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
+  other.join();
+  ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 has gone");
 }
 
 TEST_P(CommunicatorTest, WhatCannotBeIsRefusedAtOnce) {

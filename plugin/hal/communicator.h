@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_HAL_COMMUNICATOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -18,6 +19,8 @@ struct CommunicatorOptions {
   std::string id;
   int rank = 0;  // 0 … size - 1
   int size = 1;  // processes that take part
+  // Asked now and then while other ranks are waited for: true ends that with Cancelled. Null waits to the end.
+  std::function<bool()> abandoned;
 };
 
 // Made by Device::CreateCommunicator in every process that takes part. All ranks call the same operations in the same
@@ -54,7 +57,7 @@ class Communicator {
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 
-  // Makes work that waits for peers end with Aborted, on this rank. The communicator is of no use afterwards.
+  // Makes work that waits for peers end with Cancelled, on this rank. The communicator is of no use afterwards.
   // May be called by any thread.
   virtual void Abort() = 0;
 

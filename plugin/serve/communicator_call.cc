@@ -76,6 +76,7 @@ absl::Status ServeCommunicator(ServerCall* call, Session* session, const proto::
   options.id = header.id();
   options.rank = header.rank();
   options.size = header.size();
+  options.abandoned = [call] { return !call->IsOpen(); };
   HPU_ASSIGN_OR_RETURN(std::shared_ptr<hal::Communicator> communicator, session->device().CreateCommunicator(options));
   HPU_RETURN_IF_ERROR(session->AddCommunicator(header.communicator(), communicator));
   call->Write(proto::MakeCommunicatorResponse());

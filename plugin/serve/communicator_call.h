@@ -8,7 +8,7 @@
 
 namespace hpu::serve {
 
-// Serves the call that makes one; it goes with the call, and what other ranks still wait for then ends with Aborted.
+// Serves the call that makes one; it goes with the call, and what other ranks still wait for then ends with Cancelled.
 absl::Status ServeCommunicator(ServerCall* call, Session* session, const proto::CommunicatorHeader& header);
 
 // Queues an operation. What the device refuses aborts the communicator, for other ranks wait for it.

@@ -82,20 +82,25 @@ absl::Status Meeting::Join(const hal::CommunicatorOptions& options) {
   ++joined_;
   changed_.notify_all();
   while (joined_ < static_cast<int>(came_.size()) && aborted_.empty()) {
-    if (std::chrono::steady_clock::now() > end) {
-      absl::Status late = absl::DeadlineExceededError(
-          absl::StrCat("rank ", options.rank, " of ", options.size, " has waited a minute for rank ", MissingLocked()));
-      aborted_ = late.message();
+    if (options.abandoned && options.abandoned()) {
+      aborted_ = absl::StrCat("rank ", options.rank, " of ", options.size, " has gone while it waited for rank ",
+                              MissingLocked());
       changed_.notify_all();
-      return late;
+      return absl::CancelledError(aborted_);
+    }
+    if (std::chrono::steady_clock::now() > end) {
+      aborted_ =
+          absl::StrCat("rank ", options.rank, " of ", options.size, " has waited a minute for rank ", MissingLocked());
+      changed_.notify_all();
+      return absl::DeadlineExceededError(aborted_);
     }
     changed_.wait_for(lock, kPoll);
   }
-  return aborted_.empty() ? absl::OkStatus() : absl::AbortedError(aborted_);
+  return aborted_.empty() ? absl::OkStatus() : absl::CancelledError(aborted_);
 }
 
 absl::Status Meeting::MeetLocked(std::unique_lock<std::mutex>& lock) {
-  if (!aborted_.empty()) return absl::AbortedError(aborted_);
+  if (!aborted_.empty()) return absl::CancelledError(aborted_);
   const uint64_t meeting = meetings_;
   if (++arrived_ == static_cast<int>(parts_.size())) {
     arrived_ = 0;

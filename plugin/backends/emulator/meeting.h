@@ -13,13 +13,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "plugin/hal/communicator.h"
+#include "plugin/backends/common/checked_communicator.h"
 
 namespace hpu::emulator {
 
 // What a rank gives to an operation; pointers are into its device's memory.
 struct Part {
-  enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast };
+  using Kind = common::Collective::Kind;
 
   Kind kind = Kind::kAllReduce;
   const char* source = nullptr;
@@ -49,6 +49,7 @@ class Meeting {
   explicit Meeting(int size) : parts_(size), came_(size) {}
 
   // Waits until every rank has come; DeadlineExceeded says which have not, InvalidArgument that two are the same.
+  // Cancelled if this one is abandoned, and for the others then.
   absl::Status Join(const hal::CommunicatorOptions& options);
   // Brings one rank's part, waits for those of the others and does this rank's share; returns when all have. What they
   // disagree about is an InvalidArgument for all.
@@ -56,7 +57,7 @@ class Meeting {
   // Does one rank's transfers, which start together; the receivers copy. Returns when all have ended. Two that do not
   // fit each other are an InvalidArgument for both ranks.
   absl::Status Exchange(int rank, const std::vector<Transfer>& transfers);
-  // Makes what waits, and all that comes later, end with Aborted and this reason. The first one counts.
+  // Makes what waits, and all that comes later, end with Cancelled and this reason. The first one counts.
   void Abort(const std::string& reason);
 
  private:
@@ -66,11 +67,11 @@ class Meeting {
     bool answered = false;
     absl::Status answer;
   };
-  // Waits until `reached`; Aborted if it never will be.
+  // Waits until `reached`; Cancelled if it never will be.
   template <typename Reached>
   absl::Status WaitLocked(std::unique_lock<std::mutex>& lock, const Reached& reached) {
     changed_.wait(lock, [&] { return reached() || !aborted_.empty(); });
-    return reached() ? absl::OkStatus() : absl::AbortedError(aborted_);
+    return reached() ? absl::OkStatus() : absl::CancelledError(aborted_);
   }
   absl::Status ReceiveLocked(std::unique_lock<std::mutex>& lock, int rank, const Transfer& transfer);
   absl::Status MeetLocked(std::unique_lock<std::mutex>& lock);

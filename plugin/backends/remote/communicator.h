@@ -4,19 +4,19 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
+#include "plugin/backends/common/checked_communicator.h"
 #include "plugin/backends/remote/connection.h"
 #include "plugin/backends/remote/session.h"
-#include "plugin/hal/communicator.h"
 
 namespace hpu::remote {
 
 class RemoteDevice;
-class RemoteStream;
 
-// Checks addresses and sends commands; the server's device checks the rest, as an error of the stream.
-class RemoteCommunicator final : public hal::Communicator {
+// Sends commands; what the server's device refuses of them is an error of the stream.
+class RemoteCommunicator final : public common::CheckedCommunicator {
  public:
   // Begins with the server's name for what its sessions share, and a colon. Unimplemented if it has none.
   static absl::StatusOr<std::string> NewId(const Session& session);
@@ -25,50 +25,21 @@ class RemoteCommunicator final : public hal::Communicator {
                                                                    const hal::CommunicatorOptions& options);
   ~RemoteCommunicator() override;
 
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-  absl::Status AllReduce(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
-                         hal::DataType dtype, hal::ReduceOp op) override;
-  absl::Status Broadcast(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
-                         hal::DataType dtype, int root) override;
-  absl::Status AllGather(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
-                         hal::DataType dtype) override;
-  absl::Status ReduceScatter(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination,
-                             uint64_t count, hal::DataType dtype, hal::ReduceOp op) override;
-  absl::Status Send(hal::Stream& stream, hal::DeviceAddress source, uint64_t count, hal::DataType dtype,
-                    int peer) override;
-  absl::Status Receive(hal::Stream& stream, hal::DeviceAddress destination, uint64_t count, hal::DataType dtype,
-                       int peer) override;
-  absl::Status BeginGroup() override;
-  absl::Status EndGroup() override;
   void Abort() override;
 
  private:
-  RemoteCommunicator(RemoteDevice* device, int rank, int size) : device_(device), rank_(rank), size_(size) {}
+  RemoteCommunicator(RemoteDevice* device, int rank, int size);
 
-  absl::Status Join(const std::string& id);
-  absl::StatusOr<RemoteStream*> OwnStream(hal::Stream& stream) const;
-  absl::Status CheckRank(int rank) const;
-  // The server's address of so many times `count` elements.
-  absl::StatusOr<uint64_t> Address(hal::DeviceAddress address, uint64_t parts, uint64_t count, hal::DataType dtype,
-                                   const char* what) const;
-  // Sends the rest of `command`: addresses of so many times `count` elements.
-  absl::Status Send(hal::Stream& stream, hal::DeviceAddress source, uint64_t source_parts,
-                    hal::DeviceAddress destination, uint64_t destination_parts, uint64_t count, hal::DataType dtype,
-                    proto::Collective command);
-  absl::Status AddTransfer(hal::Stream& stream, bool sends, hal::DeviceAddress address, uint64_t count,
-                           hal::DataType dtype, int peer);
+  absl::Status Join(const hal::CommunicatorOptions& options);
+  bool OwnsStream(const hal::Stream& stream) const override;
+  absl::Status Queue(hal::Stream& stream, const common::Collective& collective) override;
+  absl::Status Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) override;
 
   RemoteDevice* const device_;
-  const int rank_;
-  const int size_;
   uint64_t handle_ = 0;
   absl::Notification answered_;
   absl::Status answer_;  // once answered_
   std::unique_ptr<Call> call_;
-  bool in_group_ = false;
-  RemoteStream* group_stream_ = nullptr;
-  proto::Collective group_;
 };
 
 }  // namespace hpu::remote

@@ -1,0 +1,121 @@
+#include "plugin/backends/common/checked_communicator.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::common {
+
+using hal::DataType;
+using hal::DeviceAddress;
+using hal::ReduceOp;
+
+absl::Status CheckedCommunicator::CheckStream(const hal::Stream& stream) const {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  if (OwnsStream(stream)) return absl::OkStatus();
+  return absl::InvalidArgumentError("a collective operation on a stream of another device");
+}
+
+absl::Status CheckedCommunicator::CheckRank(int rank) const {
+  if (rank >= 0 && rank < size_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("there is no rank ", rank, " in a communicator of ", size_));
+}
+
+absl::Status CheckedCommunicator::CheckElements(DeviceAddress address, uint64_t parts, uint64_t count, DataType dtype,
+                                                const char* what) const {
+  uint64_t bytes = hal::SizeOf(dtype);
+  if (bytes == 0 || __builtin_mul_overflow(bytes, parts, &bytes) || __builtin_mul_overflow(bytes, count, &bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", count, " elements of ", hal::NameOf(dtype)));
+  }
+  return memory_.Check(address, bytes, what);
+}
+
+absl::Status CheckedCommunicator::Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
+                                        uint64_t destination_parts) const {
+  HPU_RETURN_IF_ERROR(CheckStream(stream));
+  if (in_group_) return absl::InvalidArgumentError("groups are for Send and Receive");
+  HPU_RETURN_IF_ERROR(
+      CheckElements(collective.source, source_parts, collective.count, collective.dtype, "source of a collective"));
+  return CheckElements(collective.destination, destination_parts, collective.count, collective.dtype,
+                       "destination of a collective");
+}
+
+absl::Status CheckedCommunicator::AllReduce(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                            uint64_t count, DataType dtype, ReduceOp op) {
+  const Collective collective = {Collective::Kind::kAllReduce, source, destination, count, dtype, op, 0};
+  HPU_RETURN_IF_ERROR(Check(stream, collective, 1, 1));
+  return Queue(stream, collective);
+}
+
+absl::Status CheckedCommunicator::Broadcast(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                            uint64_t count, DataType dtype, int root) {
+  HPU_RETURN_IF_ERROR(CheckRank(root));
+  const bool reads = rank_ == root;
+  const Collective collective = {
+      Collective::Kind::kBroadcast, reads ? source : 0, destination, count, dtype, ReduceOp::kSum, root};
+  HPU_RETURN_IF_ERROR(Check(stream, collective, reads ? 1 : 0, 1));
+  return Queue(stream, collective);
+}
+
+absl::Status CheckedCommunicator::AllGather(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                            uint64_t count, DataType dtype) {
+  const Collective collective = {Collective::Kind::kAllGather, source, destination, count, dtype, ReduceOp::kSum, 0};
+  HPU_RETURN_IF_ERROR(Check(stream, collective, 1, size_));
+  return Queue(stream, collective);
+}
+
+absl::Status CheckedCommunicator::ReduceScatter(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                                uint64_t count, DataType dtype, ReduceOp op) {
+  const Collective collective = {Collective::Kind::kReduceScatter, source, destination, count, dtype, op, 0};
+  HPU_RETURN_IF_ERROR(Check(stream, collective, size_, 1));
+  return Queue(stream, collective);
+}
+
+absl::Status CheckedCommunicator::Send(hal::Stream& stream, DeviceAddress source, uint64_t count, DataType dtype,
+                                       int peer) {
+  return Add(stream, {true, peer, source, count, dtype});
+}
+
+absl::Status CheckedCommunicator::Receive(hal::Stream& stream, DeviceAddress destination, uint64_t count,
+                                          DataType dtype, int peer) {
+  return Add(stream, {false, peer, destination, count, dtype});
+}
+
+absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& transfer) {
+  const char* const what = transfer.sends ? "source of Send" : "destination of Receive";
+  HPU_RETURN_IF_ERROR(CheckStream(stream));
+  HPU_RETURN_IF_ERROR(CheckRank(transfer.peer));
+  if (transfer.peer == rank_) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": from rank ", rank_, " to itself"));
+  }
+  HPU_RETURN_IF_ERROR(CheckElements(transfer.address, 1, transfer.count, transfer.dtype, what));
+  if (!in_group_) return Queue(stream, {transfer});
+  if (group_stream_ != nullptr && group_stream_ != &stream) {
+    return absl::InvalidArgumentError("transfers of one group on several streams");
+  }
+  for (const Transfer& other : group_) {
+    if (other.peer == transfer.peer && other.sends == transfer.sends) {
+      return absl::InvalidArgumentError(absl::StrCat(what, ": a second one with rank ", transfer.peer, " in a group"));
+    }
+  }
+  group_stream_ = &stream;
+  group_.push_back(transfer);
+  return absl::OkStatus();
+}
+
+absl::Status CheckedCommunicator::BeginGroup() {
+  if (in_group_) return absl::FailedPreconditionError("groups do not nest");
+  in_group_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status CheckedCommunicator::EndGroup() {
+  if (!in_group_) return absl::FailedPreconditionError("no group has begun");
+  in_group_ = false;
+  hal::Stream* const stream = std::exchange(group_stream_, nullptr);
+  if (stream == nullptr) return absl::OkStatus();
+  return Queue(*stream, std::exchange(group_, {}));
+}
+
+}  // namespace hpu::common

@@ -1,0 +1,87 @@
+// CheckedCommunicator: what the communicators of all backends check before they queue anything.
+#ifndef HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
+#define HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
+
+#include <vector>
+
+#include "plugin/backends/common/device_memory.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/hal/communicator.h"
+
+namespace hpu::common {
+
+// An operation of all ranks, with the meaning that hal::Communicator gives to it.
+struct Collective {
+  enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast };
+
+  Kind kind = Kind::kAllReduce;
+  hal::DeviceAddress source = 0;  // 0 for a rank whose source is not read
+  hal::DeviceAddress destination = 0;
+  uint64_t count = 0;
+  hal::DataType dtype = hal::DataType::kInvalid;
+  hal::ReduceOp op = hal::ReduceOp::kSum;
+  int root = 0;
+};
+
+// What a rank sends to another one or receives from it.
+struct Transfer {
+  bool sends = false;
+  int peer = 0;
+  hal::DeviceAddress address = 0;
+  uint64_t count = 0;
+  hal::DataType dtype = hal::DataType::kInvalid;
+};
+
+// Addresses, counts, ranks, streams and groups are those that the device can work with once they come to Queue.
+class CheckedCommunicator : public hal::Communicator {
+ public:
+  int rank() const final { return rank_; }
+  int size() const final { return size_; }
+  absl::Status AllReduce(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
+                         hal::DataType dtype, hal::ReduceOp op) final;
+  absl::Status Broadcast(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
+                         hal::DataType dtype, int root) final;
+  absl::Status AllGather(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
+                         hal::DataType dtype) final;
+  absl::Status ReduceScatter(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination,
+                             uint64_t count, hal::DataType dtype, hal::ReduceOp op) final;
+  absl::Status Send(hal::Stream& stream, hal::DeviceAddress source, uint64_t count, hal::DataType dtype,
+                    int peer) final;
+  absl::Status Receive(hal::Stream& stream, hal::DeviceAddress destination, uint64_t count, hal::DataType dtype,
+                       int peer) final;
+  absl::Status BeginGroup() final;
+  absl::Status EndGroup() final;
+
+ protected:
+  // Liveness and memory are the device's.
+  CheckedCommunicator(const Liveness& liveness, const DeviceMemory& memory, int rank, int size)
+      : liveness_(liveness), memory_(memory), rank_(rank), size_(size) {}
+
+ private:
+  virtual bool OwnsStream(const hal::Stream& stream) const = 0;
+  virtual absl::Status Queue(hal::Stream& stream, const Collective& collective) = 0;
+  // Transfers that start together, at most one to each rank and one from each.
+  virtual absl::Status Queue(hal::Stream& stream, std::vector<Transfer> transfers) = 0;
+
+  absl::Status CheckStream(const hal::Stream& stream) const;
+  absl::Status CheckRank(int rank) const;
+  // That so many times `count` elements lie in the device's memory.
+  absl::Status CheckElements(hal::DeviceAddress address, uint64_t parts, uint64_t count, hal::DataType dtype,
+                             const char* what) const;
+  // Source and destination have so many times `count` elements.
+  absl::Status Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
+                     uint64_t destination_parts) const;
+  absl::Status Add(hal::Stream& stream, const Transfer& transfer);
+
+  const Liveness& liveness_;
+  const DeviceMemory& memory_;
+  const int rank_;
+  const int size_;
+  bool in_group_ = false;
+  hal::Stream* group_stream_ = nullptr;
+  std::vector<Transfer> group_;
+};
+
+}  // namespace hpu::common
+
+#endif  // HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
