@@ -154,10 +154,11 @@ HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_n
 // that can form one. Returns an absl status code: Unimplemented where the backend has none; `out` gets the message
 // then.
 HPU_EXPORT int32_t hpu_communicator_id(hpu_buffer* out);
-// Reductions of TensorFlow's group of that key happen in the device from now on. All ranks call it with the same id,
-// and it waits for them. Returns an absl status code and its message.
+// Collectives of TensorFlow's group of that key happen in the device from now on. All ranks, which are TensorFlow's,
+// call it with the same id, and it waits for them. `names`: what errors call the ranks, a line for each. Returns an
+// absl status code and its message.
 HPU_EXPORT int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size,
-                                         hpu_buffer* message);
+                                         const char* names, hpu_buffer* message);
 
 // --- device server ---
 

@@ -73,6 +73,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_COMPILE_LIMIT_S", "int", "30"),
     values.Flag("TF_ENABLE_DYNAMIC_SHAPES", "bool", "false"),
     values.Flag("HPU_COLLECTIVE_BUCKET_MB", "int", "25"),
+    values.Flag("HPU_COLLECTIVE_FABRIC", "enum", "auto", ("auto", "off")),
     values.Flag("HPU_COLLECTIVE_PRECISION", "enum", "float32", ("float32", "bfloat16")),
     values.Flag("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "bool", "false"),
     values.Flag("HPU_COLLECTIVE_STALL_S", "int", "60"),
@@ -594,6 +595,14 @@ def collective_bucket_mb() -> int:
     is full, while the backward pass goes on; 0 reduces all at once at its end.
     """
     return values.parse_int(_BY_NAME["HPU_COLLECTIVE_BUCKET_MB"])
+
+
+def collective_fabric() -> str:
+    """HPU_COLLECTIVE_FABRIC: Whether workers whose HPUs are modules of one device server exchange data in its memory
+    (auto) or by TensorFlow's transport, as workers of different servers do. One worker that has it off has it off
+    for all of its groups.
+    """
+    return values.parse_string(_BY_NAME["HPU_COLLECTIVE_FABRIC"])
 
 
 def collective_precision() -> str:

@@ -1,6 +1,7 @@
-// TensorFlow's collective ops on the HPU. Their data pass through host memory, where the CPU's kernels exchange them
-// with the other workers over whatever transport TensorFlow has set up. (The kernels that TensorFlow has for any device
-// would merge in a copy of the device's buffers and drop the result.)
+// TensorFlow's collective ops on the HPU. Where the devices of a group do not exchange data themselves
+// (fabric_exchange.h), these pass through host memory, where the CPU's kernels exchange them with the other workers
+// over whatever transport TensorFlow has set up. (The kernels that TensorFlow has for any device would merge in a copy
+// of the device's buffers and drop the result.)
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -16,15 +17,13 @@
 #include "plugin/device/process_device.h"
 #include "plugin/kernels/collective_watch.h"
 #include "plugin/kernels/exchange_call.h"
-#include "plugin/kernels/fabric_reduction.h"
+#include "plugin/kernels/fabric_exchange.h"
 #include "plugin/kernels/host_device.h"
 #include "plugin/kernels/staged_tensor.h"
 #include "plugin/trace/trace.h"
-#include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_handle.h"
-#include "tensorflow/core/util/device_name_utils.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -35,15 +34,6 @@ using tensorflow::AsyncOpKernel;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::core::RefCountPtr;
-
-// The CPU of the worker that the kernel runs for: by its name the others find what it sends.
-absl::StatusOr<tensorflow::Device*> CpuBeside(OpKernelContext* context) {
-  std::string name;
-  TF_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
-  tensorflow::Device* cpu = nullptr;
-  TF_RETURN_IF_ERROR(context->function_library()->device_mgr()->LookupDevice(name, &cpu));
-  return cpu;
-}
 
 // Queues the copy of `source` to new host memory. `arrived` is called unless an error is returned, and only after this
 // has set `destination`.
@@ -195,7 +185,7 @@ class StartKernel : public tensorflow::OpKernel {
 class CollectiveKernel : public AsyncOpKernel {
  public:
   explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction)
-      : AsyncOpKernel(construction), reduce_op_(ReduceOpOf(construction->def())) {
+      : AsyncOpKernel(construction), fabric_op_(FabricOpOf(construction->def())) {
     absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
@@ -207,15 +197,15 @@ class CollectiveKernel : public AsyncOpKernel {
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
     OP_REQUIRES_OK_ASYNC(context, device.status(), done);
-    if (FabricGroup* group = FabricFor(context, reduce_op_)) {
-      return ReduceInFabric(context, group, *reduce_op_, std::move(done));
+    if (FabricGroup* group = FabricFor(context, fabric_op_)) {
+      return ExchangeInFabric(context, group, *fabric_op_, std::move(done));
     }
     (new Run(context, **device, kernel_, std::move(done)))->Start();
   }
 
  private:
   std::shared_ptr<AsyncOpKernel> kernel_;
-  const std::optional<hal::ReduceOp> reduce_op_;
+  const std::optional<FabricOp> fabric_op_;
 };
 
 class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {

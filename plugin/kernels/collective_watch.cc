@@ -93,9 +93,10 @@ CollectiveWatch& CollectiveWatch::Get() {
 CollectiveWatch::Entry::~Entry() { CollectiveWatch::Get().End(id_); }
 
 std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKernelContext& context,
-                                                               const tensorflow::Tensor* data) {
+                                                               const tensorflow::Tensor* data, float timeout_s,
+                                                               std::function<void()> give_up) {
   const int64_t limit = flags::CollectiveStallS();
-  if (limit <= 0 || context.collective_executor() == nullptr) return nullptr;
+  if ((limit <= 0 && timeout_s <= 0) || context.collective_executor() == nullptr) return nullptr;
   Waiting waiting;
   waiting.operation = Describe(context, data);
   waiting.group_key = KeyOf(context, "group_key");
@@ -103,6 +104,11 @@ std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKer
   waiting.executor.reset(context.collective_executor());
   waiting.start = absl::Now();
   waiting.limit = absl::Seconds(limit);
+  waiting.said = limit <= 0;
+  if (timeout_s > 0) {
+    waiting.timeout = absl::Seconds(timeout_s);
+    waiting.give_up = std::move(give_up);
+  }
   absl::MutexLock lock(&mutex_);
   waiting_.emplace(next_id_, std::move(waiting));
   if (thread_ == nullptr) {
@@ -125,9 +131,14 @@ void CollectiveWatch::Loop() {
     mutex_.Await(absl::Condition(+[](std::map<int64_t, Waiting>* waiting) { return !waiting->empty(); }, &waiting_));
     std::vector<Waiting> stalled;
     for (auto& [id, waiting] : waiting_) {
-      if (waiting.said || absl::Now() - waiting.start < waiting.limit) continue;
+      const absl::Duration waited = absl::Now() - waiting.start;
+      if (waiting.give_up && waited >= waiting.timeout) std::exchange(waiting.give_up, nullptr)();
+      if (waiting.said || waited < waiting.limit) continue;
       waiting.said = true;
-      Waiting copy{waiting.operation, waiting.group_key, nullptr, waiting.start, waiting.limit};
+      Waiting copy;
+      copy.operation = waiting.operation;
+      copy.group_key = waiting.group_key;
+      copy.limit = waiting.limit;
       waiting.executor->Ref();
       copy.executor.reset(waiting.executor.get());
       stalled.push_back(std::move(copy));

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_KERNELS_COLLECTIVE_WATCH_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,8 +39,10 @@ class CollectiveWatch {
   };
 
   // The kernel in `context` waits for others until the entry goes; `data`, which may be null, is what it gives them.
-  // Null if HPU_COLLECTIVE_STALL_S is 0.
-  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data);
+  // After `timeout_s` seconds, unless that is 0, `give_up` runs, on a thread of the watch, which holds its lock. Null
+  // if there is nothing to watch: no timeout, and HPU_COLLECTIVE_STALL_S is 0.
+  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data,
+                               float timeout_s = 0, std::function<void()> give_up = nullptr);
 
  private:
   struct Waiting {
@@ -49,6 +52,8 @@ class CollectiveWatch {
     absl::Time start;
     absl::Duration limit;
     bool said = false;
+    absl::Duration timeout = absl::InfiniteDuration();
+    std::function<void()> give_up;  // null once it has run
   };
 
   CollectiveWatch() = default;

@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "plugin/c_api.h"
 #include "plugin/c_buffer.h"
 #include "tsl/platform/env.h"
@@ -34,12 +36,12 @@ tsl::thread::ThreadPool& Completions() {
 
 }  // namespace
 
-absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options) {
+absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names) {
   if (Find(group_key) != nullptr) return absl::AlreadyExistsError(absl::StrCat("group ", group_key, " has joined"));
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
   TF_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
-  auto* group = new FabricGroup(device, std::move(communicator), std::move(stream));
+  auto* group = new FabricGroup(device, std::move(communicator), std::move(stream), std::move(names));
   Groups& groups = AllGroups();
   std::lock_guard<std::mutex> lock(groups.mutex);
   groups.by_key[group_key] = group;
@@ -57,22 +59,74 @@ FabricGroup* FabricGroup::Find(int group_key) {
 
 bool FabricGroup::Any() { return AllGroups().any; }
 
-absl::Status FabricGroup::Reduce(const FabricReduction& reduction, std::function<void(absl::Status)> done) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (reduction.ready != nullptr) {
-    TF_RETURN_IF_ERROR(stream_->Wait(*reduction.ready));
+absl::Status FabricGroup::Order(const FabricOperation& operation) {
+  if (operation.ready != nullptr) {
+    TF_RETURN_IF_ERROR(stream_->Wait(*operation.ready));
   } else {
     TF_RETURN_IF_ERROR(device_->events().Order(device_->compute(), *stream_));
   }
-  const uint64_t bytes = reduction.count * hal::SizeOf(reduction.dtype);
-  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(reduction.source, bytes, *stream_));
-  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(reduction.destination, bytes, *stream_));
-  TF_RETURN_IF_ERROR(communicator_->AllReduce(*stream_, reduction.source, reduction.destination, reduction.count,
-                                              reduction.dtype, reduction.op));
+  using Kind = FabricOperation::Kind;
+  const Kind kind = operation.kind;
+  const uint64_t bytes = operation.count * hal::SizeOf(operation.dtype);
+  const int from = kind == Kind::kReduceScatter || kind == Kind::kAllToAll ? size() : 1;
+  const int to = kind == Kind::kAllGather || kind == Kind::kAllToAll ? size() : 1;
+  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(operation.source, bytes * from, *stream_));
+  return device_->OrderAfterCopies(operation.destination, bytes * to, *stream_);
+}
+
+absl::Status FabricGroup::AllToAll(const FabricOperation& operation) {
+  const uint64_t bytes = operation.count * hal::SizeOf(operation.dtype);
+  TF_RETURN_IF_ERROR(communicator_->BeginGroup());
+  absl::Status status;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (rank == communicator_->rank()) continue;
+    const hal::DeviceAddress from = operation.source + rank * bytes;
+    const hal::DeviceAddress to = operation.destination + rank * bytes;
+    status.Update(communicator_->Send(*stream_, from, operation.count, operation.dtype, rank));
+    status.Update(communicator_->Receive(*stream_, to, operation.count, operation.dtype, rank));
+  }
+  status.Update(communicator_->EndGroup());
+  TF_RETURN_IF_ERROR(status);
+  const uint64_t own = communicator_->rank() * bytes;
+  return stream_->CopyOnDevice(operation.source + own, operation.destination + own, bytes);
+}
+
+absl::Status FabricGroup::Start(const FabricOperation& operation) {
+  const auto& [kind, ready, source, destination, count, dtype, op, root] = operation;
+  switch (kind) {
+    case FabricOperation::Kind::kAllReduce:
+      return communicator_->AllReduce(*stream_, source, destination, count, dtype, op);
+    case FabricOperation::Kind::kReduceScatter:
+      return communicator_->ReduceScatter(*stream_, source, destination, count, dtype, op);
+    case FabricOperation::Kind::kAllGather:
+      return communicator_->AllGather(*stream_, source, destination, count, dtype);
+    case FabricOperation::Kind::kAllToAll:
+      return AllToAll(operation);
+    case FabricOperation::Kind::kBroadcast:
+      return communicator_->Broadcast(*stream_, source, destination, count, dtype, root);
+  }
+  return absl::InternalError("an operation of no kind");
+}
+
+absl::Status FabricGroup::WithNames(const absl::Status& status) const {
+  if (!absl::IsCancelled(status)) return status;
+  std::string message(status.message());
+  for (size_t rank = 0; rank < names_.size(); ++rank) {
+    if (absl::StrContains(status.message(), absl::StrCat("rank ", rank, " "))) {
+      absl::StrAppend(&message, "; rank ", rank, " is ", names_[rank]);
+    }
+  }
+  return absl::UnavailableError(message);
+}
+
+absl::Status FabricGroup::Queue(const FabricOperation& operation, std::function<void(absl::Status)> done) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TF_RETURN_IF_ERROR(Order(operation));
+  TF_RETURN_IF_ERROR(Start(operation));
   return stream_->AddCallback([this, done = std::move(done)](const absl::Status& status) {
     Completions().Schedule([this, done, status] {
       if (!status.ok()) stream_->Synchronize().IgnoreError();  // clears this error
-      done(status);
+      done(WithNames(status));
     });
   });
 }
@@ -86,12 +140,13 @@ int32_t hpu_communicator_id(hpu_buffer* out) {
   return static_cast<int32_t>(id.status().code());
 }
 
-int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size, hpu_buffer* message) {
+int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size, const char* names,
+                              hpu_buffer* message) {
   hpu::hal::CommunicatorOptions options;
   options.id = id;
   options.rank = rank;
   options.size = size;
-  const absl::Status status = hpu::FabricGroup::Join(group_key, options);
+  const absl::Status status = hpu::FabricGroup::Join(group_key, options, absl::StrSplit(names, '\n'));
   *message = hpu::MakeBuffer(status.message());
   return static_cast<int32_t>(status.code());
 }

@@ -9,6 +9,7 @@
 #include "tensorflow/core/framework/resource_mgr.h"
 #include "tensorflow/core/platform/env.h"
 #include "tensorflow/core/public/session_options.h"
+#include "tensorflow/core/util/device_name_utils.h"
 #include "tsl/platform/errors.h"
 
 namespace hpu {
@@ -35,6 +36,14 @@ HostDevice::HostDevice(std::unique_ptr<tensorflow::Device> device)
     : device_(device.get()),
       devices_(std::make_unique<tensorflow::StaticDeviceMgr>(std::move(device))),
       runner_([](std::function<void()> closure) { tensorflow::Env::Default()->SchedClosure(std::move(closure)); }) {}
+
+absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context) {
+  std::string name;
+  TF_RETURN_IF_ERROR(tensorflow::DeviceNameUtils::DeviceNameToCpuDeviceName(context->device()->name(), &name));
+  tensorflow::Device* cpu = nullptr;
+  TF_RETURN_IF_ERROR(context->function_library()->device_mgr()->LookupDevice(name, &cpu));
+  return cpu;
+}
 
 HostVariables::HostVariables(HostDevice& host) : device_(host.device()), container_(NewContainerName()) {}
 

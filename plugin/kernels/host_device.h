@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "tensorflow/core/common_runtime/device_mgr.h"
 #include "tensorflow/core/framework/device.h"
+#include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_handle.h"
 #include "tensorflow/core/framework/resource_var.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -35,6 +36,9 @@ class HostDevice {
   const std::unique_ptr<tensorflow::DeviceMgr> devices_;
   std::function<void(std::function<void()>)> runner_;
 };
+
+// The CPU of the worker that the kernel in `context` runs for: by its name other workers find what it sends.
+absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
 
 // The temporary variables of one run, which go with it. Not thread safe.
 class HostVariables {

@@ -1,10 +1,12 @@
 #include "plugin/passes/collective_pass.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/flags/flags.h"
 #include "plugin/passes/graph_util.h"
@@ -29,6 +31,20 @@ constexpr int kNoStage = -1;
 constexpr int kSmallestStage = 8;
 
 tensorflow::DataType TypeOf(const Node& collective) { return collective.output_type(0); }
+
+// Started early and rewritten.
+bool IsReduction(const Node* node) { return node->type_string() == kReduceOp; }
+
+// What devices may exchange by themselves. Data of type int32 are in host memory; TensorFlow's ops take them from
+// there.
+std::vector<Node*> FindCollectives(Graph* graph) {
+  std::vector<Node*> found;
+  for (Node* node : graph->op_nodes()) {
+    if (!absl::StartsWith(node->type_string(), "Collective") || !IsOnHpu(*node)) continue;
+    if (node->num_outputs() == 1 && TypeOf(*node) != tensorflow::DT_INT32) found.push_back(node);
+  }
+  return found;
+}
 
 // Longest path to each vertex, in edges.
 std::vector<int> Depths(const OrderGraph& order) {
@@ -133,7 +149,7 @@ std::vector<Node*> FirstOfStages(const Graph& graph, const OrderGraph& order, co
   for (const int v : order.TopologicalOrder()) {
     Node* node = v < graph.num_node_ids() ? graph.FindNodeId(v) : nullptr;
     if (node == nullptr || !node->IsOp() || stages[v] == kNoStage || node->IsConstant()) continue;
-    if (node->type_string() == kReduceOp) continue;  // waits for the one before it anyway
+    if (IsReduction(node)) continue;  // waits for the one before it anyway
     const bool follows = std::any_of(node->in_edges().begin(), node->in_edges().end(), [&](const Edge* edge) {
       return stages[edge->src()->id()] != kNoStage && edge->src()->IsOp() && stages[edge->src()->id()] < stages[v];
     });
@@ -146,37 +162,43 @@ std::vector<Node*> FirstOfStages(const Graph& graph, const OrderGraph& order, co
 
 absl::Status RewriteCollectives(PassContext* context) {
   Graph* graph = context->graph->get();
-  std::vector<Node*> collectives;
-  for (Node* node : graph->op_nodes()) {
-    // int32 is in host memory; TensorFlow's op takes it from there.
-    if (node->type_string() == kReduceOp && IsOnHpu(*node) && TypeOf(*node) != tensorflow::DT_INT32) {
-      collectives.push_back(node);
+  // In lowered loops and branches some may never run: nothing may wait for those.
+  const bool ordered = !HasLoweredControlFlow(*graph);
+  std::vector<Node*> collectives = FindCollectives(graph);
+  for (Node* node : collectives) {
+    const bool broadcasts = absl::StartsWith(node->type_string(), "CollectiveBcast");
+    if ((broadcasts && !IsEagerWrapper(context->function)) || (!ordered && collectives.size() > 1)) {
+      node->AddAttr(kByTransportAttr, true);
     }
   }
   if (collectives.empty()) return absl::OkStatus();
-  // In lowered loops and branches some may never run: nothing may wait for those.
-  const bool ordered = !HasLoweredControlFlow(*graph);
-  const bool staged = ordered && !flags::TfHabanaCollectiveReduceSync();
   TF_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
   const std::vector<int> depths = Depths(order);
   std::sort(collectives.begin(), collectives.end(), [&](const Node* one, const Node* other) {
     return std::pair(depths[one->id()], one->name()) < std::pair(depths[other->id()], other->name());
   });
+  std::vector<Node*> reductions;
+  std::copy_if(collectives.begin(), collectives.end(), std::back_inserter(reductions), IsReduction);
   std::vector<int> stages(graph->num_node_ids(), kNoStage);
-  if (staged) stages = FindStages(*graph, collectives);
+  if (ordered && !flags::TfHabanaCollectiveReduceSync()) stages = FindStages(*graph, reductions);
   for (Node* node : graph->op_nodes()) {
     if (stages[node->id()] != kNoStage) node->AddAttr(kStageAttr, stages[node->id()]);
   }
-  const std::vector<Node*> first = FirstOfStages(*graph, order, stages, collectives.size());
+  const std::vector<Node*> first = FirstOfStages(*graph, order, stages, reductions.size());
+  auto next = first.begin();  // after the stage of the last reduction
   Rewriter rewriter(context);
   Node* before = nullptr;
-  for (size_t i = 0; i < collectives.size(); ++i) {
-    TF_ASSIGN_OR_RETURN(const Rewriter::Result made, rewriter.Rewrite(collectives[i]));
-    if (ordered && before != nullptr) graph->AddControlEdge(before, made.reduce);
-    before = made.reduce;
-    const auto next =
-        std::find_if(first.begin() + i + 1, first.end(), [](const Node* node) { return node != nullptr; });
-    if (next != first.end()) graph->AddControlEdge(made.start, *next);
+  for (Node* node : collectives) {
+    Node* issued = node;
+    if (IsReduction(node)) {
+      TF_ASSIGN_OR_RETURN(const Rewriter::Result made, rewriter.Rewrite(node));
+      issued = made.reduce;
+      const auto waiting = std::find_if(++next, first.end(), [](const Node* node) { return node != nullptr; });
+      if (waiting != first.end()) graph->AddControlEdge(made.start, *waiting);
+    }
+    if (issued->attrs().Find(kByTransportAttr) != nullptr) continue;
+    if (before != nullptr) graph->AddControlEdge(before, issued);
+    before = issued;
   }
   return absl::OkStatus();
 }

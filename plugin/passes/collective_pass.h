@@ -1,4 +1,4 @@
-// Collective reductions of the HPU: started early, issued in one order, with the computation cut around them.
+// Collectives of the HPU: reductions started early, with the computation cut around them; all issued in one order.
 #ifndef HPU_PLUGIN_PASSES_COLLECTIVE_PASS_H_
 #define HPU_PLUGIN_PASSES_COLLECTIVE_PASS_H_
 
@@ -6,6 +6,8 @@
 #include "plugin/passes/pass_context.h"
 
 namespace hpu::passes {
+
+inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 
 // Each CollectiveReduceV2 on the HPU gets an HpuCollectiveStart, which queues the copy to the host and which it takes
 // as an ordering token. Control edges between the reductions give all workers, whose graphs are equal, one order: by
@@ -17,6 +19,10 @@ namespace hpu::passes {
 // metrics.
 //
 // HPU_COLLECTIVE_PRECISION=bfloat16 casts float32 around them.
+//
+// The other collectives on the HPU join that one order, for devices that exchange data by themselves take what comes
+// first. Those for which there is none, several in lowered loops and branches, and broadcasts, whose ends lie in
+// different graphs, get kByTransportAttr: TensorFlow's transport finds by their keys what belongs together.
 absl::Status RewriteCollectives(PassContext* context);
 
 }  // namespace hpu::passes

@@ -1,45 +1,124 @@
-"""A worker of the tests' jobs: reductions among modules of one device server, which copy nothing to the workers."""
+"""A worker of the tests' jobs: collectives among modules of one device server, which copy nothing to the workers."""
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.ops import collective_ops
+from tensorflow.python.ops import collective_ops, gen_collective_ops
 
 from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
 from habana_frameworks.tensorflow.monitor import server
 
 GROUP = 33
-COUNT = 100_003
+COUNT = 100_003  # no number of ranks or threads divides it
 RANK, SIZE = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
+FLOATS = (tf.float32, tf.float16, tf.float64)
 MERGE: dict[str, np.ufunc] = {"Add": np.add, "Mul": np.multiply, "Min": np.minimum, "Max": np.maximum}
+
+Parts = list[np.ndarray[Any, Any]]
+Op = Callable[[tf.Tensor, int], tf.Tensor]
 
 
 def reduce(tensor: tf.Tensor, key: int, merge: str = "Add") -> tf.Tensor:
     return collective_ops.all_reduce_v2(tensor, SIZE, GROUP, key, merge_op=merge)
 
 
-def check(key: int, dtype: tf.DType, merge: str) -> int:
-    """The op by itself, and in a graph, where it is started ahead; the next key."""
-    parts = [np.random.default_rng(rank).integers(1, 9, COUNT).astype(dtype.as_numpy_dtype) for rank in range(SIZE)]
-    expected = MERGE[merge].reduce(parts)
-    own = tf.constant(parts[RANK])
-    np.testing.assert_array_equal(reduce(own, key, merge).numpy(), expected)
-    step = tf.function(lambda tensor: reduce(tensor * 1, key + 1, merge) + 0)
-    np.testing.assert_array_equal(step(own).numpy(), expected)
-    return key + 2
+def reduce_v1(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    return collective_ops.all_reduce(tensor, SIZE, GROUP, key, "Add", "Div")
 
 
-def check_copies_in_flight(key: int) -> None:
-    """What is reduced as soon as it is made has arrived."""
-    for value in range(4):
-        own = tf.constant(np.full(1 << 22, value + RANK, np.float32))
-        reduced = reduce(own, key + value)
-        assert set(reduced.numpy().tolist()) == {SIZE * value + SIZE * (SIZE - 1) / 2}
+def gather(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    return collective_ops.all_gather_v2(tensor, SIZE, GROUP, key)
+
+
+def gather_v1(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    return collective_ops.all_gather(tensor, SIZE, GROUP, key)
+
+
+def scatter(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    return gen_collective_ops.collective_reduce_scatter_v2(tensor, SIZE, GROUP, key, [], "Add", "Id")
+
+
+def exchange(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    return collective_ops.all_to_all_v2(tensor, SIZE, GROUP, key)
+
+
+def broadcast(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    """From the last rank."""
+    if RANK == SIZE - 1:
+        return collective_ops.broadcast_send_v2(tensor, SIZE, GROUP, key)
+    return collective_ops.broadcast_recv_v2(tensor.shape, tensor.dtype, SIZE, GROUP, key)
+
+
+def broadcast_v1(tensor: tf.Tensor, key: int) -> tf.Tensor:
+    """From the first one."""
+    if RANK == 0:
+        return collective_ops.broadcast_send(tensor, tensor.shape, tensor.dtype, SIZE, GROUP, key)
+    return collective_ops.broadcast_recv(tensor.shape, tensor.dtype, SIZE, GROUP, key)
+
+
+class Checks:
+    """Ops against NumPy, each with a key of its own."""
+
+    def __init__(self) -> None:
+        self._key = 0
+
+    def key(self) -> int:
+        self._key += 1
+        return self._key
+
+    def check(self, name: str, op: Op, parts: Parts, expected: Any) -> None:
+        """The op by itself, after which nothing has come to the worker, and in a graph."""
+        own = tf.constant(parts[RANK])
+        before = bytes_to_host()
+        result = op(own, self.key())
+        assert bytes_to_host() == before, f"data of {name} came to the worker"
+        key = self.key()
+
+        @tf.function
+        def in_graph(tensor: tf.Tensor) -> tf.Tensor:
+            return op(tf.reshape(tensor, own.shape), key)
+
+        for value in (result, in_graph(own)):
+            np.testing.assert_array_equal(value.numpy(), expected, err_msg=f"{name} of {own.dtype.name}")
+
+    def reductions(self) -> None:
+        for dtype in (*FLOATS, tf.bfloat16, tf.int64):
+            parts = parts_of(dtype, (COUNT,))
+            for merge, function in MERGE.items():
+                self.check(merge, functools.partial(reduce, merge=merge), parts, function.reduce(parts))
+            parts = parts_of(dtype, (2 * SIZE, 101))
+            self.check("scatter", scatter, parts, np.sum(parts, axis=0)[2 * RANK : 2 * RANK + 2])
+        parts = parts_of(tf.float32, (COUNT,))
+        self.check("reduce_v1", reduce_v1, parts, np.sum(parts, axis=0) / SIZE)
+
+    def moves(self) -> None:
+        for dtype in (*FLOATS, tf.int64):
+            parts = parts_of(dtype, (COUNT, 3))
+            self.check("gather", gather, parts, np.concatenate(parts))
+        parts = parts_of(tf.float32, (SIZE, COUNT))
+        self.check("exchange", exchange, parts, np.stack([part[RANK] for part in parts]))
+        parts = parts_of(tf.float32, (7, 11))
+        self.check("gather_v1", gather_v1, parts, np.concatenate(parts))
+        self.check("gather nothing", gather, [part[:0] for part in parts], np.zeros((0, 11)))
+
+    def broadcasts(self) -> None:
+        for shape, dtype in (((), tf.int64), ((COUNT,), tf.float32), ((COUNT,), tf.bool)):
+            parts = parts_of(dtype, shape)
+            self.check("broadcast", broadcast, parts, parts[-1])
+            self.check("broadcast_v1", broadcast_v1, parts, parts[0])
+
+
+def parts_of(dtype: tf.DType, shape: tuple[int, ...]) -> Parts:
+    """By rank: small whole numbers, which every type holds and adds exactly."""
+    return [np.array(np.random.default_rng(rank).integers(1, 9, shape), dtype.as_numpy_dtype) for rank in range(SIZE)]
 
 
 def bytes_to_host() -> int:
@@ -48,27 +127,87 @@ def bytes_to_host() -> int:
     return sum(module.counters.bytes_to_host for module in modules if module.holder.pid == os.getpid())
 
 
-def main() -> None:
-    load_habana_module()
+def check_many_in_one_graph(first_key: int) -> None:
+    """Without edges between them, and with names that order them otherwise than they are made."""
+
+    @tf.function
+    def step(tensor: tf.Tensor) -> list[tf.Tensor]:
+        results = []
+        for index in range(6):
+            with tf.name_scope(f"scope_{5 - index}"):
+                op = reduce if index % 2 else gather
+                results.append(op(tf.fill([4], tensor * (index + 1)), first_key + index))
+        return results
+
+    for index, result in enumerate(step(tf.constant(RANK + 1.0))):
+        values = [(rank + 1.0) * (index + 1) for rank in range(SIZE)]
+        expected = [sum(values)] * 4 if index % 2 else np.repeat(values, 4)
+        np.testing.assert_array_equal(result.numpy(), expected)
+
+
+def check_errors() -> None:
+    """The last of them ends the group."""
+    for op, wrong in ((exchange, tf.zeros([SIZE + 1, 2])), (scatter, tf.zeros([SIZE + 1])), (gather, tf.zeros([]))):
+        try:
+            op(wrong, 2000)
+            raise AssertionError(f"{op} took {wrong.shape}")
+        except tf.errors.InvalidArgumentError as error:
+            assert f"among {SIZE} ranks" in str(error), error
+    try:
+        reduce(tf.zeros([4 + RANK]), 2001)
+    except tf.errors.InvalidArgumentError as error:
+        assert "rank 1: AllReduce of 5 elements of float32" in str(error), error
+        sys.stdout.write("rank 1 is named\n")
+    if RANK > 0:
+        try:
+            collective_ops.all_gather_v2(tf.zeros([4]), SIZE, GROUP, 2002, timeout=2.0)
+        except tf.errors.DeadlineExceededError as error:
+            assert "other ranks have not come in 2 s" in str(error), error
+            sys.stdout.write("a late rank is an error\n")
+    # Of type int32, by TensorFlow's transport: all wait here until the others have given up.
+    collective_ops.all_gather_v2(tf.constant([RANK]), SIZE, GROUP, 2003)
+    try:
+        gather(tf.zeros([4]), 2004)
+        raise AssertionError("the group works on")
+    except tf.errors.UnavailableError as error:
+        assert "rank 1 is /job:worker/replica:0/task:1" in str(error), error
+    assert float(tf.reduce_sum(tf.ones([4]))) == 4.0, "the device is lost"
+
+
+def check_off() -> None:
+    """The setting of one worker, the last, counts for all."""
+    if RANK == SIZE - 1:
+        os.environ["HPU_COLLECTIVE_FABRIC"] = "off"
+    HPUStrategy()
+    assert not fabric.join(GROUP, RANK, SIZE)
+    with tf.device("/device:HPU:0"):
+        own = tf.fill([1 << 20], RANK + 1.0)
+        before = bytes_to_host()
+        reduced = reduce(own, 1000).numpy()
+        assert bytes_to_host() >= before + 2 * reduced.nbytes
+        assert set(reduced.tolist()) == {SIZE * (SIZE + 1) / 2}
+    sys.stdout.write("exchanged by TensorFlow\n")
+
+
+def check_all() -> None:
     HPUStrategy()
     assert fabric.join(GROUP, RANK, SIZE)
-    key = 1
+    checks = Checks()
     with tf.device("/device:HPU:0"):
-        big = tf.fill([1 << 20], RANK + 1.0)
-        before = bytes_to_host()
-        reduced = reduce(big, 1000)
-        assert bytes_to_host() == before, "the data went through the worker"
-        assert set(reduced.numpy().tolist()) == {SIZE * (SIZE + 1) / 2}
-        check_copies_in_flight(3000)
-        for dtype in (tf.float32, tf.bfloat16, tf.float16, tf.float64, tf.int64):
-            for merge in MERGE:
-                key = check(key, dtype, merge)
-        sys.stdout.write("reduced in the server\n")
-        try:
-            reduce(tf.zeros([4 + RANK]), 2000)
-        except tf.errors.InvalidArgumentError as error:
-            assert "rank 1: AllReduce of 5 elements of float32" in str(error), error
-            sys.stdout.write("rank 1 is named\n")
+        checks.reductions()
+        checks.moves()
+        checks.broadcasts()
+        check_many_in_one_graph(1000)
+        sys.stdout.write("exchanged in the server\n")
+        check_errors()
+
+
+def main() -> None:
+    load_habana_module()
+    if "--off" in sys.argv:
+        check_off()
+    else:
+        check_all()
 
 
 if __name__ == "__main__":

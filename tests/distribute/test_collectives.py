@@ -7,15 +7,19 @@ import pathlib
 from tests.distribute.jobs import run_job
 from tests.remote.servers import Server
 
+IN_SERVER = pathlib.Path(__file__).with_name("in_server.py")
 
-def test_reductions_in_the_memory_of_a_device_server_agree_with_numpy(tmp_path: pathlib.Path) -> None:
+
+def test_collectives_in_the_memory_of_a_device_server_agree_with_numpy(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
-        result = run_job(
-            2, pathlib.Path(__file__).with_name("in_server.py"), environment={"HPU_BACKEND": server.backend}
-        )
+        environment = {"HPU_BACKEND": server.backend}
+        result = run_job(2, IN_SERVER, environment=environment)
+        off = run_job(2, IN_SERVER, "--off", environment=environment)
     for rank in range(2):
-        assert f"[{rank}] reduced in the server" in result.output, result.output
+        assert f"[{rank}] exchanged in the server" in result.output, result.output
+        assert f"[{rank}] exchanged by TensorFlow" in off.output, off.output
     assert "[0] rank 1 is named" in result.output
+    assert "[1] a late rank is an error" in result.output
 
 
 def test_collective_ops_agree_with_numpy_and_refuse_shapes_that_differ() -> None:

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pathlib
+import subprocess
 import sys
 import textwrap
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+from habana_frameworks.tensorflow.monitor import server as device_server
 from tests.distribute.jobs import run_job
-from tests.support.processes import run
+from tests.remote.servers import Server
+from tests.support.processes import ROOT, run
 
 PROGRAM = pathlib.Path(__file__).with_name("lost_worker.py")
 
 
-def train(directory: pathlib.Path, *arguments: str) -> None:
-    run([sys.executable, str(PROGRAM), "--out", str(directory), *arguments], timeout=200)
+def train(directory: pathlib.Path, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
+    run([sys.executable, str(PROGRAM), "--out", str(directory), *arguments], environment, timeout=200)
 
 
 def outcome(directory: pathlib.Path, rank: int) -> dict[str, Any]:
     fields: dict[str, Any] = json.loads((directory / f"outcome_{rank}.json").read_text())
     return fields
+
+
+@pytest.fixture(scope="module")
+def expected_loss(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """What one worker that is not lost comes to."""
+    directory = tmp_path_factory.mktemp("alone")
+    train(directory, "--workers", "1")
+    return float(outcome(directory, 0)["losses"][-1])
 
 
 def check_error(directory: pathlib.Path, lost: int, left: int) -> None:
@@ -32,18 +47,81 @@ def check_error(directory: pathlib.Path, lost: int, left: int) -> None:
     assert ended["ended"] - float((directory / "killed").read_text()) < 30
 
 
-def test_a_lost_worker_is_named_and_a_restart_reaches_the_same_loss(tmp_path: pathlib.Path) -> None:
-    train(tmp_path, "--kill", "1", "--backup")
-    check_error(tmp_path, 1, 0)
-    train(tmp_path, "--backup")
-    restarted = [outcome(tmp_path, rank) for rank in range(2)]
+def check_loss_and_restart(directory: pathlib.Path, expected: float, environment: Mapping[str, str]) -> None:
+    train(directory, "--kill", "1", "--backup", environment=environment)
+    check_error(directory, 1, 0)
+    train(directory, "--backup", environment=environment)
+    restarted = [outcome(directory, rank) for rank in range(2)]
     assert restarted[0]["error"] == ""
     assert restarted[0]["epochs"][0] > 0, "it began anew"
-    (tmp_path / "alone").mkdir()
-    train(tmp_path / "alone", "--workers", "1")
-    expected = outcome(tmp_path / "alone", 0)["losses"][-1]
     for worker in restarted:
+        assert worker["in_server"] == ("HPU_BACKEND" in environment)
         assert worker["losses"][-1] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_lost_worker_is_named_and_a_restart_reaches_the_same_loss(
+    tmp_path: pathlib.Path, expected_loss: float
+) -> None:
+    check_loss_and_restart(tmp_path, expected_loss, {})
+
+
+def test_a_worker_is_lost_while_a_device_server_reduces(tmp_path: pathlib.Path, expected_loss: float) -> None:
+    with Server(tmp_path) as server:
+        check_loss_and_restart(tmp_path, expected_loss, {"HPU_BACKEND": server.backend})
+
+
+def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> None:
+    """Its module is free at once, and those that wait with it are told."""
+    code = """
+        import os, sys, threading, time
+        from habana_frameworks.tensorflow import load_habana_module
+        from habana_frameworks.tensorflow.distribute import fabric
+        from habana_frameworks.tensorflow.monitor import server
+
+        def calls():
+            modules = server.describe(os.environ["HPU_BACKEND"]).modules
+            return sum(module.counters.calls for module in modules if module.holder.pid == os.getpid())
+
+        load_habana_module()
+        identity = fabric._new_id() if sys.argv[1] == "0" else sys.stdin.readline().strip()
+        before = calls()
+        joining = threading.Thread(target=fabric._join_devices, args=(7, identity, int(sys.argv[1]), ["a", "b", "c"]))
+        joining.start()
+        while calls() == before:
+            time.sleep(0.05)
+        print(identity, flush=True)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with Server(tmp_path) as server, contextlib.ExitStack() as programs:
+        variables = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": server.backend}
+
+        def start(rank: int, told: str) -> subprocess.Popen[str]:
+            pipe = subprocess.PIPE
+            program = programs.enter_context(
+                subprocess.Popen([*command, str(rank)], env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+            )
+            programs.callback(program.kill)
+            assert program.stdin is not None
+            program.stdin.write(told)
+            program.stdin.close()
+            return program
+
+        def identity_of(program: subprocess.Popen[str]) -> str:
+            assert program.stdout is not None
+            return program.stdout.readline()
+
+        lost = start(0, "")
+        identity = identity_of(lost)
+        left = start(1, identity)
+        assert identity_of(left) == identity
+        killed = time.monotonic()
+        lost.kill()
+        assert left.stderr is not None
+        error = left.stderr.read()
+        assert "rank 0 of 3 has gone while it waited for rank 2" in error, error
+        while any(module.held for module in device_server.describe(server.backend).modules):
+            time.sleep(0.1)
+        assert time.monotonic() - killed < 30
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 BUCKETS = 3
 LAYERS = 4  # of a bucket
+BY_TRANSPORT = "_habana_by_transport"
 
 
 def all_reduce(tensor: tf.Tensor, key: int) -> tf.Tensor:
@@ -109,3 +110,41 @@ def test_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_reductions_of_host_tensors_are_left_alone() -> None:
     graph = _passes.run(graph_of(lambda: on_cpu(all_reduce(tf.constant([1, 2]), 0)))).graph
     assert nodes(graph)["reduce_0"].op == "CollectiveReduceV2"
+
+
+def test_other_collectives_join_the_order_but_for_broadcasts() -> None:
+    def build() -> None:
+        tensor = tf.tanh(placeholder([4]))
+        on_cpu(collective_ops.all_gather_v2(tensor, 2, 1, 7, name="gather") * 2.0)
+        with tf.name_scope("broadcast"):
+            on_cpu(collective_ops.broadcast_send_v2(tensor, 2, 1, 8) * 2.0)
+        on_cpu(all_reduce(tf.tanh(tf.tanh(tensor)), 0) * 2.0)
+
+    found = nodes(_passes.run(graph_of(build), "collectives").graph)
+    assert "^gather" in found["reduce_0/reduce"].input
+    assert BY_TRANSPORT not in found["gather"].attr
+    (broadcast,) = [node for node in found.values() if node.op == "CollectiveBcastSendV2"]
+    assert broadcast.attr[BY_TRANSPORT].b
+    assert not any(name.startswith("^") for name in broadcast.input)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_several_collectives_in_a_loop_have_no_order(count: int) -> None:
+    def build() -> None:
+        def body(tensor: tf.Tensor) -> list[tf.Tensor]:
+            for key in range(count):
+                tensor = all_reduce(tensor * 2.0, key)
+            return [tensor]
+
+        with tf.compat.v1.variable_scope("loop"):
+            tf.compat.v1.disable_control_flow_v2()
+            try:
+                result = tf.compat.v1.while_loop(lambda tensor: tensor[0] < 9.0, body, [placeholder([4])])
+            finally:
+                tf.compat.v1.enable_control_flow_v2()
+        on_cpu(result * 2.0)
+
+    graph = _passes.run(graph_of(build), "collectives").graph
+    reduces = [node for node in graph.node if node.op == "CollectiveReduceV2"]
+    assert [BY_TRANSPORT in node.attr for node in reduces] == [count > 1] * count
+    assert not any(name.startswith("^") and "reduce" in name for node in reduces for name in node.input)

@@ -1,24 +1,35 @@
-"""Reductions within the device: of groups whose HPUs are modules of one device server."""
+"""Exchanges within the device: of groups whose HPUs are modules of one device server."""
 
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 
 import tensorflow as tf
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow import _c_api, flags, library_loader
 from habana_frameworks.tensorflow.errors import DeviceError
 from tensorflow.python.ops import collective_ops
 
 _UNIMPLEMENTED = 12
-_ID_BYTES = 256
+_TEXT_BYTES = 256
+_DEVICE = "/device:HPU:0"
 # Makes the key of the exchange below from that of its group.
 _MEETING_BIT = 1 << 29
 
 _answers: dict[int, bool] = {}
 
 
+@dataclasses.dataclass(frozen=True)
+class _Member:
+    """What a rank says of itself."""
+
+    rank: int
+    identity: str  # for a communicator; empty where its device exchanges nothing with others
+    task: str
+
+
 def join(group_key: int, rank: int, size: int) -> bool:
-    """Lets TensorFlow's group of that key reduce in the device, if the HPUs of all its ranks are of one server.
+    """Lets TensorFlow's group of that key exchange data in the device, if the HPUs of all its ranks are of one server.
 
     All ranks call it, eagerly, and wait for each other; the answer, whether they do, is the same on all.
 
@@ -32,22 +43,31 @@ def join(group_key: int, rank: int, size: int) -> bool:
 
 
 def _join(group_key: int, rank: int, size: int) -> bool:
-    ids = _exchange(group_key, rank, size, _new_id())
-    fabrics = {identity.partition(":")[0] for identity in ids}
+    members = _exchange(group_key, rank, size)
+    fabrics = {member.identity.partition(":")[0] for member in members}
     if len(fabrics) > 1 or "" in fabrics:
         return False
-    message = _c_api.Buffer()
-    call = _c_api.function(library_loader.plugin(), "hpu_communicator_join")
-    call.restype = ctypes.c_int32
-    code = call(group_key, ids[0].encode(), rank, size, ctypes.byref(message))
-    text = _c_api.take(library_loader.plugin(), message).decode(errors="replace")
-    if code != 0:
-        raise DeviceError(code, f"rank {rank} of {size} cannot reduce in the device server: {text}")
+    place = [member.rank for member in members].index(rank)
+    _join_devices(group_key, members[0].identity, place, [member.task for member in members])
     return True
 
 
+def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str]) -> None:
+    """`rank` is TensorFlow's, the place of this process's task."""
+    message = _c_api.Buffer()
+    call = _c_api.function(library_loader.plugin(), "hpu_communicator_join")
+    call.restype = ctypes.c_int32
+    names = "\n".join(tasks).encode()
+    code = call(group_key, identity.encode(), rank, len(tasks), names, ctypes.byref(message))
+    text = _c_api.take(library_loader.plugin(), message).decode(errors="replace")
+    if code != 0:
+        raise DeviceError(code, f"{tasks[rank]} cannot exchange data in the device server: {text}")
+
+
 def _new_id() -> str:
-    """Empty where the backend's devices reduce nothing among themselves."""
+    """Empty where the backend's devices exchange nothing among themselves, or must not."""
+    if flags.collective_fabric() == "off":
+        return ""
     out = _c_api.Buffer()
     call = _c_api.function(library_loader.plugin(), "hpu_communicator_id")
     call.restype = ctypes.c_int32
@@ -58,12 +78,18 @@ def _new_id() -> str:
     return text if code == 0 else ""
 
 
-def _exchange(group_key: int, rank: int, size: int, identity: str) -> list[str]:
-    """The ids of all ranks, by rank, whatever order TensorFlow gives them."""
-    row = [rank, *identity.encode().ljust(_ID_BYTES, b"\0")]
-    with tf.device("/device:HPU:0"):
+def _exchange(group_key: int, rank: int, size: int) -> list[_Member]:
+    """All ranks, in TensorFlow's order, in which its ops put together what they gather."""
+    with tf.device(_DEVICE):
+        task = tf.constant(0).device.partition("/device:")[0]
+        row = b"".join(text.encode().ljust(_TEXT_BYTES, b"\0") for text in (_new_id(), task))
         gathered = collective_ops.all_gather_v2(
-            tf.constant([row], tf.int32), group_size=size, group_key=_MEETING_BIT ^ group_key, instance_key=1
+            tf.constant([[rank, *row]], tf.int32), group_size=size, group_key=_MEETING_BIT ^ group_key, instance_key=1
         )
-    ids = {int(one[0]): bytes(one[1:].tolist()).rstrip(b"\0").decode() for one in gathered.numpy()}
-    return [ids[index] for index in range(size)]
+    members = []
+    for one in gathered.numpy():
+        identity, task = (
+            bytes(part.tolist()).rstrip(b"\0").decode() for part in (one[1 : 1 + _TEXT_BYTES], one[1 + _TEXT_BYTES :])
+        )
+        members.append(_Member(int(one[0]), identity, task))
+    return members
