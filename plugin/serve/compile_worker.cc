@@ -54,6 +54,7 @@ CompileFrame Serve(hal::Backend& backend, CompileFrame request) {
       HPU_LOG(kBackend, kCritical) << "fault that was asked for: compiler_crash";
       std::abort();
     case CompileFrame::Kind::kHang:
+      HPU_LOG(kBackend, kCritical) << "fault that was asked for: compiler_hang";
       for (;;) pause();
     default:
       return Compile(backend, std::move(request));
