@@ -6,6 +6,7 @@
 #include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 #include "plugin/hal/status_macros.h"
@@ -19,7 +20,10 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
   // TensorFlow's kernels choose their code, and with it their numbers, by the processor.
-  if (!IsTargetGeneric()) HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
+  if (!IsTargetGeneric()) {
+    HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
+    HPU_RETURN_IF_ERROR(UseMatMulKernels(module, &calls));
+  }
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseCumulativeSumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));

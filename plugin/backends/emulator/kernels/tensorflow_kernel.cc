@@ -127,9 +127,11 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype) {
   if (tensorflow::IsMKLEnabled()) {
     // What TensorFlow's own graph pass names them.
-    tensorflow::NodeDef node = PlainNode(absl::StrCat("_MklNative", op), dtype);
-    (*node.mutable_attr())["_kernel"].set_s("MklNameChangeOp");
-    if (HasKernel(node)) return node;
+    for (const char* prefix : {"_MklNative", "_Mkl"}) {
+      tensorflow::NodeDef node = PlainNode(absl::StrCat(prefix, op), dtype);
+      (*node.mutable_attr())["_kernel"].set_s("MklNameChangeOp");
+      if (HasKernel(node)) return node;
+    }
   }
   return PlainNode(op, dtype);
 }

@@ -1,0 +1,82 @@
+// Products of matrices, against XLA.
+#include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
+
+#include <gtest/gtest.h>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "tensorflow/core/util/util.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+struct Case {
+  std::vector<int64_t> a;
+  std::vector<int64_t> b;
+  std::vector<int64_t> contracted_a;
+  std::vector<int64_t> contracted_b;
+  std::vector<int64_t> batch = {};
+};
+
+xla::XlaComputation Product(const Case& c, xla::PrimitiveType type) {
+  xla::XlaBuilder builder("product");
+  const xla::XlaOp a = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, c.a), "a");
+  const xla::XlaOp b = xla::Parameter(&builder, 1, xla::ShapeUtil::MakeShape(type, c.b), "b");
+  xla::DotDimensionNumbers numbers;
+  for (int64_t i : c.contracted_a) numbers.add_lhs_contracting_dimensions(i);
+  for (int64_t i : c.contracted_b) numbers.add_rhs_contracting_dimensions(i);
+  for (int64_t i : c.batch) {
+    numbers.add_lhs_batch_dimensions(i);
+    numbers.add_rhs_batch_dimensions(i);
+  }
+  xla::Tuple(&builder, {xla::DotGeneral(a, b, numbers)});
+  return builder.Build().value();
+}
+
+size_t KernelsOfProduct(const Case& c, xla::PrimitiveType type) { return KernelsOf(Product(c, type)).size(); }
+
+TEST(MatMulPass, RandomProducts) {
+  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    Dice dice(seed);
+    const xla::PrimitiveType type = dice.Roll(0, 1) == 0 ? xla::F32 : xla::BF16;
+    const bool first_a = type == xla::F32 || dice.Roll(0, 1) == 0, first_b = type == xla::F32 || dice.Roll(0, 1) == 0;
+    // The kept and the contracted side as one or two dimensions each.
+    const auto side = [&dice](int64_t size) {
+      return dice.Roll(0, 1) == 0 ? std::vector<int64_t>{size} : std::vector<int64_t>{dice.Roll(1, 3), size};
+    };
+    const std::vector<int64_t> inner = side(dice.Roll(90, 200)), rows = side(dice.Roll(110, 200));
+    const std::vector<int64_t> columns = side(dice.Roll(110, 200));
+    const auto join = [&inner](const std::vector<int64_t>& kept, bool first, std::vector<int64_t>* contracted) {
+      std::vector<int64_t> dims = first ? inner : kept;
+      const std::vector<int64_t>& rest = first ? kept : inner;
+      const int64_t begin = first ? 0 : static_cast<int64_t>(kept.size());
+      for (size_t i = 0; i < inner.size(); ++i) contracted->push_back(begin + static_cast<int64_t>(i));
+      dims.insert(dims.end(), rest.begin(), rest.end());
+      return dims;
+    };
+    Case c;
+    c.a = join(rows, first_a, &c.contracted_a);
+    c.b = join(columns, first_b, &c.contracted_b);
+    const xla::XlaComputation computation = Product(c, type);
+    SCOPED_TRACE(seed);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, type == xla::F32 ? 1e-5 : 1e-2);
+  }
+}
+
+TEST(MatMulPass, LeavesTheRest) {
+  EXPECT_EQ(KernelsOfProduct({{200, 200}, {200, 200}, {1}, {0}}, xla::F32), 0) << "nothing transposed";
+  EXPECT_EQ(KernelsOfProduct({{200, 200}, {200, 200}, {0}, {1}}, xla::F32), 0) << "both transposed";
+  EXPECT_EQ(KernelsOfProduct({{20, 20}, {20, 20}, {0}, {0}}, xla::F32), 0) << "small";
+  EXPECT_EQ(KernelsOfProduct({{9000, 1}, {9000, 200}, {0}, {0}}, xla::F32), 0) << "a vector";
+  EXPECT_EQ(KernelsOfProduct({{9000000}, {9000000}, {0}, {0}}, xla::BF16), 0) << "two vectors";
+  EXPECT_EQ(KernelsOfProduct({{0, 200}, {0, 200}, {0}, {0}}, xla::F32), 0) << "no elements";
+  EXPECT_EQ(KernelsOfProduct({{1, 1}, {1, 1}, {0}, {0}}, xla::BF16), 0) << "one element";
+  EXPECT_EQ(KernelsOfProduct({{4, 200, 200}, {4, 200, 200}, {1}, {1}, {0}}, xla::F32), 0) << "batches";
+  EXPECT_EQ(KernelsOfProduct({{90, 200, 90}, {90, 90, 200}, {0, 2}, {0, 1}}, xla::F32), 0) << "dimensions apart";
+  EXPECT_EQ(KernelsOfProduct({{90, 90, 200}, {90, 90, 200}, {1, 0}, {1, 0}}, xla::F32), 0) << "in another order";
+}
+
+}  // namespace
+}  // namespace hpu::emulator
