@@ -67,7 +67,7 @@ first_that() {
 }
 
 find_or_install_python() {
-  local python version
+  local python version own
   if first_that usable; then return; fi
   if python=$(first_that supported); then
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -75,7 +75,10 @@ find_or_install_python() {
   elif command -v apt-get >/dev/null && [ -z "${BASE_PYTHON:-}" ]; then
     # Images of containers come without apt's lists.
     if may_install; then as_root apt-get update -qq || true; fi
-    for version in 3.11 3.10 3.9; do
+    # The system's own comes first: of others, Ubuntu 22.04 has release candidates.
+    own=$(apt-cache show python3 2>/dev/null | sed -n 's/^Version: \(3\.[0-9]*\).*/\1/p' | head -n 1)
+    for version in $own 3.11 3.10 3.9; do
+      [[ $version =~ ^3\.(9|10|11)$ ]] || continue
       if apt-cache show "python$version-venv" >/dev/null 2>&1; then
         install_packages "python$version" "python$version-venv" >&2
         break
