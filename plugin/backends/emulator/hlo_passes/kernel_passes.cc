@@ -2,6 +2,7 @@
 
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
+#include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
@@ -25,6 +26,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseMatMulKernels(module, &calls));
   }
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseCumulativeSumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
