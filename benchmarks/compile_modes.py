@@ -1,4 +1,7 @@
-"""How soon the first train step is done in each compile mode, against TensorFlow on the CPU; each in a new process."""
+"""How soon the first train step is done in each compile mode, against TensorFlow on the CPU; each in a new process.
+
+With --efforts, in the strict mode with each HPU_COMPILE_EFFORT: what compiling costs, and what step time it buys.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ class Way:
     mode: str
     cached: bool = False
     """Shares a directory of recipes with the other ways that do."""
+    effort: int = 3
 
 
 WAYS = (
@@ -33,6 +37,10 @@ WAYS = (
     Way("async", "/device:HPU:0", "async"),
     Way("strict, cold", "/device:HPU:0", "strict", cached=True),
     Way("strict, warm", "/device:HPU:0", "strict", cached=True),
+)
+EFFORTS = (
+    Way("cpu", "/device:CPU:0", "strict"),
+    *(Way(f"effort {effort}", "/device:HPU:0", "strict", effort=effort) for effort in range(4)),
 )
 
 
@@ -131,7 +139,12 @@ def train(problem: str, device: str, seconds: float) -> Start:
 
 def measure(way: Way, problem: str, seconds: float, cache: str) -> Start:
     """A process of its own."""
-    environment = {**os.environ, "HPU_COMPILE_MODE": way.mode, "TF_RECIPE_CACHE_PATH": cache if way.cached else ""}
+    environment = {
+        **os.environ,
+        "HPU_COMPILE_MODE": way.mode,
+        "HPU_COMPILE_EFFORT": str(way.effort),
+        "TF_RECIPE_CACHE_PATH": cache if way.cached else "",
+    }
     command = [sys.executable, "-m", "benchmarks.compile_modes", "--model", problem, "--seconds", str(seconds)]
     done = subprocess.run([*command, "--child", way.device], env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -158,26 +171,33 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=PROBLEMS, default="resnet50")
     parser.add_argument("--seconds", type=float, default=60, help="of training, in each process (default: 60)")
+    parser.add_argument("--efforts", action="store_true", help="compare HPU_COMPILE_EFFORT 0 to 3 instead")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.add_argument("--child", metavar="DEVICE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         print(json.dumps(dataclasses.asdict(train(arguments.model, arguments.child, arguments.seconds))))
         return 0
+    ways = EFFORTS if arguments.efforts else WAYS
     with tempfile.TemporaryDirectory() as cache:
-        starts = {way.name: measure(way, arguments.model, arguments.seconds, cache) for way in WAYS}
+        starts = {way.name: measure(way, arguments.model, arguments.seconds, cache) for way in ways}
     data = as_json(starts)
     if arguments.json:
         print(json.dumps(data, indent=2))
         return 0
     print(f"{arguments.model}, {data['cpus']} CPUs, load {data['load'][0]:.1f}")
     for name, start in starts.items():
-        first = f"first step {start.first_step:7.2f} s (tracing {start.trace:.2f}, lowering {start.lowering:.2f})"
+        first = (
+            f"first step {start.first_step:7.2f} s (tracing {start.trace:.2f}, lowering {start.lowering:.2f},"
+            f" generating code or loading it {start.loading:.2f})"
+        )
         later = f"later ones {1000 * start.median_step:.0f} ms, the longest {1000 * start.longest_step:.0f} ms"
         counts = f"{start.compiled} recipes compiled, {start.steps_on_cpu} steps on the CPU"
         print(f"  {name:<13} {first}; {later}; {counts}")
     for name, ratio in data["ratios"].items():
         print(f"  {name:<17} {ratio:6.2f}, in processor time {data['processor_ratios'][name]:.2f}")
+    if arguments.efforts:
+        return 0
     warm = starts["strict, warm"]
     print(f"  strict, warm: {warm.beyond:.2f} s besides tracing and lowering, of these")
     for part, part_seconds in warm.parts.items():

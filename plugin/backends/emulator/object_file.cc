@@ -102,7 +102,7 @@ class Parser {
       Elf64_Sym raw;
       Read(data, i * sizeof(Elf64_Sym), &raw);
       ObjectFile::Symbol& symbol = file_.symbols[i];
-      symbol.section = raw.st_shndx;
+      symbol.section = raw.st_shndx == SHN_ABS ? ObjectFile::kAbsolute : raw.st_shndx;
       symbol.value = raw.st_value;
       if (!ReadString(names, raw.st_name, &symbol.name)) return Damaged(absl::StrCat("name of symbol ", i));
       if (raw.st_shndx == SHN_UNDEF || raw.st_shndx == SHN_ABS) continue;
@@ -142,6 +142,21 @@ class Parser {
 };
 
 }  // namespace
+
+void AppendObjectFile(const ObjectFile& file, ObjectFile* all) {
+  const uint32_t sections = all->sections.size();
+  const uint32_t symbols = all->symbols.size();
+  all->sections.insert(all->sections.end(), file.sections.begin(), file.sections.end());
+  for (ObjectFile::Symbol symbol : file.symbols) {
+    if (symbol.section != SHN_UNDEF && symbol.section != ObjectFile::kAbsolute) symbol.section += sections;
+    all->symbols.push_back(symbol);
+  }
+  for (ObjectFile::Relocation relocation : file.relocations) {
+    relocation.section += sections;
+    relocation.symbol += symbols;
+    all->relocations.push_back(relocation);
+  }
+}
 
 absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes) { return Parser(bytes).Parse(); }
 

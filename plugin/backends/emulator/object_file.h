@@ -12,6 +12,9 @@ namespace hpu::emulator {
 
 // Views into the bytes that ParseObjectFile was given, which must outlive it.
 struct ObjectFile {
+  // In the place of a symbol's section: it has an address of its own.
+  static constexpr uint32_t kAbsolute = ~uint32_t{0};
+
   struct Section {
     absl::string_view name;
     uint32_t type = 0;   // SHT_…
@@ -22,7 +25,7 @@ struct ObjectFile {
   };
   struct Symbol {
     absl::string_view name;
-    uint32_t section = 0;  // index, SHN_UNDEF or SHN_ABS
+    uint32_t section = 0;  // index, SHN_UNDEF or kAbsolute
     uint64_t value = 0;    // offset in the section, at most its size
   };
   struct Relocation {
@@ -37,6 +40,9 @@ struct ObjectFile {
   std::vector<Symbol> symbols;
   std::vector<Relocation> relocations;
 };
+
+// Puts the contents of one object behind those of `all`. Symbols of one name stay symbols of their own.
+void AppendObjectFile(const ObjectFile& file, ObjectFile* all);
 
 // InvalidArgument where the bytes are no such object, naming the part that is wrong.
 absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes);

@@ -50,10 +50,15 @@ absl::Status Damaged(absl::string_view what) {
 
 }  // namespace
 
-// Lays one object out, fills the mapping and relocates it.
+// Lays the objects' contents out, fills the mapping and relocates it.
 class ObjectLinker {
  public:
-  ObjectLinker(const ObjectFile& file, LoadedObject::Resolver resolve) : file_(file), resolve_(resolve) {}
+  explicit ObjectLinker(LoadedObject::Resolver resolve) : resolve_(resolve) {}
+
+  void Add(const ObjectFile& file) {
+    first_symbols_.push_back(file_.symbols.size());
+    AppendObjectFile(file, &file_);
+  }
 
   absl::StatusOr<std::unique_ptr<LoadedObject>> Link(absl::string_view entry) {
     HPU_RETURN_IF_ERROR(Resolve());
@@ -61,7 +66,7 @@ class ObjectLinker {
     HPU_RETURN_IF_ERROR(Map());
     HPU_RETURN_IF_ERROR(Relocate());
     HPU_RETURN_IF_ERROR(Protect());
-    HPU_RETURN_IF_ERROR(FindEntry(entry));
+    HPU_RETURN_IF_ERROR(FindEntries(entry));
     return std::move(object_);
   }
 
@@ -187,7 +192,7 @@ class ObjectLinker {
   // `near`: must be reachable with 32 bits, so functions outside the object go by their stubs.
   absl::StatusOr<uint64_t> AddressOf(uint32_t index, bool near) const {
     const ObjectFile::Symbol& symbol = file_.symbols[index];
-    if (symbol.section == SHN_ABS) return symbol.value;
+    if (symbol.section == ObjectFile::kAbsolute) return symbol.value;
     if (symbol.section == SHN_UNDEF) {
       const Indirect& external = indirect_.at(index);
       return near ? reinterpret_cast<uint64_t>(object_->base_) + external.stub
@@ -237,17 +242,27 @@ class ObjectLinker {
     return absl::OkStatus();
   }
 
-  absl::Status FindEntry(absl::string_view entry) {
-    for (const ObjectFile::Symbol& symbol : file_.symbols) {
-      if (symbol.name != entry || symbol.section == SHN_UNDEF || symbol.section == SHN_ABS) continue;
+  absl::Status FindEntries(absl::string_view entry) {
+    first_symbols_.push_back(file_.symbols.size());
+    for (size_t i = 0; i + 1 < first_symbols_.size(); ++i) {
+      HPU_ASSIGN_OR_RETURN(void* address, FindEntry(entry, first_symbols_[i], first_symbols_[i + 1]));
+      object_->entries_.push_back(address);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<void*> FindEntry(absl::string_view entry, size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      const ObjectFile::Symbol& symbol = file_.symbols[i];
+      if (symbol.name != entry || symbol.section == SHN_UNDEF || symbol.section == ObjectFile::kAbsolute) continue;
       if (RegionOf(file_.sections[symbol.section]) != kCode) break;
-      object_->entry_ = object_->base_ + offsets_[symbol.section] + symbol.value;
-      return absl::OkStatus();
+      return object_->base_ + offsets_[symbol.section] + symbol.value;
     }
     return Damaged(absl::StrCat("no function '", entry, "'"));
   }
 
-  const ObjectFile& file_;
+  ObjectFile file_;                    // all of them
+  std::vector<size_t> first_symbols_;  // of each
   const LoadedObject::Resolver resolve_;
   absl::flat_hash_map<uint32_t, Indirect> indirect_;  // by symbol index
   std::vector<uint64_t> offsets_;                     // by section
@@ -258,10 +273,14 @@ class ObjectLinker {
 
 LoadedObject::~LoadedObject() { munmap(base_, size_); }
 
-absl::StatusOr<std::unique_ptr<LoadedObject>> LoadedObject::Load(absl::string_view object, absl::string_view entry,
-                                                                 Resolver resolve) {
-  HPU_ASSIGN_OR_RETURN(const ObjectFile file, ParseObjectFile(object));
-  return ObjectLinker(file, resolve).Link(entry);
+absl::StatusOr<std::unique_ptr<LoadedObject>> LoadedObject::Load(absl::Span<const absl::string_view> objects,
+                                                                 absl::string_view entry, Resolver resolve) {
+  ObjectLinker linker(resolve);
+  for (absl::string_view object : objects) {
+    HPU_ASSIGN_OR_RETURN(const ObjectFile file, ParseObjectFile(object));
+    linker.Add(file);
+  }
+  return linker.Link(entry);
 }
 
 }  // namespace hpu::emulator

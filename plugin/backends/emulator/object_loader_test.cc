@@ -26,27 +26,42 @@ const std::string& Object() {
 }
 
 TEST(ObjectLoaderTest, FindsTheEntryInsideTheMapping) {
-  auto object = LoadedObject::Load(Object(), kRecipeEntry, FindRuntimeSymbol);
+  auto object = LoadedObject::Load({Object()}, kRecipeEntry, FindRuntimeSymbol);
   ASSERT_TRUE(object.ok()) << object.status();
-  EXPECT_NE((*object)->entry(), nullptr);
+  EXPECT_NE((*object)->entries()[0], nullptr);
   EXPECT_GT((*object)->size(), 0);
 }
 
+// Their functions have one name.
+TEST(ObjectLoaderTest, LoadsSeveralBesideEachOther) {
+  auto one = LoadedObject::Load({Object()}, kRecipeEntry, FindRuntimeSymbol);
+  auto three = LoadedObject::Load({Object(), Object(), Object()}, kRecipeEntry, FindRuntimeSymbol);
+  ASSERT_TRUE(one.ok() && three.ok()) << three.status();
+  const std::vector<void*>& entries = (*three)->entries();
+  ASSERT_EQ(entries.size(), 3);
+  EXPECT_NE(entries[0], entries[1]);
+  EXPECT_NE(entries[1], entries[2]);
+  EXPECT_LT((*three)->size(), 3 * (*one)->size());
+  const std::string damaged = Object().substr(0, Object().size() / 2);
+  EXPECT_FALSE(LoadedObject::Load({Object(), damaged}, kRecipeEntry, FindRuntimeSymbol).ok());
+}
+
 TEST(ObjectLoaderTest, NamesEverySymbolThatIsMissing) {
-  auto object = LoadedObject::Load(Object(), kRecipeEntry, [](const std::string&) -> void* { return nullptr; });
+  auto object = LoadedObject::Load({Object()}, kRecipeEntry, [](const std::string&) -> void* { return nullptr; });
   EXPECT_EQ(object.status().code(), absl::StatusCode::kNotFound);
   EXPECT_TRUE(absl::StrContains(object.status().message(), "__xla_cpu_runtime_EigenMatMulF32")) << object.status();
   EXPECT_TRUE(absl::StrContains(object.status().message(), "powf")) << object.status();
 }
 
 TEST(ObjectLoaderTest, RefusesAMissingEntry) {
-  auto object = LoadedObject::Load(Object(), "no_such_function", FindRuntimeSymbol);
+  auto object = LoadedObject::Load({Object()}, "no_such_function", FindRuntimeSymbol);
   EXPECT_EQ(object.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ObjectLoaderTest, RefusesEveryShorterLength) {
   for (size_t size = 0; size < Object().size(); size += size < 256 ? 1 : 37) {
-    EXPECT_FALSE(LoadedObject::Load(absl::string_view(Object()).substr(0, size), kRecipeEntry, FindRuntimeSymbol).ok())
+    EXPECT_FALSE(
+        LoadedObject::Load({absl::string_view(Object()).substr(0, size)}, kRecipeEntry, FindRuntimeSymbol).ok())
         << size;
   }
 }
@@ -58,7 +73,7 @@ TEST(ObjectLoaderTest, SurvivesFlippedBytes) {
   for (size_t i = 0; i < Object().size(); ++i) {
     std::string damaged = Object();
     damaged[i] ^= static_cast<char>(1 + random() % 255);
-    if (!LoadedObject::Load(damaged, kRecipeEntry, FindRuntimeSymbol).ok()) ++refused;
+    if (!LoadedObject::Load({damaged}, kRecipeEntry, FindRuntimeSymbol).ok()) ++refused;
   }
   EXPECT_GT(refused, 64);
 }
@@ -69,7 +84,7 @@ TEST(ObjectLoaderTest, SurvivesExtremeFields) {
     for (size_t i = 0; i + 8 <= Object().size(); i += 4) {
       std::string damaged = Object();
       damaged.replace(i, 8, std::string(8, value));
-      (void)LoadedObject::Load(damaged, kRecipeEntry, FindRuntimeSymbol);
+      (void)LoadedObject::Load({damaged}, kRecipeEntry, FindRuntimeSymbol);
     }
   }
 }

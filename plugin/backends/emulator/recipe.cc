@@ -7,34 +7,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/compiled_function.h"
 #include "plugin/backends/emulator/compiler.h"
+#include "plugin/backends/emulator/recipe_code.h"
 #include "plugin/backends/emulator/recipe_format.h"
 #include "plugin/backends/emulator/runtime_symbols.h"
 #include "tsl/platform/denormal.h"
 #include "tsl/platform/setround.h"
-#include "xla/executable_run_options.h"
-#include "xla/service/computation_placer.h"
-#include "xla/service/custom_call_status_internal.h"
 
 namespace hpu::emulator {
 namespace {
 
 // XLA assumes it of every buffer.
 constexpr uintptr_t kBufferAlignment = 16;
-
-// The signature of code that XLA's CPU compiler generates.
-using EntryFunction = void (*)(void* result, const xla::ExecutableRunOptions* options, const void** arguments,
-                               void** buffers, XlaCustomCallStatus* status, int64_t* profile_counters);
-
-// One device: what replica-id and collectives of one participant look up.
-const xla::DeviceAssignment* OneDevice() {
-  static auto* assignment = [] {
-    auto* one = new xla::DeviceAssignment(1, 1);
-    (*one)(0, 0) = 0;
-    return one;
-  }();
-  return assignment;
-}
 
 bool AnyUnaligned(absl::Span<void* const> pointers) {
   uintptr_t bits = 0;
@@ -84,11 +69,16 @@ EmulatorRecipe::EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernel
       parts_(std::move(parts)),
       kernels_(std::move(kernels)),
       times_(parts_.profile),
-      object_(std::move(object)) {}
+      object_(std::move(object)) {
+  for (size_t i = 0; i < parts_.functions.size(); ++i) {
+    kernels_.Add(std::make_unique<CompiledFunction>(parts_.functions[i], object_->entries()[i + 1]));
+  }
+}
 
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> EmulatorRecipe::Create(std::string name, RecipeParts parts) {
-  absl::StatusOr<std::unique_ptr<LoadedObject>> object =
-      LoadedObject::Load(parts.object, kRecipeEntry, FindRuntimeSymbol);
+  std::vector<absl::string_view> objects = {parts.object};
+  for (const FunctionParts& function : parts.functions) objects.push_back(function.object);
+  absl::StatusOr<std::unique_ptr<LoadedObject>> object = LoadedObject::Load(objects, kRecipeEntry, FindRuntimeSymbol);
   if (!object.ok()) return Named(name, object.status());
   absl::StatusOr<RecipeKernels> kernels = RecipeKernels::Make(parts.kernels);
   if (!kernels.ok()) return Named(name, kernels.status());
@@ -118,51 +108,21 @@ absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<v
 
 absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                                   ComputePool& pool, void* const** produced) const {
-  // The result table comes first, then the buffer table. Kept per thread: a launch allocates nothing.
-  thread_local std::vector<void*> kept;
-  const size_t results_end = (results.size() + 1) & ~size_t{1};
-  if (kept.size() < results_end + parts_.slots.size()) kept.resize(results_end + parts_.slots.size());
-  void** const result_table = kept.data();
-  void** const buffers = result_table + results_end;
-  for (size_t i = 0; i < parts_.slots.size(); ++i) {
-    const BufferSlot& slot = parts_.slots[i];
-    switch (slot.source) {
-      case BufferSlot::Source::kNone:
-        buffers[i] = nullptr;
-        break;
-      case BufferSlot::Source::kArgument:
-        buffers[i] = arguments[slot.value];
-        break;
-      case BufferSlot::Source::kResult:
-        buffers[i] = results[slot.value];
-        break;
-      case BufferSlot::Source::kWorkspace:
-        buffers[i] = static_cast<char*>(workspace) + slot.value;
-        break;
-      case BufferSlot::Source::kResultTable:
-        buffers[i] = result_table;
-        break;
-    }
-  }
-  xla::ExecutableRunOptions options;
-  options.set_intra_op_thread_pool(pool.device());
-  options.set_device_ordinal(0);
-  options.set_device_assignment(OneDevice());
-  XlaCustomCallStatus status;
+  // Kept per thread: a launch allocates nothing.
+  thread_local CodeTables tables;
+  absl::Status done;
   {
     // As on the threads on which XLA runs its own executables.
     tsl::port::ScopedFlushDenormal flush;
     tsl::port::ScopedSetRound round(FE_TONEAREST);
-    RecipeKernels::Scope scope(kernels_, pool);
+    RecipeKernels::Scope scope(kernels_, pool, static_cast<char*>(workspace) + FunctionWorkspaceOffset(parts_));
     times_.Measure([&](int64_t* counters) {
-      reinterpret_cast<EntryFunction>(object_->entry())(nullptr, &options, nullptr, buffers, &status, counters);
+      done = tables.Call(object_->entries()[0], parts_.slots, results.size(),
+                         {arguments.data(), results.data(), workspace, pool}, counters);
     });
   }
-  *produced = result_table;
-  std::optional<absl::string_view> message = xla::CustomCallStatusGetMessage(&status);
-  if (message.has_value())
-    return absl::InternalError(absl::StrCat("recipe '", name_, "': custom call failed: ", *message));
-  return absl::OkStatus();
+  *produced = tables.produced();
+  return done.ok() ? done : Named(name_, done);
 }
 
 absl::Status EmulatorRecipe::RunUnaligned(absl::Span<void* const> arguments, absl::Span<void* const> results,

@@ -11,43 +11,15 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "plugin/backends/common/program_table.h"
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/backends/emulator/object_loader.h"
+#include "plugin/backends/emulator/recipe_parts.h"
 #include "plugin/backends/emulator/recipe_profile.h"
 #include "plugin/hal/recipe.h"
 
 namespace hpu::emulator {
-
-// Where one pointer of the compiled function's buffer table comes from.
-struct BufferSlot {
-  enum class Source : uint8_t {
-    kNone = 0,         // constants and buffers on the stack: the code does not read the pointer
-    kArgument = 1,     // `value` is the argument's index
-    kResult = 2,       // `value` is the result's index
-    kWorkspace = 3,    // `value` is the offset in the workspace
-    kResultTable = 4,  // the function writes the results' addresses there
-  };
-  Source source = Source::kNone;
-  uint64_t value = 0;
-  uint64_t bytes = 0;
-};
-
-// All that a recipe consists of: what is serialised.
-struct RecipeParts {
-  ProgramTable table;
-  std::vector<BufferSlot> slots;  // exactly one kResultTable
-  uint64_t workspace_bytes = 0;
-  std::vector<KernelSpec> kernels;  // what the object calls by number
-  RecipeProfile profile;            // what the object times
-  std::string object;               // ELF relocatable object with the function kRecipeEntry
-};
-
-inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
-// Buffers of the workspace start at multiples of this.
-inline constexpr uint64_t kWorkspaceAlignment = 64;
 
 // Errors of construction are those of LoadedObject::Load and RecipeKernels::Make.
 class EmulatorRecipe : public hal::Recipe {
@@ -57,7 +29,7 @@ class EmulatorRecipe : public hal::Recipe {
   const std::string& name() const override { return name_; }
   const std::vector<hal::TensorSpec>& arguments() const override { return parts_.table.arguments; }
   const std::vector<hal::ResultSpec>& results() const override { return parts_.table.results; }
-  uint64_t workspace_bytes() const override { return parts_.workspace_bytes; }
+  uint64_t workspace_bytes() const override { return WorkspaceBytes(parts_); }
   absl::StatusOr<std::string> Serialize() const override;
   uint64_t serialized_bytes() const override;
   std::vector<hal::InstructionTime> times() const override { return times_.Seconds(); }
@@ -81,7 +53,7 @@ class EmulatorRecipe : public hal::Recipe {
 
   const std::string name_;
   const RecipeParts parts_;
-  const RecipeKernels kernels_;
+  RecipeKernels kernels_;  // not changed after construction
   mutable ProfileTimes times_;
   const std::unique_ptr<LoadedObject> object_;
 };

@@ -14,11 +14,13 @@ namespace hpu::emulator {
 namespace {
 
 constexpr absl::string_view kMagic = "HPURECP\n";
-constexpr uint32_t kVersion = 3;
+constexpr uint32_t kVersion = 4;
 // Magic, version, checksum of all that follows.
 constexpr size_t kHeaderBytes = 8 + 4 + 4;
 // Bounds what a damaged count can make us allocate.
 constexpr uint32_t kMostCounters = 1 << 24;
+// So that sums of workspaces do not wrap.
+constexpr uint64_t kMostWorkspace = uint64_t{1} << 60;
 
 absl::Status Damaged(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
@@ -42,6 +44,25 @@ class Writer {
     Put(spec.dtype);
     Put<uint32_t>(spec.dims.size());
     for (int64_t dim : spec.dims) Put(dim);
+  }
+  void PutTable(const ProgramTable& table) {
+    Put<uint32_t>(table.arguments.size());
+    for (const hal::TensorSpec& argument : table.arguments) PutSpec(argument);
+    Put<uint32_t>(table.results.size());
+    for (const hal::ResultSpec& result : table.results) {
+      PutSpec(result.spec);
+      Put<int32_t>(result.aliased_argument);
+    }
+  }
+  void PutCode(const CodeParts& code) {
+    Put<uint32_t>(code.slots.size());
+    for (const BufferSlot& slot : code.slots) {
+      Put(slot.source);
+      Put(slot.value);
+      Put(slot.bytes);
+    }
+    Put(code.workspace_bytes);
+    PutString(code.object);
   }
   void PutProfile(const RecipeProfile& profile) {
     Put(profile.counters);
@@ -107,6 +128,28 @@ class Reader {
     }
     return spec;
   }
+  ProgramTable GetTable() {
+    ProgramTable table;
+    for (uint32_t n = GetCount(5); n > 0; --n) table.arguments.push_back(GetSpec());
+    for (uint32_t n = GetCount(9); n > 0; --n) {
+      hal::TensorSpec spec = GetSpec();
+      table.results.push_back({std::move(spec), Get<int32_t>()});
+    }
+    return table;
+  }
+  CodeParts GetCode() {
+    CodeParts code;
+    for (uint32_t n = GetCount(17); n > 0; --n) {
+      BufferSlot slot;
+      slot.source = Get<BufferSlot::Source>();
+      slot.value = Get<uint64_t>();
+      slot.bytes = Get<uint64_t>();
+      code.slots.push_back(slot);
+    }
+    code.workspace_bytes = Get<uint64_t>();
+    code.object = std::string(GetString());
+    return code;
+  }
   RecipeProfile GetProfile() {
     RecipeProfile profile;
     profile.counters = Get<uint32_t>();
@@ -144,19 +187,19 @@ bool AliasesAreValid(const ProgramTable& table) {
   return true;
 }
 
-bool SlotIsValid(const RecipeParts& parts, const BufferSlot& slot) {
+bool SlotIsValid(const ProgramTable& table, const CodeParts& code, const BufferSlot& slot) {
   switch (slot.source) {
     case BufferSlot::Source::kNone:
       return true;
     case BufferSlot::Source::kArgument:
-      return slot.value < parts.table.arguments.size() && slot.bytes == parts.table.arguments[slot.value].bytes;
+      return slot.value < table.arguments.size() && slot.bytes == table.arguments[slot.value].bytes;
     case BufferSlot::Source::kResult:
-      return slot.value < parts.table.results.size() && slot.bytes == parts.table.results[slot.value].spec.bytes;
+      return slot.value < table.results.size() && slot.bytes == table.results[slot.value].spec.bytes;
     case BufferSlot::Source::kWorkspace:
-      return slot.value % kWorkspaceAlignment == 0 && slot.value <= parts.workspace_bytes &&
-             slot.bytes <= parts.workspace_bytes - slot.value;
+      return slot.value % kWorkspaceAlignment == 0 && slot.value <= code.workspace_bytes &&
+             slot.bytes <= code.workspace_bytes - slot.value;
     case BufferSlot::Source::kResultTable:
-      return slot.bytes == parts.table.results.size() * sizeof(void*);
+      return slot.bytes == table.results.size() * sizeof(void*);
   }
   return false;
 }
@@ -171,39 +214,40 @@ bool ProfileIsValid(const RecipeProfile& profile) {
                      });
 }
 
-absl::Status Validate(const RecipeParts& parts) {
-  if (!AliasesAreValid(parts.table)) return Damaged("aliases");
-  if (!ProfileIsValid(parts.profile)) return Damaged("profile");
+absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
+  if (!AliasesAreValid(table)) return Damaged("aliases");
+  if (code.workspace_bytes > kMostWorkspace) return Damaged("workspace");
   int tables = 0;
-  for (const BufferSlot& slot : parts.slots) {
-    if (!SlotIsValid(parts, slot)) return Damaged("buffer table");
+  for (const BufferSlot& slot : code.slots) {
+    if (!SlotIsValid(table, code, slot)) return Damaged("buffer table");
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
   return tables == 1 ? absl::OkStatus() : Damaged("result table");
 }
 
+absl::Status Validate(const RecipeParts& parts) {
+  if (!ProfileIsValid(parts.profile)) return Damaged("profile");
+  for (const FunctionParts& function : parts.functions) {
+    HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
+  }
+  return ValidateCode(parts.table, parts);
+}
+
 absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
   RecipeParts parts;
-  for (uint32_t n = reader.GetCount(5); n > 0; --n) parts.table.arguments.push_back(reader.GetSpec());
-  for (uint32_t n = reader.GetCount(9); n > 0; --n) {
-    hal::TensorSpec spec = reader.GetSpec();
-    parts.table.results.push_back({std::move(spec), reader.Get<int32_t>()});
-  }
-  for (uint32_t n = reader.GetCount(17); n > 0; --n) {
-    BufferSlot slot;
-    slot.source = reader.Get<BufferSlot::Source>();
-    slot.value = reader.Get<uint64_t>();
-    slot.bytes = reader.Get<uint64_t>();
-    parts.slots.push_back(slot);
-  }
-  parts.workspace_bytes = reader.Get<uint64_t>();
+  parts.table = reader.GetTable();
+  static_cast<CodeParts&>(parts) = reader.GetCode();
   for (uint32_t n = reader.GetCount(12); n > 0; --n) {
     KernelSpec& kernel = parts.kernels.emplace_back();
     kernel.name = std::string(reader.GetString());
     for (uint32_t m = reader.GetCount(sizeof(int64_t)); m > 0; --m) kernel.parameters.push_back(reader.Get<int64_t>());
   }
+  for (uint32_t n = reader.GetCount(28); n > 0; --n) {
+    FunctionParts& function = parts.functions.emplace_back();
+    function.table = reader.GetTable();
+    static_cast<CodeParts&>(function) = reader.GetCode();
+  }
   parts.profile = reader.GetProfile();
-  parts.object = std::string(reader.GetString());
   if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
   HPU_RETURN_IF_ERROR(Validate(parts));
   return parts;
@@ -211,28 +255,20 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
 
 void PutBody(const RecipeParts& parts, absl::string_view target, Writer& body) {
   body.PutString(target);
-  body.Put<uint32_t>(parts.table.arguments.size());
-  for (const hal::TensorSpec& argument : parts.table.arguments) body.PutSpec(argument);
-  body.Put<uint32_t>(parts.table.results.size());
-  for (const hal::ResultSpec& result : parts.table.results) {
-    body.PutSpec(result.spec);
-    body.Put<int32_t>(result.aliased_argument);
-  }
-  body.Put<uint32_t>(parts.slots.size());
-  for (const BufferSlot& slot : parts.slots) {
-    body.Put(slot.source);
-    body.Put(slot.value);
-    body.Put(slot.bytes);
-  }
-  body.Put(parts.workspace_bytes);
+  body.PutTable(parts.table);
+  body.PutCode(parts);
   body.Put<uint32_t>(parts.kernels.size());
   for (const KernelSpec& kernel : parts.kernels) {
     body.PutString(kernel.name);
     body.Put<uint32_t>(kernel.parameters.size());
     for (int64_t parameter : kernel.parameters) body.Put(parameter);
   }
+  body.Put<uint32_t>(parts.functions.size());
+  for (const FunctionParts& function : parts.functions) {
+    body.PutTable(function.table);
+    body.PutCode(function);
+  }
   body.PutProfile(parts.profile);
-  body.PutString(parts.object);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "plugin/backends/emulator/recipe.h"
+#include "plugin/backends/emulator/recipe_parts.h"
 
 namespace hpu::emulator {
 

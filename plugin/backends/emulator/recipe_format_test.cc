@@ -20,6 +20,12 @@ RecipeParts SomeParts() {
                  {BufferSlot::Source::kNone, 0, 4},       {BufferSlot::Source::kResultTable, 0, 16}};
   parts.workspace_bytes = 72;
   parts.kernels = {{"convolution", {1, -2}}, {"none", {}}};
+  FunctionParts& function = parts.functions.emplace_back();
+  function.table.arguments = {{hal::DataType::kFloat32, {8}, 32}};
+  function.table.results = {{{hal::DataType::kFloat32, {8}, 32}, 0}};
+  function.slots = {{BufferSlot::Source::kArgument, 0, 32}, {BufferSlot::Source::kResultTable, 0, 8}};
+  function.workspace_bytes = 16;
+  function.object = "another";
   parts.profile.instructions = {{{"fusion.1", "loop fusion", "relu", "Relu"}, 1, {0}}, {{"dot", "dot"}, 0, {}}};
   parts.profile.counters = 2;
   parts.object = "not an object";
@@ -49,6 +55,11 @@ TEST(RecipeFormatTest, GivesBackWhatItTook) {
   EXPECT_EQ(got->profile.instructions[0].inner, std::vector<uint32_t>{0});
   EXPECT_EQ(got->profile.counters, 2);
   EXPECT_EQ(got->object, parts.object);
+  ASSERT_EQ(got->functions.size(), 1);
+  EXPECT_EQ(got->functions[0].table.results[0].aliased_argument, 0);
+  EXPECT_EQ(got->functions[0].slots.size(), 2);
+  EXPECT_EQ(got->functions[0].object, "another");
+  EXPECT_EQ(WorkspaceBytes(*got), 128 + 16);
 }
 
 TEST(RecipeFormatTest, RefusesAnotherTarget) {
@@ -107,6 +118,10 @@ TEST(RecipeFormatTest, RefusesInconsistentTables) {
       {"workspace slot that wraps", [](RecipeParts& parts) { parts.slots[2].value = ~uint64_t{0} - 63; }},
       {"workspace slot unaligned", [](RecipeParts& parts) { parts.slots[2].value = 60; }},
       {"unknown source", [](RecipeParts& parts) { parts.slots[4].source = static_cast<BufferSlot::Source>(9); }},
+      {"function's argument slot", [](RecipeParts& parts) { parts.functions[0].slots[0].value = 1; }},
+      {"function's result table", [](RecipeParts& parts) { parts.functions[0].slots.pop_back(); }},
+      {"function's alias", [](RecipeParts& parts) { parts.functions[0].table.results[0].aliased_argument = 1; }},
+      {"function's workspace", [](RecipeParts& parts) { parts.functions[0].workspace_bytes = ~uint64_t{0}; }},
       {"result table too small", [](RecipeParts& parts) { parts.slots[5].bytes = 8; }},
       {"two result tables", [](RecipeParts& parts) { parts.slots.push_back(parts.slots[5]); }},
       {"no result table", [](RecipeParts& parts) { parts.slots.pop_back(); }},

@@ -29,6 +29,7 @@ struct KernelSpec {
 struct KernelCall {
   const void* const* operands;
   void* const* results;
+  void* workspace;  // of the recipe's functions; other kernels have none
   ComputePool& pool;
 };
 

@@ -32,7 +32,7 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
   } else {
     // Several results come as a tuple: its table of addresses.
     void* const* results = kernel->results() == 1 ? &result : static_cast<void* const*>(result);
-    done = kernel->Run({operands, results, scope->pool});
+    done = kernel->Run({operands, results, scope->workspace, scope->pool});
   }
   if (done.ok()) return;
   // XLA's function that sets it is not exported.
@@ -54,7 +54,8 @@ absl::StatusOr<RecipeKernels> RecipeKernels::Make(const std::vector<KernelSpec>&
   return kernels;
 }
 
-RecipeKernels::Scope::Scope(const RecipeKernels& kernels, ComputePool& pool) : kernels(kernels), pool(pool) {
+RecipeKernels::Scope::Scope(const RecipeKernels& kernels, ComputePool& pool, void* workspace)
+    : kernels(kernels), pool(pool), workspace(workspace) {
   current = this;
 }
 

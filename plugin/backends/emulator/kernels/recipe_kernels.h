@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,22 +22,26 @@ void* KernelSymbolAddress();
 // The opaque string of a call to kernel `number`; the name is for those who read dumps.
 std::string KernelCallText(int number, const std::string& name);
 
-// Made when a recipe is loaded: names are looked up and parameters parsed once. Immutable and thread safe.
+// Made when a recipe is loaded: names are looked up and parameters parsed once. Thread safe once all are added.
 class RecipeKernels {
  public:
   // Errors: see MakeKernel.
   static absl::StatusOr<RecipeKernels> Make(const std::vector<KernelSpec>& specs);
+  // Takes the next number.
+  void Add(std::unique_ptr<const Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
 
-  // While it lives, kernels that this thread's code calls by number are those of `kernels`, run on `pool`.
+  // While it lives, kernels that this thread's code calls by number are those of `kernels`, run on `pool` and
+  // `workspace`.
   class Scope {
    public:
-    Scope(const RecipeKernels& kernels, ComputePool& pool);
+    Scope(const RecipeKernels& kernels, ComputePool& pool, void* workspace);
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
     const RecipeKernels& kernels;
     ComputePool& pool;
+    void* const workspace;
   };
 
   // Null where there is no such number.

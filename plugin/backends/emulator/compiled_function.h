@@ -1,0 +1,26 @@
+// CompiledFunction: code of the recipe that it calls from several places, as a kernel.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_COMPILED_FUNCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_COMPILED_FUNCTION_H_
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/recipe_parts.h"
+
+namespace hpu::emulator {
+
+// Results may lie on the arguments that they alias.
+class CompiledFunction : public Kernel {
+ public:
+  // `entry` is the function of the parts' object, loaded; both outlive the kernel.
+  CompiledFunction(const FunctionParts& parts, void* entry) : parts_(parts), entry_(entry) {}
+
+  int results() const override { return static_cast<int>(parts_.table.results.size()); }
+  absl::Status Run(const KernelCall& call) const override;
+
+ private:
+  const FunctionParts& parts_;
+  void* const entry_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_COMPILED_FUNCTION_H_

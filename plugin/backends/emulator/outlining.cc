@@ -1,0 +1,212 @@
+#include "plugin/backends/emulator/outlining.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/kernels/recipe_kernels.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/hlo/ir/hlo_clone_context.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/primitive_util.h"
+#include "xla/service/hlo_alias_analysis.h"
+#include "xla/service/hlo_dataflow_analysis.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloComputation;
+using xla::HloInstruction;
+using xla::HloModule;
+using xla::HloOpcode;
+
+// Fewer than this are compiled as quickly in one piece.
+constexpr size_t kFewest = 12;
+
+bool IsArrayOf(const xla::Shape& shape, int64_t elements) {
+  return shape.IsArray() && shape.is_static() && shape.has_layout() && xla::ShapeUtil::ElementsIn(shape) >= elements &&
+         xla::primitive_util::BitWidth(shape.element_type()) >= 8;
+}
+
+// Results of the instruction: its own shape, or the elements of its tuple.
+std::vector<xla::Shape> ResultsOf(const HloInstruction* instruction) {
+  if (instruction->shape().IsTuple()) return instruction->shape().tuple_shapes();
+  return {instruction->shape()};
+}
+
+xla::ShapeIndex IndexOf(const HloInstruction* instruction, int64_t result) {
+  return instruction->shape().IsTuple() ? xla::ShapeIndex{result} : xla::ShapeIndex{};
+}
+
+// Whether code for it depends on nothing but its operands, and calls no kernel.
+bool IsPure(const HloInstruction* instruction) {
+  switch (instruction->opcode()) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kCopy:
+    case HloOpcode::kDot:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kIota:
+    case HloOpcode::kPad:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSelectAndScatter:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+      return true;
+    case HloOpcode::kRng:
+      return false;
+    default:
+      return instruction->IsElementwise();
+  }
+}
+
+bool IsPureInside(const HloInstruction* instruction) {
+  return absl::c_all_of(instruction->called_computations(), [](const HloComputation* called) {
+    return absl::c_all_of(called->instructions(), [](const HloInstruction* inner) {
+      switch (inner->opcode()) {
+        case HloOpcode::kParameter:
+        case HloOpcode::kConstant:
+        case HloOpcode::kTuple:
+        case HloOpcode::kGetTupleElement:
+        case HloOpcode::kBitcast:
+        case HloOpcode::kDynamicUpdateSlice:
+          return true;
+        case HloOpcode::kFusion:
+          return IsPureInside(inner);
+        default:
+          return IsPure(inner) && IsPureInside(inner);
+      }
+    });
+  });
+}
+
+bool IsWorthAFunction(const HloInstruction* instruction) {
+  const bool one_of_many = instruction->opcode() == HloOpcode::kFusion || instruction->opcode() == HloOpcode::kCall;
+  if (!one_of_many && !IsPure(instruction)) return false;
+  const std::vector<xla::Shape> results = ResultsOf(instruction);
+  const auto is_array = [](const xla::Shape& shape) { return IsArrayOf(shape, 1); };
+  const auto has_loop = [](const xla::Shape& shape) { return IsArrayOf(shape, 2); };
+  const auto operand_has_loop = [](const HloInstruction* operand) { return IsArrayOf(operand->shape(), 2); };
+  return absl::c_all_of(results, is_array) &&
+         absl::c_all_of(instruction->operands(),
+                        [&](const HloInstruction* operand) { return is_array(operand->shape()); }) &&
+         (absl::c_any_of(results, has_loop) || absl::c_any_of(instruction->operands(), operand_has_loop)) &&
+         IsPureInside(instruction) && xla::HloDataflowAnalysis::GetInPlaceInputOutputPairs(instruction).empty();
+}
+
+// The computations that run one instruction after the other: the entry, bodies of loops, branches.
+void AddSequential(const HloComputation* computation, std::vector<HloInstruction*>* found) {
+  for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+    switch (instruction->opcode()) {
+      case HloOpcode::kWhile:
+      case HloOpcode::kConditional:
+        for (const HloComputation* called : instruction->called_computations()) AddSequential(called, found);
+        break;
+      default:
+        if (IsWorthAFunction(instruction)) found->push_back(instruction);
+    }
+  }
+}
+
+// An operand whose memory is that of a result: variables that are updated, what a loop carries.
+struct InPlace {
+  int64_t result = 0;
+  int64_t operand = 0;
+};
+
+std::vector<InPlace> InPlaceOf(const HloInstruction* instruction, const xla::HloAliasAnalysis& aliases) {
+  std::vector<InPlace> pairs;
+  for (int64_t result = 0; result < static_cast<int64_t>(ResultsOf(instruction).size()); ++result) {
+    const auto written = aliases.ComputeBuffersAt(instruction, IndexOf(instruction, result));
+    for (int64_t operand = 0; operand < instruction->operand_count(); ++operand) {
+      if (written.size() != 1 || aliases.ComputeBuffersAt(instruction->operand(operand)) != written) continue;
+      pairs.push_back({result, operand});
+      break;
+    }
+  }
+  return pairs;
+}
+
+// The program of one kernel.
+absl::StatusOr<std::unique_ptr<HloModule>> ProgramOf(const HloInstruction* instruction,
+                                                     const std::vector<InPlace>& in_place) {
+  xla::HloModuleConfig config = instruction->GetModule()->config();
+  config.clear_entry_computation_layout();
+  xla::DebugOptions debug_options = config.debug_options();
+  debug_options.set_xla_hlo_profile(false);
+  config.set_debug_options(debug_options);
+  auto program = std::make_unique<HloModule>("function", config);
+  xla::HloCloneContext context(program.get());
+  HloComputation::Builder builder("function");
+  std::vector<HloInstruction*> operands;
+  for (const HloInstruction* operand : instruction->operands()) {
+    operands.push_back(builder.AddInstruction(
+        HloInstruction::CreateParameter(operands.size(), operand->shape(), absl::StrCat("operand.", operands.size()))));
+  }
+  HloInstruction* root =
+      builder.AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands, &context));
+  if (!root->shape().IsTuple()) root = builder.AddInstruction(HloInstruction::CreateTuple({root}));
+  program->AddEntryComputationWithLayouts(builder.Build(root));
+  for (const InPlace& pair : in_place) {
+    HPU_RETURN_IF_ERROR(program->input_output_alias_config().SetUpAlias({pair.result}, pair.operand, {},
+                                                                        xla::HloInputOutputAliasConfig::kMustAlias));
+  }
+  return program;
+}
+
+// All that the program computes, and nothing else: no names, no origin in the graph.
+std::string TextOf(const HloModule& program) {
+  xla::HloPrintOptions options = xla::HloPrintOptions::Canonical();
+  options.set_print_large_constants(true).set_print_backend_config(true).set_print_ids(false);
+  return absl::StrCat(program.ToString(options), program.input_output_alias_config().ToString());
+}
+
+absl::Status ReplaceByCall(HloInstruction* instruction, int number) {
+  std::vector<xla::Shape> shapes;
+  for (const HloInstruction* operand : instruction->operands()) shapes.push_back(operand->shape());
+  HloComputation* computation = instruction->parent();
+  HloInstruction* call = computation->AddInstruction(
+      HloInstruction::CreateCustomCall(instruction->shape(), instruction->operands(), kKernelSymbol, shapes,
+                                       KernelCallText(number, instruction->ToCategory()),
+                                       xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED),
+      instruction->name());
+  call->set_metadata(instruction->metadata());
+  HPU_RETURN_IF_ERROR(call->CopyAllControlDepsFrom(instruction));
+  HPU_RETURN_IF_ERROR(instruction->DropAllControlDeps());
+  return computation->ReplaceInstruction(instruction, call);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* module, int first_number) {
+  std::vector<std::unique_ptr<HloModule>> programs;
+  std::vector<HloInstruction*> instructions;
+  AddSequential(module->entry_computation(), &instructions);
+  if (instructions.size() < kFewest) return programs;
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
+  // Before any is replaced: the analysis is of the module as it was.
+  std::vector<int> numbers;
+  absl::flat_hash_map<std::string, int> known;
+  for (const HloInstruction* instruction : instructions) {
+    HPU_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> program, ProgramOf(instruction, InPlaceOf(instruction, *aliases)));
+    const auto [found, is_new] = known.try_emplace(TextOf(*program), first_number + programs.size());
+    numbers.push_back(found->second);
+    if (is_new) programs.push_back(std::move(program));
+  }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], numbers[i]));
+  }
+  return programs;
+}
+
+}  // namespace hpu::emulator

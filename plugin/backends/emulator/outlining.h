@@ -1,0 +1,24 @@
+// Takes the instructions out of a program that are worth a function of their own.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_OUTLINING_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_OUTLINING_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Replaces fusions, and other instructions that become loops, by calls of kernels, and returns for each kernel a
+// program that computes it: the instruction's operands in, a tuple of its results out. Instructions that compute the
+// same from the same shapes share one. LLVM takes much longer for one function of hundreds of loops than for each by
+// itself, and what is alike is compiled once. The numbers stay the same. Kernels are numbered from `first_number` on.
+//
+// `module` is ready for code generation: XLA's passes must not run on it again, for calls say nothing of the arguments
+// that they work on in place. A small program is left as it is.
+absl::StatusOr<std::vector<std::unique_ptr<xla::HloModule>>> Outline(xla::HloModule* module, int first_number);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_OUTLINING_H_

@@ -1,0 +1,17 @@
+#include "plugin/backends/emulator/recipe_parts.h"
+
+#include <algorithm>
+
+namespace hpu::emulator {
+
+uint64_t FunctionWorkspaceOffset(const RecipeParts& parts) {
+  return (parts.workspace_bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
+
+uint64_t WorkspaceBytes(const RecipeParts& parts) {
+  uint64_t most = 0;
+  for (const FunctionParts& function : parts.functions) most = std::max(most, function.workspace_bytes);
+  return most == 0 ? parts.workspace_bytes : FunctionWorkspaceOffset(parts) + most;
+}
+
+}  // namespace hpu::emulator
