@@ -77,7 +77,7 @@ def start_hanging(server: Server, client: Client, session: Session) -> Stream:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     directory: pathlib.Path = tmp_path_factory.mktemp("server")
     # The log tells how calls end.
-    with Server(directory, *ARGUMENTS, "--compile-timeout", "10", environment={"LOG_LEVEL_BACKEND": "2"}) as made:
+    with Server(directory, *ARGUMENTS, "--compile-timeout", "3", environment={"LOG_LEVEL_BACKEND": "2"}) as made:
         yield made
 
 
@@ -126,7 +126,7 @@ def test_a_compilation_that_does_not_end_is_ended(server: Server, client: Client
     with session_with(client, "compiler_hang@1") as session:
         code, error = compile_program(client, session, 1)
         assert code is grpc.StatusCode.INTERNAL
-        assert "within 10 s and was ended (hpu serve --compile-timeout)" in error
+        assert "within 3 s and was ended (hpu serve --compile-timeout)" in error
         assert compile_program(client, session, 2) == (None, "")
 
 
