@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import enum
 import json
 import pathlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from tests.remote.servers import Server
 from tests.support.processes import ROOT, run
 
 TRAIN = pathlib.Path(__file__).with_name("train.py")
@@ -81,6 +84,23 @@ def train(
     directory.mkdir(parents=True, exist_ok=True)
     run_job(processes, TRAIN, "--out", str(directory), *options, *cases, environment=environment)
     return {case: [trained(directory, case, rank) for rank in range(processes)] for case in cases}
+
+
+class Backend(enum.Enum):
+    """Where the workers' modules are."""
+
+    EMULATOR = "in each process"
+    SERVER = "in a device server"
+
+
+@contextlib.contextmanager
+def environment_of(backend: Backend, directory: pathlib.Path) -> Iterator[dict[str, str]]:
+    """The variables that give a job such modules; the server ends with the scope."""
+    if backend is Backend.EMULATOR:
+        yield {}
+        return
+    with Server(directory) as server:
+        yield {"HPU_BACKEND": server.backend}
 
 
 def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> None:

@@ -154,12 +154,3 @@ def test_two_workers_under_bf16_conversion(case: str, tmp_path: pathlib.Path) ->
     for worker in train(tmp_path / "2", 2, case, environment=environment)[case]:
         assert_same_weights(worker, expected, rtol=2e-2)
         assert worker.numbers == pytest.approx(expected.numbers, rel=2e-2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [*CASES, "transformer-fit", "normed-fit"])
-def test_fifty_steps_on_one_two_and_four_workers(case: str, tmp_path: pathlib.Path) -> None:
-    (expected,) = train(tmp_path / "1", 1, case, options=("--steps", "50"))[case]
-    for count in (2, 4):
-        for worker in train(tmp_path / str(count), count, case, options=("--steps", "50"))[case]:
-            assert_same_weights(worker, expected)

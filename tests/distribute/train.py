@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import pathlib
 from typing import Any
 
@@ -140,13 +141,22 @@ def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: path
     write_record(directory, f"{case}_{multinode_helpers.comm_rank()}", model, numbers, strategy.num_replicas_in_sync)
 
 
+def set_tf_config(workers: list[str]) -> None:
+    """As programs for Gaudi do under mpirun."""
+    task = {"type": "worker", "index": multinode_helpers.comm_rank()}
+    os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": task})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--bucket-bytes", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--addresses", help="host:port of each worker, by rank, for launchers that set no TF_CONFIG")
     parser.add_argument("cases", nargs="+", choices=[f"{model}-{way}" for model in MODELS for way in WAYS])
     arguments = parser.parse_args()
+    if arguments.addresses is not None:
+        set_tf_config(arguments.addresses.split(","))
     load_habana_module()
     options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=arguments.bucket_bytes)
     strategy = HPUStrategy(communication_options=options)

@@ -93,6 +93,7 @@ def run_program(
     processes: int = 2,
     environment: Mapping[str, str | None] | None = None,
     check: bool = True,
+    timeout: float = TIMEOUT,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program that only knows Horovod in every rank; `check`: fails the test if the job fails."""
     variables: dict[str, str | None] = {
@@ -106,7 +107,7 @@ def run_program(
     if start is Start.MPIRUN and not (build and build.mpi):
         pytest.skip("Horovod is built without MPI")
     variables.update(environment or {})
-    return run([*_command(start, processes), str(program), *arguments], variables, timeout=TIMEOUT, check=check)
+    return run([*_command(start, processes), str(program), *arguments], variables, timeout=timeout, check=check)
 
 
 def run_code(
@@ -139,9 +140,12 @@ def train(
     steps: int = 5,
     start: Start = Start.HOROVODRUN,
     environment: Mapping[str, str | None] | None = None,
+    timeout: float = TIMEOUT,
 ) -> dict[str, list[Trained]]:
     """Trains cases of train.py on so many ranks: what each came to, by case."""
     directory.mkdir(parents=True, exist_ok=True)
     arguments = ("--out", str(directory), "--steps", str(steps), *cases)
-    run_program(directory, TRAIN, *arguments, start=start, processes=processes, environment=environment)
+    run_program(
+        directory, TRAIN, *arguments, start=start, processes=processes, environment=environment, timeout=timeout
+    )
     return {case: [trained(directory, case, rank) for rank in range(processes)] for case in cases}

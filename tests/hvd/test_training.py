@@ -65,12 +65,3 @@ def test_conversion_to_bfloat16(tmp_path: pathlib.Path, alone: dict[str, list[Tr
         assert_same_weights(rank, ranks[0], rtol=0)
         assert_same_weights(rank, alone["cnn-keras"][0], rtol=2e-2)
         assert rank.numbers != alone["cnn-keras"][0].numbers, "nothing was converted"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_fifty_steps_on_one_two_and_four_ranks(case: str, tmp_path: pathlib.Path) -> None:
-    (expected,) = train(tmp_path / "1", 1, case, steps=50)[case]
-    for count in (2, 4):
-        for rank in train(tmp_path / str(count), count, case, steps=50)[case]:
-            assert_same_weights(rank, expected)
