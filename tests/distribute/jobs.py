@@ -45,7 +45,7 @@ def run_job(
     done = run([*command, str(script), *arguments], environment, timeout, check=False, cwd=ROOT)
     assert done.stdout, done.stderr
     fields = json.loads(done.stdout)
-    assert fields.pop("signal") is None
+    assert fields.pop("signal") is None, f"the job was ended from outside:\n{done.stderr}"
     assert done.returncode == fields["exit_code"]
     if check and done.returncode != 0:
         raise AssertionError(done.stderr)
