@@ -35,14 +35,22 @@ std::string KindOf(const xla::HloInstruction& instruction) {
   return text.substr(text.find(' ') + 1);
 }
 
+// What XLA runs on several threads is a call without an op of its own, of a computation whose root has one.
+const xla::OpMetadata& OpOf(const xla::HloInstruction& instruction) {
+  if (instruction.opcode() != xla::HloOpcode::kCall || !instruction.metadata().op_name().empty()) {
+    return instruction.metadata();
+  }
+  return instruction.to_apply()->root_instruction()->metadata();
+}
+
 void Add(const xla::HloComputation& computation, const CounterOf& instructions, const CounterOf& computations,
          RecipeProfile* profile) {
   for (const xla::HloInstruction* instruction : computation.instructions()) {
     const auto counter = instructions.find(instruction->name());
     if (counter == instructions.end()) continue;
     ProfiledInstruction timed;
-    timed.names = {std::string(instruction->name()), KindOf(*instruction), instruction->metadata().op_name(),
-                   instruction->metadata().op_type()};
+    const xla::OpMetadata& op = OpOf(*instruction);
+    timed.names = {std::string(instruction->name()), KindOf(*instruction), op.op_name(), op.op_type()};
     timed.counter = counter->second;
     if (instruction->opcode() == xla::HloOpcode::kWhile) {
       for (const xla::HloComputation* called : {instruction->while_condition(), instruction->while_body()}) {
