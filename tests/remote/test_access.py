@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -111,7 +112,9 @@ def test_a_client_needs_the_token(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         assert without.startswith(f"device server at {server.backend}: "), without
         assert "set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE" in without
         assert all("correct HPU_SERVER_TOKEN" in refusal for refusal in wrong), wrong
-        assert server.log().count("refused /hpu.device.v1.DeviceService/Describe of unix:: UNAUTHENTICATED") == 4
+        # Older gRPC (Ubuntu 22.04) names the socket behind "unix:".
+        refused = re.findall(r"refused /hpu.device.v1.DeviceService/Describe of unix:\S*: UNAUTHENTICATED", server.log())
+        assert len(refused) == 4
         assert TOKEN[:-1] not in server.log()
         assert acquire(server.backend, {"HPU_SERVER_TOKEN": TOKEN}) == "acquired 0"
         assert acquire(server.backend, {"HPU_SERVER_TOKEN_FILE": token_file}) == "acquired 0"
@@ -186,7 +189,9 @@ def test_both_sides_check_certificates(
             assert refusal.startswith(f"no connection with the device server at {server.backend}"), refusal
             assert "HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks for" in refusal
         assert server.log().count("Handshake failed") >= 2
-        assert "CERTIFICATE_VERIFY_FAILED" in strange.upper().replace(" ", "_")
+        # Older gRPC (Ubuntu 22.04) does not say why.
+        untold = "(failed to connect to all addresses)" in strange
+        assert untold or "CERTIFICATE_VERIFY_FAILED" in strange.upper().replace(" ", "_")
         assert "HPU_SERVER_CA" in strange
         (clear,) = refusals(server.backend.replace("grpcs:", "grpc:"), [{}])
         assert clear
