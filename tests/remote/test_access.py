@@ -113,8 +113,8 @@ def test_a_client_needs_the_token(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         assert "set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE" in without
         assert all("correct HPU_SERVER_TOKEN" in refusal for refusal in wrong), wrong
         # Older gRPC (Ubuntu 22.04) names the socket behind "unix:".
-        refused = re.findall(r"refused /hpu.device.v1.DeviceService/Describe of unix:\S*: UNAUTHENTICATED", server.log())
-        assert len(refused) == 4
+        refused = r"refused /hpu.device.v1.DeviceService/Describe of unix:\S*: UNAUTHENTICATED"
+        assert len(re.findall(refused, server.log())) == 4
         assert TOKEN[:-1] not in server.log()
         assert acquire(server.backend, {"HPU_SERVER_TOKEN": TOKEN}) == "acquired 0"
         assert acquire(server.backend, {"HPU_SERVER_TOKEN_FILE": token_file}) == "acquired 0"
