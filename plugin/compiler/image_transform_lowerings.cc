@@ -113,17 +113,14 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
     const xla::PrimitiveType type = images->element_type();
     const XlaOp fill = context->num_inputs() > 3 ? xla::ConvertElementType(context->Input(3), type)
                                                  : xla::Zero(context->builder(), type);
-    if (xla::ShapeUtil::IsZeroElementArray(*images)) {
-      const std::vector<int64_t> to = {images->dimensions(0), size[0], size[1], images->dimensions(3)};
-      return context->SetOutput(0, xla::Broadcast(fill, to));
-    }
+    const std::vector<int64_t> to = {images->dimensions(0), size[0], size[1], images->dimensions(3)};
+    if (xla::ShapeUtil::IsZeroElementArray(*images)) return context->SetOutput(0, xla::Broadcast(fill, to));
     const Places places = PlacesOf(context, {images->dimensions(0), size[0], size[1]}, transforms->dimensions(0));
     const XlaOp y = MapCoordinate(places.y, images->dimensions(1), fill_mode_);
     const XlaOp x = MapCoordinate(places.x, images->dimensions(2), fill_mode_);
     const Reader reader(context->Input(0), *images, fill);
     const XlaOp pixels = interpolation_ == "NEAREST" ? reader.At(xla::Round(y), xla::Round(x))
                                                      : xla::ConvertElementType(Bilinear(reader, y, x), type);
-    const std::vector<int64_t> to = {images->dimensions(0), size[0], size[1], images->dimensions(3)};
     context->SetOutput(
         0, xla::Select(xla::BroadcastInDim(places.infinite, to, {0, 1, 2}), xla::Broadcast(fill, to), pixels));
   }
@@ -164,18 +161,10 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
   std::string fill_mode_;
 };
 
-bool Register(const char* op) {
-  tensorflow::XlaOpRegistrationBuilder builder = tensorflow::XlaOpRegistrationBuilder::Name(op);
-  builder.Device(kCompilationDevice).CompileTimeConstantInput("output_shape");
-  tensorflow::XlaOpRegistrar registrar(
-      builder.Build([](tensorflow::OpKernelConstruction* construction) -> tensorflow::OpKernel* {
-        return new ImageTransformLowering(construction);
-      }));
-  return true;
-}
-
-[[maybe_unused]] const bool registered =
-    Register("ImageProjectiveTransformV2") && Register("ImageProjectiveTransformV3");
+REGISTER_XLA_OP(Name("ImageProjectiveTransformV2").Device(kCompilationDevice).CompileTimeConstantInput("output_shape"),
+                ImageTransformLowering)
+REGISTER_XLA_OP(Name("ImageProjectiveTransformV3").Device(kCompilationDevice).CompileTimeConstantInput("output_shape"),
+                ImageTransformLowering)
 
 }  // namespace
 }  // namespace hpu

@@ -46,20 +46,11 @@ class AdamWithAmsgradLowering : public tensorflow::XlaOpKernel {
   tensorflow::DataType type_;
 };
 
-bool Register() {
-  tensorflow::XlaOpRegistrationBuilder builder =
-      tensorflow::XlaOpRegistrationBuilder::Name("ResourceApplyAdamWithAmsgrad");
-  builder.Device(kCompilationDevice);
-  builder.TypeConstraint("T",
-                         {tensorflow::DT_HALF, tensorflow::DT_BFLOAT16, tensorflow::DT_FLOAT, tensorflow::DT_DOUBLE});
-  tensorflow::XlaOpRegistrar registrar(
-      builder.Build([](tensorflow::OpKernelConstruction* construction) -> tensorflow::OpKernel* {
-        return new AdamWithAmsgradLowering(construction);
-      }));
-  return true;
-}
-
-[[maybe_unused]] const bool registered = Register();
+REGISTER_XLA_OP(Name("ResourceApplyAdamWithAmsgrad")
+                    .Device(kCompilationDevice)
+                    .TypeConstraint("T", {tensorflow::DT_HALF, tensorflow::DT_BFLOAT16, tensorflow::DT_FLOAT,
+                                          tensorflow::DT_DOUBLE}),
+                AdamWithAmsgradLowering)
 
 }  // namespace
 }  // namespace hpu

@@ -138,15 +138,7 @@ TEST(OutliningTest, GivesTheSameRecipeEachTime) {
   EXPECT_TRUE(SerializeParts(*one, "") == SerializeParts(*two, ""));
 }
 
-TEST(OutliningTest, GoesToDiskAndBack) {
-  const xla::XlaComputation computation = Network();
-  const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
-  auto recipe = CompileRecipe(ProgramOf(computation));
-  ASSERT_TRUE(recipe.ok()) << recipe.status();
-  auto loaded = LoadRecipe("loaded", (*recipe)->Serialize().value());
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_TRUE(RunRecipe(**loaded, arguments) == RunRecipe(**recipe, arguments));
-}
+TEST(OutliningTest, GoesToDiskAndBack) { ExpectSameFromDisk(Network()); }
 
 TEST(CompileEffortTest, EachIsATargetOfItsOwnAndComputesTheSame) {
   const xla::XlaComputation computation = Network();

@@ -46,6 +46,9 @@ xla::Literal Numbers(const xla::Shape& shape, uint32_t seed);
 // Numbers for every parameter of the computation.
 std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation);
 
+// Fails the test unless the computation's recipe, stored and loaded again, gives the same bytes.
+void ExpectSameFromDisk(const xla::XlaComputation& computation);
+
 // Bytes of an array literal.
 std::string BytesOf(const xla::Literal& literal);
 

@@ -111,6 +111,15 @@ std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation) {
   return arguments;
 }
 
+void ExpectSameFromDisk(const xla::XlaComputation& computation) {
+  const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  auto recipe = CompileRecipe(ProgramOf(computation));
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  auto loaded = LoadRecipe("loaded", (*recipe)->Serialize().value());
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_TRUE(RunRecipe(**loaded, arguments) == RunRecipe(**recipe, arguments));
+}
+
 std::string BytesOf(const xla::Literal& literal) {
   return std::string(static_cast<const char*>(literal.untyped_data()), literal.size_bytes());
 }

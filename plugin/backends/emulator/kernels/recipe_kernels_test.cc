@@ -34,15 +34,7 @@ TEST(RecipeKernelsTest, CallsThatAreAlikeShareAKernel) {
   EXPECT_EQ(parts->kernels.size(), 1);
 }
 
-TEST(RecipeKernelsTest, GoToDiskAndBack) {
-  const xla::XlaComputation computation = TwoSums();
-  const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
-  auto recipe = CompileRecipe(ProgramOf(computation));
-  ASSERT_TRUE(recipe.ok()) << recipe.status();
-  auto loaded = LoadRecipe("loaded", (*recipe)->Serialize().value());
-  ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_TRUE(RunRecipe(**loaded, arguments) == RunRecipe(**recipe, arguments));
-}
+TEST(RecipeKernelsTest, GoToDiskAndBack) { ExpectSameFromDisk(TwoSums()); }
 
 // Three threads cut the work as one does.
 TEST(RecipeKernelsTest, NumbersDoNotDependOnThreads) {
