@@ -107,3 +107,12 @@ def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> Non
     for index, (a, b) in enumerate(zip(one.weights, other.weights)):
         # Biases may be about 0, where only their scale says what is close.
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1e-2, float(np.abs(b).max())), err_msg=str(index))
+
+
+def assert_trained_as(workers: list[Trained], count: int, expected: Trained) -> None:
+    """So many workers trained together, on the HPU alone, and each came to what `expected` did."""
+    assert len(workers) == count
+    for worker in workers:
+        assert worker.replicas == count
+        assert worker.fallbacks == 0
+        assert_same_weights(worker, expected)

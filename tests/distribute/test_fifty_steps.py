@@ -11,7 +11,7 @@ from tests.distribute.jobs import (
     TRAIN,
     Backend,
     Trained,
-    assert_same_weights,
+    assert_trained_as,
     environment_of,
     train,
     trained,
@@ -55,7 +55,4 @@ def test_weights(start: Start, backend: Backend, alone: dict[str, list[Trained]]
                 timeout=TIMEOUT,
             )
         for case in CASES:
-            for worker in [trained(directory, case, rank) for rank in range(count)]:
-                assert worker.replicas == count
-                assert worker.fallbacks == 0
-                assert_same_weights(worker, alone[case][0])
+            assert_trained_as([trained(directory, case, rank) for rank in range(count)], count, alone[case][0])

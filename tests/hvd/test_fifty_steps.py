@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from tests.distribute.jobs import Backend, Trained, assert_same_weights, environment_of
+from tests.distribute.jobs import Backend, Trained, assert_trained_as, environment_of
 from tests.hvd.jobs import Start, train
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -33,7 +33,4 @@ def test_weights(start: Start, backend: Backend, alone: dict[str, list[Trained]]
         with environment_of(backend, directory) as environment:
             ranks = train(directory, count, *CASES, steps=STEPS, start=start, environment=environment, timeout=TIMEOUT)
         for case in CASES:
-            for rank in ranks[case]:
-                assert rank.replicas == count
-                assert rank.fallbacks == 0
-                assert_same_weights(rank, alone[case][0])
+            assert_trained_as(ranks[case], count, alone[case][0])
