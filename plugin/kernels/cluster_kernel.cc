@@ -47,19 +47,20 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
   return library;
 }
 
-// The entry holds the outcome.
+// The entry holds the outcome. Counts after that: who sees the count finds the executable.
 void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
              const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
              RowBuckets* buckets, ExecutableTable::Entry& entry) {
+  const Executable* made = nullptr;
   auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
     TF_ASSIGN_OR_RETURN(std::shared_ptr<Executable> executable,
                         buckets != nullptr ? buckets->Compile(device.hal(), source, descriptions, cancelled)
                                            : CompileCluster(device.hal(), source, descriptions, cancelled));
     TF_RETURN_IF_ERROR(PlaceConstants(device, executable.get()));
-    counter(*executable);
+    made = executable.get();
     return executable;
   };
-  entry.Compile(compile).IgnoreError();
+  if (entry.Compile(compile).ok() && made != nullptr) counter(*made);
 }
 
 }  // namespace
