@@ -1,6 +1,10 @@
 """How soon the first train step is done in each compile mode, against TensorFlow on the CPU; each in a new process.
 
 With --efforts, in the strict mode with each HPU_COMPILE_EFFORT: what compiling costs, and what step time it buys.
+
+The host of a virtual machine may take back what is free: each page then costs milliseconds where it is touched first, on
+either device. So each process touches memory once before it is timed, and frees it right before the first step;
+--cold-memory leaves this out.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ import time
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+import numpy as np
 
 from benchmarks.models import PROBLEMS, Trainer
 
@@ -38,6 +44,8 @@ WAYS = (
     Way("strict, cold", "/device:HPU:0", "strict", cached=True),
     Way("strict, warm", "/device:HPU:0", "strict", cached=True),
 )
+TOUCHED_BYTES = 1 << 30
+"""More than a step of any model takes."""
 EFFORTS = (
     Way("cpu", "/device:CPU:0", "strict"),
     *(Way(f"effort {effort}", "/device:HPU:0", "strict", effort=effort) for effort in range(4)),
@@ -68,6 +76,8 @@ class Start:
     loss: float
     processor: float
     """Of the first step, all threads: on a machine that is busy with other programs it says more than the time."""
+    touch: float
+    """What touching TOUCHED_BYTES of memory took, before all that. 0 if that was left out."""
 
     @property
     def first_step(self) -> float:
@@ -90,7 +100,7 @@ class Start:
         }
 
 
-def train(problem: str, device: str, seconds: float) -> Start:
+def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start:
     """Runs steps for that long, and in the background until the recipe is there."""
     if "HPU" in device:
         from habana_frameworks.tensorflow import load_habana_module
@@ -98,9 +108,13 @@ def train(problem: str, device: str, seconds: float) -> Start:
         load_habana_module()
     trainer = Trainer(PROBLEMS[problem], device)
     tensors = trainer.to_device(PROBLEMS[problem].batch())
+    begin = time.perf_counter()
+    memory = None if cold_memory else np.ones(TOUCHED_BYTES, np.uint8)
+    touch = time.perf_counter() - begin
     begin, processor = time.perf_counter(), time.process_time()
     trainer.trace(*tensors)
     traced = time.perf_counter()
+    del memory
     result = trainer.step(*tensors)
     called = time.perf_counter()
     loss = float(result)
@@ -134,10 +148,11 @@ def train(problem: str, device: str, seconds: float) -> Start:
         longest_step=later[-1],
         loss=loss,
         processor=processor,
+        touch=touch,
     )
 
 
-def measure(way: Way, problem: str, seconds: float, cache: str) -> Start:
+def measure(way: Way, problem: str, seconds: float, cache: str, cold_memory: bool) -> Start:
     """A process of its own."""
     environment = {
         **os.environ,
@@ -146,7 +161,8 @@ def measure(way: Way, problem: str, seconds: float, cache: str) -> Start:
         "TF_RECIPE_CACHE_PATH": cache if way.cached else "",
     }
     command = [sys.executable, "-m", "benchmarks.compile_modes", "--model", problem, "--seconds", str(seconds)]
-    done = subprocess.run([*command, "--child", way.device], env=environment, stdout=subprocess.PIPE, text=True)
+    command += ["--child", way.device, *(["--cold-memory"] if cold_memory else [])]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{way.name}: the process ended with {done.returncode}")
     return Start(**json.loads(done.stdout.splitlines()[-1]))
@@ -172,15 +188,19 @@ def main() -> int:
     parser.add_argument("--model", choices=PROBLEMS, default="resnet50")
     parser.add_argument("--seconds", type=float, default=60, help="of training, in each process (default: 60)")
     parser.add_argument("--efforts", action="store_true", help="compare HPU_COMPILE_EFFORT 0 to 3 instead")
+    parser.add_argument("--cold-memory", action="store_true", help="touch no memory before the first step")
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.add_argument("--child", metavar="DEVICE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        print(json.dumps(dataclasses.asdict(train(arguments.model, arguments.child, arguments.seconds))))
+        start = train(arguments.model, arguments.child, arguments.seconds, arguments.cold_memory)
+        print(json.dumps(dataclasses.asdict(start)))
         return 0
     ways = EFFORTS if arguments.efforts else WAYS
     with tempfile.TemporaryDirectory() as cache:
-        starts = {way.name: measure(way, arguments.model, arguments.seconds, cache) for way in ways}
+        starts = {
+            way.name: measure(way, arguments.model, arguments.seconds, cache, arguments.cold_memory) for way in ways
+        }
     data = as_json(starts)
     if arguments.json:
         print(json.dumps(data, indent=2))
@@ -192,8 +212,9 @@ def main() -> int:
             f" generating code or loading it {start.loading:.2f})"
         )
         later = f"later ones {1000 * start.median_step:.0f} ms, the longest {1000 * start.longest_step:.0f} ms"
+        touch = "" if arguments.cold_memory else f"; touching {TOUCHED_BYTES >> 30} GiB before it {start.touch:.2f} s"
         counts = f"{start.compiled} recipes compiled, {start.steps_on_cpu} steps on the CPU"
-        print(f"  {name:<13} {first}; {later}; {counts}")
+        print(f"  {name:<13} {first}; {later}; {counts}{touch}")
     for name, ratio in data["ratios"].items():
         print(f"  {name:<17} {ratio:6.2f}, in processor time {data['processor_ratios'][name]:.2f}")
     if arguments.efforts:
