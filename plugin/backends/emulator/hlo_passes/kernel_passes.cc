@@ -10,6 +10,7 @@
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
+#include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/service/hlo_dce.h"
 
@@ -30,6 +31,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseCumulativeSumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
   return calls.TakeSpecs();
 }
 

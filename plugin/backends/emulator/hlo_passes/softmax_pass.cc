@@ -1,0 +1,74 @@
+#include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "plugin/backends/emulator/kernels/softmax.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+// Below, a call costs as much as it saves.
+constexpr int64_t kLeastElements = 4096;
+constexpr int64_t kLeastColumns = 16;
+
+// Hands on the same numbers in the same order, if in another shape.
+bool KeepsNumbers(const HloInstruction* instruction) {
+  const bool moves = instruction->opcode() == HloOpcode::kBroadcast
+                         ? !std::is_sorted(instruction->dimensions().begin(), instruction->dimensions().end())
+                         : instruction->opcode() != HloOpcode::kReshape && instruction->opcode() != HloOpcode::kConvert;
+  return !moves && instruction->shape().element_type() == instruction->operand(0)->shape().element_type() &&
+         xla::ShapeUtil::ElementsIn(instruction->shape()) ==
+             xla::ShapeUtil::ElementsIn(instruction->operand(0)->shape());
+}
+
+// True if `wide` repeats, over the last dimension, what `opcode` makes of the rows of `source`.
+bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, float initial) {
+  const int64_t rank = source->shape().rank();
+  if (wide->opcode() != HloOpcode::kBroadcast || static_cast<int64_t>(wide->dimensions().size()) != rank - 1) {
+    return false;
+  }
+  for (int64_t i = 0; i < rank - 1; ++i) {
+    if (wide->dimensions(i) != i) return false;
+  }
+  HloInstruction* reduce = wide->mutable_operand(0);
+  while (reduce->operand_count() == 1 && KeepsNumbers(reduce)) reduce = reduce->mutable_operand(0);
+  return reduce->opcode() == HloOpcode::kReduce && reduce->operand_count() == 2 && reduce->dimensions().size() == 1 &&
+         reduce->dimensions(0) == rank - 1 && Computes(reduce->to_apply(), opcode) &&
+         ScalarOf(reduce->mutable_operand(1)) == initial && SourceOf(reduce->mutable_operand(0)) == source;
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* divide, KernelCalls* calls) {
+  const xla::Shape& shape = divide->shape();
+  if (!IsFloatArray(shape) || shape.element_type() != xla::F32 || shape.rank() == 0) return nullptr;
+  const Softmax kernel{xla::ShapeUtil::ElementsIn(shape) / shape.dimensions(shape.rank() - 1),
+                       shape.dimensions(shape.rank() - 1)};
+  if (kernel.columns < kLeastColumns || kernel.rows * kernel.columns < kLeastElements) return nullptr;
+  HloInstruction* exp = SourceOf(divide->mutable_operand(0));
+  // What others want of it would be computed twice.
+  if (exp->opcode() != HloOpcode::kExp || exp->user_count() != 2 ||
+      !IsOfRows(SourceOf(divide->mutable_operand(1)), exp, HloOpcode::kAdd, 0)) {
+    return nullptr;
+  }
+  HloInstruction* difference = SourceOf(exp->mutable_operand(0));
+  if (difference->opcode() != HloOpcode::kSubtract || difference->user_count() != 1) return nullptr;
+  HloInstruction* x = SourceOf(difference->mutable_operand(0));
+  if (!IsOfRows(SourceOf(difference->mutable_operand(1)), x, HloOpcode::kMaximum,
+                -std::numeric_limits<float>::infinity())) {
+    return nullptr;
+  }
+  return calls->Add(kernel.Spec(), {x}, shape);
+}
+
+}  // namespace
+
+absl::Status UseSoftmaxKernels(xla::HloModule* module, KernelCalls* calls) {
+  return ReplaceAll(module, HloOpcode::kDivide, [calls](HloInstruction* divide) { return KernelOf(divide, calls); });
+}
+
+}  // namespace hpu::emulator

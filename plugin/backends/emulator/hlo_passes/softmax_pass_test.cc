@@ -1,0 +1,133 @@
+// Softmax against XLA.
+#include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/kernels/softmax.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaOp;
+
+struct Case {
+  std::vector<int64_t> dims;
+  float factor = 1;         // of the argument, which lies in [-1, 1)
+  bool keeps_dims = false;  // sums and maxima as arrays [.., 1]
+  int64_t axis = -1;        // from the end
+  bool shows_exp = false;   // the program uses the exponentials, too
+  bool adds_one = false;    // to the sums
+  xla::PrimitiveType type = xla::F32;
+};
+
+xla::XlaComputation SoftmaxOf(const Case& c) {
+  xla::XlaBuilder builder("softmax");
+  const int64_t rank = c.dims.size(), axis = rank + c.axis;
+  std::vector<int64_t> kept_dims = c.dims, kept;
+  kept_dims[axis] = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != axis) kept.push_back(i);
+  }
+  const auto over = [&](XlaOp (*of)(XlaOp, XlaOp, absl::Span<const int64_t>), XlaOp x, XlaOp row) {
+    return c.keeps_dims ? of(x, xla::Reshape(row, kept_dims), {}) : of(x, row, kept);
+  };
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(c.type, c.dims), "x") *
+                  xla::ConstantR0WithType(&builder, c.type, c.factor);
+  const XlaOp maxima =
+      xla::Reduce(x, xla::MinValue(&builder, c.type), xla::CreateScalarMaxComputation(c.type, &builder), {axis});
+  const auto subtract = [](XlaOp a, XlaOp b, absl::Span<const int64_t> dims) { return xla::Sub(a, b, dims); };
+  const auto divide = [](XlaOp a, XlaOp b, absl::Span<const int64_t> dims) { return xla::Div(a, b, dims); };
+  const XlaOp exp = xla::Exp(over(subtract, x, maxima));
+  XlaOp sums = xla::Reduce(exp, xla::Zero(&builder, c.type), xla::CreateScalarAddComputation(c.type, &builder), {axis});
+  if (c.adds_one) sums = sums + xla::ScalarLike(sums, 1);
+  std::vector<XlaOp> results = {over(divide, exp, sums)};
+  if (c.shows_exp) results.push_back(exp);
+  xla::Tuple(&builder, results);
+  return builder.Build().value();
+}
+
+class SoftmaxPassTest : public testing::TestWithParam<int> {};
+
+TEST_P(SoftmaxPassTest, EqualsXla) {
+  Dice dice(GetParam());
+  Case c;
+  for (int64_t rank = dice.Roll(0, 3); rank > 0; --rank) c.dims.push_back(dice.Roll(1, 4));
+  c.dims.push_back(dice.Roll(16, 300));
+  int64_t elements = 1;
+  for (const int64_t size : c.dims) elements *= size;
+  c.dims.insert(c.dims.begin(), (4096 + elements - 1) / elements);
+  c.keeps_dims = dice.Roll(0, 1) == 0;
+  c.factor = dice.Roll(0, 1) == 0 ? 1 : 100;
+  SCOPED_TRACE(testing::PrintToString(c.dims));
+  const xla::XlaComputation computation = SoftmaxOf(c);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, SoftmaxPassTest, testing::Range(0, 16));
+
+TEST(SoftmaxPass, OfOneRowAndOfManyThreads) {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{5001}, {1, 4096}, {513, 129}, {20000, 17}}) {
+    const xla::XlaComputation computation = SoftmaxOf({dims});
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-6);
+  }
+}
+
+// Each number relative to itself, the smallest ones too.
+TEST(SoftmaxPass, SmallNumbersAreAsExactAsLargeOnes) {
+  constexpr int64_t kColumns = 8000;
+  const xla::XlaComputation computation = SoftmaxOf({{1, kColumns}});
+  std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  for (int64_t i = 0; i < kColumns; ++i) arguments[0].Set<float>({0, i}, -static_cast<float>(i) / 100);
+  auto recipe = CompileRecipe(ProgramOf(computation));
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  const std::string bytes = RunRecipe(**recipe, arguments)[0];
+  const auto* got = reinterpret_cast<const float*>(bytes.data());
+  double sum = 0;
+  for (int64_t i = 0; i < kColumns; ++i) sum += std::exp(static_cast<double>(arguments[0].Get<float>({0, i})));
+  for (int64_t i = 0; i < kColumns; ++i) {
+    const double want = std::exp(static_cast<double>(arguments[0].Get<float>({0, i}))) / sum;
+    ASSERT_NEAR(got[i] / want, 1, 5e-7) << i;
+  }
+}
+
+TEST(SoftmaxPass, SpecialNumbers) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const xla::XlaComputation computation = SoftmaxOf({{100, 70}});
+  std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  xla::Literal& x = arguments[0];
+  for (int64_t i = 1; i < 70; ++i) x.Set<float>({0, i}, -kInfinity);  // a mask that leaves one
+  for (int64_t i = 0; i < 70; ++i) x.Set<float>({1, i}, -kInfinity);
+  for (int64_t i = 0; i < 70; ++i) x.Set<float>({2, i}, i % 2 == 0 ? 3e38f : -3e38f);
+  x.Set<float>({3, 69}, kInfinity);
+  x.Set<float>({4, 0}, std::numeric_limits<float>::quiet_NaN());
+  ExpectSameAsEvaluator(computation, arguments, 1, 1e-6);
+}
+
+TEST(SoftmaxPass, LeavesTheRest) {
+  const auto kernels = [](const Case& c) {
+    const std::vector<KernelSpec> specs = KernelsOf(SoftmaxOf(c));
+    return std::count_if(specs.begin(), specs.end(), [](const KernelSpec& s) { return s.name == Softmax().Spec().name; });
+  };
+  EXPECT_EQ(kernels({{64, 64}}), 1);
+  EXPECT_EQ(kernels({{1, 1}}), 0) << "one element";
+  EXPECT_EQ(kernels({{0, 64}}), 0) << "no elements";
+  EXPECT_EQ(kernels({{64, 0}}), 0) << "rows without elements";
+  EXPECT_EQ(kernels({{10, 20}}), 0) << "few elements";
+  EXPECT_EQ(kernels({{9000, 15}}), 0) << "short rows";
+  EXPECT_EQ(kernels({{64, 64, 8}, 1, false, -2}), 0) << "another dimension";
+  EXPECT_EQ(kernels({{64, 64}, 1, false, -1, true}), 0) << "the exponentials are wanted, too";
+  EXPECT_EQ(kernels({{64, 64}, 1, false, -1, false, true}), 0) << "other sums";
+  EXPECT_EQ(kernels({{64, 64}, 1, false, -1, false, false, xla::BF16}), 0) << "bfloat16";
+}
+
+}  // namespace
+}  // namespace hpu::emulator

@@ -1,0 +1,23 @@
+// Softmax of rows.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SOFTMAX_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SOFTMAX_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Operand: a float32 array [rows, columns]. Result: exp(x - m) / the sum of these over the row, where m is the row's
+// maximum. As in XLA, a row that holds a NaN or an infinity, or of which all is -infinity, becomes NaN; else -infinity
+// becomes 0, and so does what is less than 2^-126 of the row's largest.
+struct Softmax {
+  int64_t rows = 1;
+  int64_t columns = 1;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SOFTMAX_H_
