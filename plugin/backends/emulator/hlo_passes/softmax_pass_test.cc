@@ -115,7 +115,8 @@ TEST(SoftmaxPass, SpecialNumbers) {
 TEST(SoftmaxPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) {
     const std::vector<KernelSpec> specs = KernelsOf(SoftmaxOf(c));
-    return std::count_if(specs.begin(), specs.end(), [](const KernelSpec& s) { return s.name == Softmax().Spec().name; });
+    return std::count_if(specs.begin(), specs.end(),
+                         [](const KernelSpec& s) { return s.name == Softmax().Spec().name; });
   };
   EXPECT_EQ(kernels({{64, 64}}), 1);
   EXPECT_EQ(kernels({{1, 1}}), 0) << "one element";
