@@ -2,8 +2,8 @@
 
 With --efforts, in the strict mode with each HPU_COMPILE_EFFORT: what compiling costs, and what step time it buys.
 
-The host of a virtual machine may take back what is free: each page then costs milliseconds where it is touched first, on
-either device. So each process touches memory once before it is timed, and frees it right before the first step;
+The host of a virtual machine may take back what is free: each page then costs milliseconds where it is touched first,
+on either device. So each process touches memory once before it is timed, and frees it right before the first step;
 --cold-memory leaves this out.
 """
 
