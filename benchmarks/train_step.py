@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # the memory that is told is what steps need, hardly rounded up
 
 import tensorflow as tf
 
@@ -67,6 +68,8 @@ def repeated(trainer: Trainer, batch: Arrays) -> Callable[[int], None]:
 
 def in_use(device: str) -> int:
     """Bytes that are allocated on the device, and from which its peak counts from now on.
+
+    An HPU gives back the workspace that earlier models left.
 
     With oneDNN, TensorFlow's allocator for the CPU counts allocations of more than 256 KB alone: its figures are a
     lower bound, and near zero for small models.

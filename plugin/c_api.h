@@ -41,7 +41,7 @@ typedef struct hpu_memory {
 } hpu_memory;
 
 HPU_EXPORT hpu_memory hpu_memory_info(void);
-// Makes `peak` begin again at what is in use.
+// Frees the workspace, which the next launch takes anew, and makes `peak` begin again at what is in use.
 HPU_EXPORT void hpu_memory_reset_peak(void);
 
 // Acquires the device if need be. Returns an absl status code: 0 if all is well; `message`, if not null, then gets the

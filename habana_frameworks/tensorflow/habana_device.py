@@ -66,7 +66,10 @@ def memory_info() -> MemoryInfo:
 
 
 def reset_peak_memory() -> None:
-    """Makes memory_info().peak begin again at what is in use."""
+    """Makes memory_info().peak begin again at what is in use.
+
+    The workspace is given back before: the next launch takes what its recipe needs.
+    """
     call = _c_api.function(library_loader.plugin(), "hpu_memory_reset_peak")
     call.restype = None
     call()

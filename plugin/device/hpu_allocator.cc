@@ -95,9 +95,12 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
     stats.bytes_limit = flags::MemoryMb() << 20;
     return stats;
   }
+  // What an earlier recipe left as workspace is no need of what runs from now on, whose peak is asked for.
   bool ClearStats() override {
     ProcessDevice* device = ProcessDevice::GetIfAcquired();
-    return device == nullptr || device->arena().ClearStats();
+    if (device == nullptr) return true;
+    device->workspace().Release();
+    return device->arena().ClearStats();
   }
 
   tensorflow::AllocatorMemoryType GetMemoryType() const override { return tensorflow::AllocatorMemoryType::kDevice; }

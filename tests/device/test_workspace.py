@@ -83,6 +83,25 @@ result.append(launch(1))
     assert sizes[:2] == [64, 0] and 0 < sizes[2] < 28
 
 
+def test_the_peak_is_that_of_what_ran_since() -> None:
+    """A small recipe after a large one, whose workspace is not counted again; its own is."""
+    result, _ = run(
+        """
+for mebibytes in (16, 1):
+    launch(mebibytes)
+    tf.config.experimental.reset_memory_stats("HPU:0")
+    result.append(habana_device.memory_info().workspace)
+    before = tf.config.experimental.get_memory_info("HPU:0")["current"]
+    launch(mebibytes)
+    result.append((tf.config.experimental.get_memory_info("HPU:0")["peak"] - before) >> 20)
+        """,
+        HPU_WORKSPACE_CHUNK_MB="1",
+    )
+    assert result[0] == result[2] == 0
+    # The argument, and at least one product.
+    assert result[1] >= 32 and 2 <= result[3] < 16
+
+
 def test_threads_share_it() -> None:
     result, _ = run(
         """
