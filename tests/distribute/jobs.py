@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tests.remote.servers import Server
+from tests.support.compare import distance
 from tests.support.processes import ROOT, run
 
 TRAIN = pathlib.Path(__file__).with_name("train.py")
@@ -59,6 +60,7 @@ class Trained:
     weights: list[np.ndarray[Any, Any]]
     numbers: list[float]
     replicas: int
+    travelled: float  # distance from the first weights
     fallbacks: int
     clusters: dict[str, int]
     compiled: int
@@ -107,6 +109,23 @@ def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> Non
     for index, (a, b) in enumerate(zip(one.weights, other.weights)):
         # Biases may be about 0, where only their scale says what is close.
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1e-2, float(np.abs(b).max())), err_msg=str(index))
+
+
+def assert_rounded_as(workers: list[Trained], count: int, rounded: Trained, exact: Trained) -> None:
+    """So many workers trained together in bfloat16, each about as far from one in float32 as one in bfloat16 is.
+
+    Each worker rounds its own part of the batch, so their weights part from those of one worker by as much as one
+    worker's part from float32's, and single numbers by much of their size. What is compared is whole models.
+    """
+    error = distance(rounded.weights, exact.weights)
+    assert 0 < error < exact.travelled / 4, "one worker has lost its way, or converts nothing"
+    assert len(workers) == count
+    for worker in workers:
+        assert (worker.replicas, worker.fallbacks) == (count, 0)
+        for own, other in zip(worker.weights, workers[0].weights):
+            np.testing.assert_array_equal(own, other, "the workers' models part")
+        assert distance(worker.weights, exact.weights) < 2 * error
+        np.testing.assert_allclose(worker.numbers, exact.numbers, rtol=2e-2)
 
 
 def assert_trained_as(workers: list[Trained], count: int, expected: Trained) -> None:

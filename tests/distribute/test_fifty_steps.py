@@ -11,6 +11,7 @@ from tests.distribute.jobs import (
     TRAIN,
     Backend,
     Trained,
+    assert_rounded_as,
     assert_trained_as,
     environment_of,
     train,
@@ -23,6 +24,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 TIMEOUT = 800.0  # of a job
 
 CASES = ("cnn-fit", "cnn-loop", "transformer-fit", "transformer-loop", "normed-fit")
+ROUNDED = ("cnn-loop", "transformer-fit", "normed-fit")
+CONVERSION = {"TF_BF16_CONVERSION": "full"}
 STEPS = ("--steps", "50")
 STARTS = (Start.HPU_RUN, Start.MPIRUN_GLOO, Start.MULTIPROCESSING)
 
@@ -34,25 +37,53 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
     return train(directory, 1, *CASES, options=STEPS)
 
 
+def train_by(
+    start: Start, backend: Backend, count: int, directory: pathlib.Path, *cases: str, **environment: str
+) -> dict[str, list[Trained]]:
+    """Trains so many workers: what each came to, by case."""
+    with environment_of(backend, directory) as variables, ports.reserved(count) as numbers:
+        arguments = ["--out", str(directory), *STEPS]
+        if start is Start.MPIRUN_GLOO:
+            arguments += ["--addresses", ",".join(f"127.0.0.1:{number}" for number in numbers)]
+        run_program(
+            directory,
+            TRAIN,
+            *arguments,
+            *cases,
+            start=start,
+            processes=count,
+            environment={**variables, **environment},
+            timeout=TIMEOUT,
+        )
+    return {case: [trained(directory, case, rank) for rank in range(count)] for case in cases}
+
+
+@pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize("backend", list(Backend), ids=lambda backend: backend.name)
 @pytest.mark.parametrize("start", STARTS, ids=lambda start: start.name)
-def test_weights(start: Start, backend: Backend, alone: dict[str, list[Trained]], tmp_path: pathlib.Path) -> None:
-    for count in (2, 4):
-        directory = tmp_path / str(count)
-        directory.mkdir()
-        with environment_of(backend, directory) as environment, ports.reserved(count) as numbers:
-            arguments = ["--out", str(directory), *STEPS]
-            if start is Start.MPIRUN_GLOO:
-                arguments += ["--addresses", ",".join(f"127.0.0.1:{number}" for number in numbers)]
-            run_program(
-                directory,
-                TRAIN,
-                *arguments,
-                *CASES,
-                start=start,
-                processes=count,
-                environment=environment,
-                timeout=TIMEOUT,
-            )
-        for case in CASES:
-            assert_trained_as([trained(directory, case, rank) for rank in range(count)], count, alone[case][0])
+def test_weights(
+    start: Start, backend: Backend, count: int, alone: dict[str, list[Trained]], tmp_path: pathlib.Path
+) -> None:
+    workers = train_by(start, backend, count, tmp_path, *CASES)
+    for case in CASES:
+        assert_trained_as(workers[case], count, alone[case][0])
+
+
+@pytest.fixture(scope="module")
+def rounded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Trained]]:
+    """By one worker under bf16 conversion."""
+    return train(tmp_path_factory.mktemp("rounded"), 1, *ROUNDED, options=STEPS, environment=CONVERSION)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("backend", list(Backend), ids=lambda backend: backend.name)
+def test_weights_under_bf16_conversion(
+    backend: Backend,
+    count: int,
+    alone: dict[str, list[Trained]],
+    rounded: dict[str, list[Trained]],
+    tmp_path: pathlib.Path,
+) -> None:
+    workers = train_by(Start.HPU_RUN, backend, count, tmp_path, *ROUNDED, **CONVERSION)
+    for case in ROUNDED:
+        assert_rounded_as(workers[case], count, rounded[case][0], alone[case][0])

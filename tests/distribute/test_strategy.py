@@ -141,14 +141,3 @@ def test_one_worker_without_tf_config_and_with_a_resolver(tmp_path: pathlib.Path
     script.write_text(textwrap.dedent(code))
     with ports.reserved(1) as (number,):
         assert "job:worker" in run([sys.executable, str(script), str(number)], environment).stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", ["cnn-loop", "transformer-loop"])
-def test_two_workers_under_bf16_conversion(case: str, tmp_path: pathlib.Path) -> None:
-    """Halves of a batch are rounded in other places than the whole."""
-    environment = {"TF_BF16_CONVERSION": "full"}
-    (expected,) = train(tmp_path / "1", 1, case, environment=environment)[case]
-    for worker in train(tmp_path / "2", 2, case, environment=environment)[case]:
-        assert_same_weights(worker, expected, rtol=2e-2)
-        assert worker.numbers == pytest.approx(expected.numbers, rel=2e-2)

@@ -17,6 +17,7 @@ import tensorflow as tf
 from benchmarks.models import CLASSES, transformer
 from habana_frameworks.tensorflow import load_habana_module, multinode_helpers, statistics
 from habana_frameworks.tensorflow.distribute import HPUStrategy
+from tests.support.compare import distance
 
 GLOBAL_BATCH = 16
 
@@ -116,29 +117,41 @@ WAYS = {"fit": fit, "loop": loop}
 
 
 def write_record(
-    directory: pathlib.Path, label: str, model: tf.keras.Model, numbers: list[float], replicas: int
+    directory: pathlib.Path,
+    label: str,
+    model: tf.keras.Model,
+    start: list[np.ndarray[Any, Any]],
+    numbers: list[float],
+    replicas: int,
 ) -> None:
-    """Writes weights_<label>.npz and record_<label>.json for jobs.trained; counters are those since a reset."""
+    """Writes weights_<label>.npz and record_<label>.json for jobs.trained; counters are those since a reset.
+
+    start: the weights before the first step.
+    """
     counts, recipes = statistics.get(), statistics.recipes()
+    weights = model.get_weights()
     record = {
         "numbers": numbers,
         "replicas": replicas,
+        "travelled": distance(weights, start),
         "fallbacks": counts.fallbacks,
         "clusters": {cluster.name: cluster.launches for cluster in counts.launched_clusters},
         "compiled": recipes.compiled,
         "disk_hits": recipes.disk_hits,
         "devices": sorted({weight.device for weight in model.trainable_variables}),
     }
-    np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(model.get_weights())})
+    np.savez(directory / f"weights_{label}.npz", **{str(i): weight for i, weight in enumerate(weights)})
     (directory / f"record_{label}.json").write_text(json.dumps(record))
 
 
 def run(strategy: tf.distribute.Strategy, case: str, steps: int, directory: pathlib.Path) -> None:
     """Trains a case, as cnn-fit, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
     name, way = case.split("-")
+    start = build(name).get_weights()
     statistics.reset()
     model, numbers = WAYS[way](strategy, name, batches(name, steps))
-    write_record(directory, f"{case}_{multinode_helpers.comm_rank()}", model, numbers, strategy.num_replicas_in_sync)
+    label = f"{case}_{multinode_helpers.comm_rank()}"
+    write_record(directory, label, model, start, numbers, strategy.num_replicas_in_sync)
 
 
 def set_tf_config(workers: list[str]) -> None:

@@ -123,12 +123,13 @@ def by_tape(
 def run(case: str, arguments: argparse.Namespace) -> None:
     """Trains a case, as cnn-keras, and writes weights_<case>_<rank>.npz and record_<case>_<rank>.json."""
     name, way = case.split("-")
+    start = model_of(name).get_weights()
     statistics.reset()
     if way == "keras":
         model, losses = by_keras(name, arguments.steps)
     else:
         model, losses = by_tape(name, arguments.steps, arguments.checkpoints, arguments.die_at)
-    write_record(arguments.out, f"{case}_{hvd.rank()}", model, losses, hvd.size())
+    write_record(arguments.out, f"{case}_{hvd.rank()}", model, start, losses, hvd.size())
 
 
 def main() -> None:

@@ -107,6 +107,22 @@ def test_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(launches(graph)) == 2, "the second reduction needs too little for a cluster of its own"
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_conversion_leaves_reductions_of_strategies_in_float32(ordered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those have tokens that order them; others are converted as the recipe `full` says."""
+    monkeypatch.setenv("TF_BF16_CONVERSION", "full")
+
+    def build() -> None:
+        gradient = tf.matmul(placeholder([4, 4]), placeholder([4, 4]))
+        token = tf.compat.v1.placeholder(tf.resource, []) if ordered else None
+        reduced = collective_ops.all_reduce_v2(gradient, 2, 1, 0, ordering_token=token, name="reduce_0")
+        on_cpu(reduced * 2.0)
+
+    found = nodes(_passes.run(graph_of(build)).graph)
+    expected = tf.float32 if ordered else tf.bfloat16
+    assert found["reduce_0/reduce"].attr["T"].type == expected.as_datatype_enum
+
+
 def test_reductions_of_host_tensors_are_left_alone() -> None:
     graph = _passes.run(graph_of(lambda: on_cpu(all_reduce(tf.constant([1, 2]), 0)))).graph
     assert nodes(graph)["reduce_0"].op == "CollectiveReduceV2"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,11 @@ def as_numpy(value: Any) -> np.ndarray[Any, Any]:
     """A tensor, variable or number as an array that numpy can compare (bfloat16 as float32)."""
     array = np.asarray(tf.convert_to_tensor(value).numpy())
     return array.astype(np.float32) if array.dtype == tf.bfloat16.as_numpy_dtype else array
+
+
+def distance(one: Sequence[np.ndarray[Any, Any]], other: Sequence[np.ndarray[Any, Any]]) -> float:
+    """Between two models' weights: the Euclidean norm of the difference of all their numbers."""
+    return float(np.sqrt(sum(np.square(a.astype(np.float64) - b).sum() for a, b in zip(one, other))))
 
 
 def assert_close(actual: Any, expected: Any, tolerance: Tolerance | None = None, context: str = "") -> None:
