@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import assert_launched, assert_one_cluster, report_of
 from tests.support.compare import CPU, HPU, assert_close, assert_same_graph, assert_same_on_hpu
 
@@ -290,51 +289,3 @@ def test_calls_of_recurrent_layers_are_inlined_with_their_gradients(length: int 
     refused = {refusal["op"] for refusal in report_of("recurrent_step")["refusals"]}
     assert "TensorListPushBack" in refused and "PartitionedCall" not in refused
     assert_launched()
-
-
-def run_session(build: Callable[[], Any], device: str, feed: dict[str, Any]) -> Any:
-    """Runs what `build` gives in a Session of its own graph; placeholders are fed by name."""
-    with tf.Graph().as_default() as graph, tf.device(device):
-        fetches = build()
-        with tf1.Session(graph=graph) as session:
-            session.run(tf1.global_variables_initializer())
-            return session.run(fetches, {f"{name}:0": value for name, value in feed.items()})
-
-
-@pytest.fixture
-def lowered_control_flow() -> Any:
-    """TensorFlow 1's own control flow: Switch, Merge, Enter, Exit, NextIteration."""
-    tf1.disable_control_flow_v2()
-    yield
-    tf1.enable_control_flow_v2()
-
-
-@pytest.mark.usefixtures("lowered_control_flow")
-@pytest.mark.parametrize("sign", [1, -1])
-def test_session_cond(sign: int) -> None:
-    def build() -> Any:
-        x = tf1.placeholder(tf.float32, X.shape, name="x")
-        y = tf1.cond(tf.reduce_sum(x) > 0, lambda: tf.tanh(x) * 2 + x, lambda: tf.exp(x) @ tf.constant(W))
-        assert any(op.type == "Switch" for op in tf1.get_default_graph().get_operations())
-        return y * 2, tf1.gradients(y, x)
-
-    feed = {"x": sign * np.abs(X)}
-    for actual, expected in zip(*[tf.nest.flatten(run_session(build, device, feed)) for device in (HPU, CPU)]):
-        np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
-    assert statistics.get().launched_clusters
-
-
-@pytest.mark.usefixtures("lowered_control_flow")
-def test_session_while_loop() -> None:
-    def build() -> Any:
-        x = tf1.placeholder(tf.float32, X.shape, name="x")
-        turns = tf1.placeholder(tf.int32, [], name="turns")
-        _, y = tf1.while_loop(lambda i, _: i < turns, lambda i, y: (i + 1, tf.tanh(y @ tf.constant(W)) + x), (0, x))
-        assert any(op.type == "Enter" for op in tf1.get_default_graph().get_operations())
-        return y, tf1.gradients(y, x)
-
-    for turns in (0, 4):
-        feed = {"x": X, "turns": turns}
-        for actual, expected in zip(*[tf.nest.flatten(run_session(build, device, feed)) for device in (HPU, CPU)]):
-            np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
-    assert statistics.get().launched_clusters
