@@ -155,10 +155,11 @@ HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_n
 // then.
 HPU_EXPORT int32_t hpu_communicator_id(hpu_buffer* out);
 // Collectives of TensorFlow's group of that key happen in the device from now on. All ranks, which are TensorFlow's,
-// call it with the same id, and it waits for them. `names`: what errors call the ranks, a line for each. Returns an
-// absl status code and its message.
+// call it with the same id, and it waits for them. `names`: what errors call the ranks, a line for each.
+// `in_calling_order`: they issue all of the group's operations eagerly, in one order; broadcasts of other groups do not
+// happen in the device. Returns an absl status code and its message.
 HPU_EXPORT int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size,
-                                         const char* names, hpu_buffer* message);
+                                         const char* names, int32_t in_calling_order, hpu_buffer* message);
 
 // --- device server ---
 

@@ -152,6 +152,33 @@ TEST_P(CommunicatorTest, SizesThatDifferAreAnErrorOfAllThatNamesThem) {
   }
 }
 
+TEST_P(CommunicatorTest, ShapesThatDifferAreAnErrorOfAllThatNamesThem) {
+  const std::string shapes[] = {"[2,3]", "[3,2]"};
+  for (int r = 0; r < kRanks; ++r) {
+    EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0),
+                                                hal::Elements(6, shapes[r]), hal::DataType::kFloat32,
+                                                hal::ReduceOp::kSum));
+  }
+  for (Rank& rank : ranks_) {
+    const absl::Status status = rank.stream->Synchronize();
+    for (int r = 0; r < kRanks; ++r) {
+      ExpectError(status, absl::StatusCode::kInvalidArgument,
+                  absl::StrCat("rank ", r, ": AllReduce of 6 elements of float32, shape ", shapes[r]));
+    }
+  }
+  for (int r = 0; r < kRanks; ++r) {
+    EXPECT_OK(ranks_[r].communicator->BeginGroup());
+    EXPECT_OK(ranks_[r].communicator->Send(*ranks_[r].stream, ranks_[r].at(0), hal::Elements(6, shapes[r]),
+                                           hal::DataType::kFloat32, 1 - r));
+    EXPECT_OK(ranks_[r].communicator->Receive(*ranks_[r].stream, ranks_[r].at(6), hal::Elements(6, shapes[r]),
+                                              hal::DataType::kFloat32, 1 - r));
+    EXPECT_OK(ranks_[r].communicator->EndGroup());
+  }
+  for (Rank& rank : ranks_) {
+    ExpectError(rank.stream->Synchronize(), absl::StatusCode::kInvalidArgument, "6 elements of float32, shape [2,3]");
+  }
+}
+
 TEST_P(CommunicatorTest, ARankThatLeavesEndsTheWaitOfTheOthers) {
   for (int r = 0; r < kRanks - 1; ++r) {
     EXPECT_OK(ranks_[r].communicator->AllReduce(*ranks_[r].stream, ranks_[r].at(0), ranks_[r].at(0), 4,

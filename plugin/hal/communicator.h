@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "plugin/hal/stream.h"
@@ -13,6 +14,17 @@
 namespace hpu::hal {
 
 enum class ReduceOp { kSum, kProduct, kMin, kMax, kAverage };
+
+// What an operation is about. The ranks agree on both, or all of them get an InvalidArgument that names each rank's.
+struct Elements {
+  static constexpr size_t kMostShapeBytes = 256;
+
+  Elements(uint64_t count) : count(count) {}  // NOLINT(runtime/explicit): most callers have no shape
+  Elements(uint64_t count, std::string shape) : count(count), shape(std::move(shape)) {}
+
+  uint64_t count = 0;
+  std::string shape;  // what the caller sees them as, as "[2,3]"; at most kMostShapeBytes
+};
 
 struct CommunicatorOptions {
   // What Device::CreateCommunicatorId gave to rank 0, handed to the others by the caller's own means.
@@ -25,8 +37,8 @@ struct CommunicatorOptions {
 
 // Made by Device::CreateCommunicator in every process that takes part. All ranks call the same operations in the same
 // order. Calls queue work on the stream and return, as those of Stream do: addresses, counts and ranks are checked at
-// once (InvalidArgument), errors of peers and of the network are errors of the stream. `count` is in elements of
-// `dtype`; source and destination may be the same address where their sizes agree.
+// once (InvalidArgument), errors of peers and of the network are errors of the stream. Elements are of `dtype`; source
+// and destination may be the same address where their sizes agree.
 //
 // One thread at a time. Must not outlive the Device; destruction waits for queued work.
 class Communicator {
@@ -39,19 +51,21 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  virtual absl::Status AllReduce(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
-                                 DataType dtype, ReduceOp op) = 0;
+  virtual absl::Status AllReduce(Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                 const Elements& elements, DataType dtype, ReduceOp op) = 0;
   // Only the source of rank `root` is read.
-  virtual absl::Status Broadcast(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
-                                 DataType dtype, int root) = 0;
-  // The destination holds size() * count elements, by rank.
-  virtual absl::Status AllGather(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
-                                 DataType dtype) = 0;
-  // The source holds size() * count elements; rank r receives the r-th part of the reduction.
-  virtual absl::Status ReduceScatter(Stream& stream, DeviceAddress source, DeviceAddress destination, uint64_t count,
-                                     DataType dtype, ReduceOp op) = 0;
-  virtual absl::Status Send(Stream& stream, DeviceAddress source, uint64_t count, DataType dtype, int peer) = 0;
-  virtual absl::Status Receive(Stream& stream, DeviceAddress destination, uint64_t count, DataType dtype, int peer) = 0;
+  virtual absl::Status Broadcast(Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                 const Elements& elements, DataType dtype, int root) = 0;
+  // The destination holds size() times the elements, by rank.
+  virtual absl::Status AllGather(Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                 const Elements& elements, DataType dtype) = 0;
+  // The source holds size() times the elements; rank r receives the r-th part of the reduction.
+  virtual absl::Status ReduceScatter(Stream& stream, DeviceAddress source, DeviceAddress destination,
+                                     const Elements& elements, DataType dtype, ReduceOp op) = 0;
+  virtual absl::Status Send(Stream& stream, DeviceAddress source, const Elements& elements, DataType dtype,
+                            int peer) = 0;
+  virtual absl::Status Receive(Stream& stream, DeviceAddress destination, const Elements& elements, DataType dtype,
+                               int peer) = 0;
 
   // Operations between the two start together: Send and Receive of one rank need it not to wait for each other.
   virtual absl::Status BeginGroup() = 0;

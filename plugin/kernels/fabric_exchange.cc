@@ -105,6 +105,19 @@ class Exchange {
   }
 
  private:
+  // Whether the op takes data.
+  bool Reads() const { return op_.kind != Kind::kBroadcast || op_.sends; }
+
+  // What one rank gives to or gets from one, in the shape of what it has as a whole.
+  hal::Elements ElementsOf(const Tensor& output) const {
+    const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : output;
+    uint64_t count = static_cast<uint64_t>(part.NumElements());
+    if (op_.kind == Kind::kAllToAll) count /= group_->size();
+    std::string shape = (Reads() ? context_->input(0) : output).shape().DebugString();
+    if (shape.size() > hal::Elements::kMostShapeBytes) shape.resize(hal::Elements::kMostShapeBytes);
+    return hal::Elements(count, std::move(shape));
+  }
+
   absl::Status Prepare() {
     const absl::StatusOr<TensorShape> shape = OutputShape(context_, op_, group_->size());
     if (!shape.ok()) return shape.status();
@@ -118,11 +131,8 @@ class Exchange {
     operation_.op = op_.reduce;
     operation_.dtype = *HalType(output->dtype());
     operation_.destination = AddressOf(*output);
-    const bool reads = op_.kind != Kind::kBroadcast || op_.sends;
-    operation_.source = reads ? AddressOf(context_->input(0)) : operation_.destination;
-    const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : *output;
-    operation_.count = static_cast<uint64_t>(part.NumElements());
-    if (op_.kind == Kind::kAllToAll) operation_.count /= group_->size();
+    operation_.source = Reads() ? AddressOf(context_->input(0)) : operation_.destination;
+    operation_.elements = ElementsOf(*output);
     // New memory may still be in use by compute work that is queued.
     const bool in_place = operation_.destination == operation_.source;
     if (staged_ != nullptr && in_place) operation_.ready = staged_->ready.get();
@@ -138,8 +148,7 @@ class Exchange {
         return End(absl::CancelledError("the step was cancelled"));
       }
     }
-    const bool reads = op_.kind != Kind::kBroadcast || op_.sends;
-    const Tensor* data = reads ? &context_->input(0) : nullptr;
+    const Tensor* data = Reads() ? &context_->input(0) : nullptr;
     watch_ = CollectiveWatch::Get().Begin(*context_, data, op_.timeout_s, [group = group_, late = late_] {
       *late = true;
       group->Abort();
@@ -197,7 +206,9 @@ std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node) {
 FabricGroup* FabricFor(OpKernelContext* context, const std::optional<FabricOp>& op) {
   if (!op.has_value() || context->output_memory_type(0) == tensorflow::HOST_MEMORY) return nullptr;
   if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
-  return FabricGroup::Find(KeyOf(*context, "group_key"));
+  FabricGroup* const group = FabricGroup::Find(KeyOf(*context, "group_key"));
+  // The rule must not ask who calls: the other end may be a graph's where this one is eager.
+  return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 
 void ExchangeInFabric(OpKernelContext* context, FabricGroup* group, const FabricOp& op,

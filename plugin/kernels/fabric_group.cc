@@ -36,12 +36,13 @@ tsl::thread::ThreadPool& Completions() {
 
 }  // namespace
 
-absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names) {
+absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names,
+                               bool in_calling_order) {
   if (Find(group_key) != nullptr) return absl::AlreadyExistsError(absl::StrCat("group ", group_key, " has joined"));
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
   TF_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
-  auto* group = new FabricGroup(device, std::move(communicator), std::move(stream), std::move(names));
+  auto* group = new FabricGroup(device, std::move(communicator), std::move(stream), std::move(names), in_calling_order);
   Groups& groups = AllGroups();
   std::lock_guard<std::mutex> lock(groups.mutex);
   groups.by_key[group_key] = group;
@@ -67,7 +68,7 @@ absl::Status FabricGroup::Order(const FabricOperation& operation) {
   }
   using Kind = FabricOperation::Kind;
   const Kind kind = operation.kind;
-  const uint64_t bytes = operation.count * hal::SizeOf(operation.dtype);
+  const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
   const int from = kind == Kind::kReduceScatter || kind == Kind::kAllToAll ? size() : 1;
   const int to = kind == Kind::kAllGather || kind == Kind::kAllToAll ? size() : 1;
   TF_RETURN_IF_ERROR(device_->OrderAfterCopies(operation.source, bytes * from, *stream_));
@@ -75,15 +76,15 @@ absl::Status FabricGroup::Order(const FabricOperation& operation) {
 }
 
 absl::Status FabricGroup::AllToAll(const FabricOperation& operation) {
-  const uint64_t bytes = operation.count * hal::SizeOf(operation.dtype);
+  const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
   TF_RETURN_IF_ERROR(communicator_->BeginGroup());
   absl::Status status;
   for (int rank = 0; rank < size(); ++rank) {
     if (rank == communicator_->rank()) continue;
     const hal::DeviceAddress from = operation.source + rank * bytes;
     const hal::DeviceAddress to = operation.destination + rank * bytes;
-    status.Update(communicator_->Send(*stream_, from, operation.count, operation.dtype, rank));
-    status.Update(communicator_->Receive(*stream_, to, operation.count, operation.dtype, rank));
+    status.Update(communicator_->Send(*stream_, from, operation.elements, operation.dtype, rank));
+    status.Update(communicator_->Receive(*stream_, to, operation.elements, operation.dtype, rank));
   }
   status.Update(communicator_->EndGroup());
   TF_RETURN_IF_ERROR(status);
@@ -92,18 +93,18 @@ absl::Status FabricGroup::AllToAll(const FabricOperation& operation) {
 }
 
 absl::Status FabricGroup::Start(const FabricOperation& operation) {
-  const auto& [kind, ready, source, destination, count, dtype, op, root] = operation;
+  const auto& [kind, ready, source, destination, elements, dtype, op, root] = operation;
   switch (kind) {
     case FabricOperation::Kind::kAllReduce:
-      return communicator_->AllReduce(*stream_, source, destination, count, dtype, op);
+      return communicator_->AllReduce(*stream_, source, destination, elements, dtype, op);
     case FabricOperation::Kind::kReduceScatter:
-      return communicator_->ReduceScatter(*stream_, source, destination, count, dtype, op);
+      return communicator_->ReduceScatter(*stream_, source, destination, elements, dtype, op);
     case FabricOperation::Kind::kAllGather:
-      return communicator_->AllGather(*stream_, source, destination, count, dtype);
+      return communicator_->AllGather(*stream_, source, destination, elements, dtype);
     case FabricOperation::Kind::kAllToAll:
       return AllToAll(operation);
     case FabricOperation::Kind::kBroadcast:
-      return communicator_->Broadcast(*stream_, source, destination, count, dtype, root);
+      return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
   }
   return absl::InternalError("an operation of no kind");
 }
@@ -141,12 +142,13 @@ int32_t hpu_communicator_id(hpu_buffer* out) {
 }
 
 int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size, const char* names,
-                              hpu_buffer* message) {
+                              int32_t in_calling_order, hpu_buffer* message) {
   hpu::hal::CommunicatorOptions options;
   options.id = id;
   options.rank = rank;
   options.size = size;
-  const absl::Status status = hpu::FabricGroup::Join(group_key, options, absl::StrSplit(names, '\n'));
+  const absl::Status status =
+      hpu::FabricGroup::Join(group_key, options, absl::StrSplit(names, '\n'), in_calling_order != 0);
   *message = hpu::MakeBuffer(status.message());
   return static_cast<int32_t>(status.code());
 }

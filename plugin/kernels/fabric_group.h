@@ -16,7 +16,7 @@
 namespace hpu {
 
 // What the devices do, with the meaning that hal::Communicator gives to it; kAllToAll gives part r to rank r. Addresses
-// lie in the device's memory and stay valid until `done`. `count`: elements of what one rank gives to or gets from one.
+// lie in the device's memory and stay valid until `done`. `elements`: what one rank gives to or gets from one.
 struct FabricOperation {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 
@@ -24,7 +24,7 @@ struct FabricOperation {
   const hal::Event* ready = nullptr;  // when the source is made; null: with the compute work queued so far
   hal::DeviceAddress source = 0;
   hal::DeviceAddress destination = 0;
-  uint64_t count = 0;
+  hal::Elements elements = 0;
   hal::DataType dtype = hal::DataType::kInvalid;
   hal::ReduceOp op = hal::ReduceOp::kSum;
   int root = 0;
@@ -35,14 +35,18 @@ struct FabricOperation {
 class FabricGroup {
  public:
   // Makes the group of TensorFlow's key. All its ranks call this, with the same id; ranks are TensorFlow's, and
-  // `names` those of their tasks. AlreadyExists if it is there.
-  static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names);
+  // `names` those of their tasks. `in_calling_order`: all ranks issue all of the group's operations eagerly, in one
+  // order. AlreadyExists if it is there.
+  static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names,
+                           bool in_calling_order);
   // Null if there is none.
   static FabricGroup* Find(int group_key);
   // Whether there is any.
   static bool Any();
 
   int size() const { return communicator_->size(); }
+  // Whether it broadcasts: where a broadcast's ends may lie in different graphs, no order of the graph's is theirs.
+  bool Broadcasts() const { return in_calling_order_; }
   // Queues it. `done` runs on a thread of the plugin when it has ended, unless an error is returned. Unavailable names
   // the ranks that are lost.
   absl::Status Queue(const FabricOperation& operation, std::function<void(absl::Status)> done);
@@ -51,8 +55,12 @@ class FabricGroup {
 
  private:
   FabricGroup(ProcessDevice* device, std::unique_ptr<hal::Communicator> communicator,
-              std::unique_ptr<hal::Stream> stream, std::vector<std::string> names)
-      : device_(device), communicator_(std::move(communicator)), stream_(std::move(stream)), names_(std::move(names)) {}
+              std::unique_ptr<hal::Stream> stream, std::vector<std::string> names, bool in_calling_order)
+      : device_(device),
+        communicator_(std::move(communicator)),
+        stream_(std::move(stream)),
+        names_(std::move(names)),
+        in_calling_order_(in_calling_order) {}
 
   absl::Status Order(const FabricOperation& operation);
   absl::Status Start(const FabricOperation& operation);
@@ -63,7 +71,8 @@ class FabricGroup {
   const std::unique_ptr<hal::Communicator> communicator_;
   const std::unique_ptr<hal::Stream> stream_;
   const std::vector<std::string> names_;  // by rank
-  std::mutex mutex_;                      // one operation is queued at a time
+  const bool in_calling_order_;
+  std::mutex mutex_;  // one operation is queued at a time
 };
 
 }  // namespace hpu

@@ -23,12 +23,19 @@ absl::StatusOr<hal::ReduceOp> OpOf(uint32_t op) {
   return absl::InvalidArgumentError(absl::StrCat("there is no reduction ", op));
 }
 
+absl::StatusOr<hal::Elements> ElementsOf(uint64_t count, const std::string& shape) {
+  if (shape.size() <= hal::Elements::kMostShapeBytes) return hal::Elements(count, shape);
+  return absl::InvalidArgumentError(
+      absl::StrCat("a shape of ", shape.size(), " bytes; at most ", hal::Elements::kMostShapeBytes));
+}
+
 absl::Status QueueTransfer(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
                            const proto::Transfer& transfer) {
   HPU_ASSIGN_OR_RETURN(const hal::DataType dtype, TypeOf(transfer.dtype()));
+  HPU_ASSIGN_OR_RETURN(const hal::Elements elements, ElementsOf(transfer.count(), transfer.shape()));
   const hal::DeviceAddress address = session.ToDevice(transfer.address());
-  if (transfer.sends()) return communicator.Send(stream, address, transfer.count(), dtype, transfer.peer());
-  return communicator.Receive(stream, address, transfer.count(), dtype, transfer.peer());
+  if (transfer.sends()) return communicator.Send(stream, address, elements, dtype, transfer.peer());
+  return communicator.Receive(stream, address, elements, dtype, transfer.peer());
 }
 
 absl::Status QueueTransfers(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
@@ -49,17 +56,18 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
   }
   HPU_ASSIGN_OR_RETURN(const hal::DataType dtype, TypeOf(collective.dtype()));
   HPU_ASSIGN_OR_RETURN(const hal::ReduceOp op, OpOf(collective.op()));
+  HPU_ASSIGN_OR_RETURN(const hal::Elements elements, ElementsOf(collective.count(), collective.shape()));
   const hal::DeviceAddress source = session.ToDevice(collective.source());
   const hal::DeviceAddress destination = session.ToDevice(collective.destination());
   switch (collective.kind()) {
     case proto::Collective::KIND_ALL_REDUCE:
-      return communicator.AllReduce(stream, source, destination, collective.count(), dtype, op);
+      return communicator.AllReduce(stream, source, destination, elements, dtype, op);
     case proto::Collective::KIND_BROADCAST:
-      return communicator.Broadcast(stream, source, destination, collective.count(), dtype, collective.root());
+      return communicator.Broadcast(stream, source, destination, elements, dtype, collective.root());
     case proto::Collective::KIND_ALL_GATHER:
-      return communicator.AllGather(stream, source, destination, collective.count(), dtype);
+      return communicator.AllGather(stream, source, destination, elements, dtype);
     case proto::Collective::KIND_REDUCE_SCATTER:
-      return communicator.ReduceScatter(stream, source, destination, collective.count(), dtype, op);
+      return communicator.ReduceScatter(stream, source, destination, elements, dtype, op);
     default:
       return absl::InvalidArgumentError(absl::StrCat("there is no collective operation ", collective.kind()));
   }

@@ -107,7 +107,7 @@ def main() -> None:
         np.testing.assert_allclose(summed.numpy(), expected.numpy(), rtol=1e-6, atol=1e-6)
         sys.stdout.write("collectives agree\n")
         if "--mismatch" in sys.argv:
-            collective_ops.all_reduce_v2(tf.zeros((4 + 2 * RANK,)), SIZE, GROUP, KEYS.next())
+            collective_ops.all_reduce_v2(tf.zeros((2 + RANK, 3 - RANK)), SIZE, GROUP, KEYS.next())
 
 
 if __name__ == "__main__":

@@ -132,6 +132,9 @@ def check_disagreements(communicator: hccl.Communicator) -> None:
     told = refused(lambda: hccl.all_reduce(tf.zeros([4 + rank]), hccl.ReduceOp.SUM, communicator))
     for other in range(communicator.size):
         assert f"rank {other}: all_reduce of {4 + other} elements of float32" in told, told
+    same_count = [2, 3 * communicator.size] if rank else [3 * communicator.size, 2]
+    ones = hccl.all_reduce(tf.ones(same_count), hccl.ReduceOp.SUM, communicator)
+    assert ones.shape == same_count and set(ones.numpy().flat) == {float(communicator.size)}
     told = refused(lambda: hccl.broadcast(tf.zeros([2], tf.int32 if rank else tf.int8), 1, communicator))
     assert "rank 0: broadcast of 2 elements of int8, root 1; rank 1: broadcast of 2 elements of int32" in told, told
     told = refused(

@@ -1,4 +1,4 @@
-"""A worker of the tests' jobs: collectives among modules of one device server, which copy nothing to the workers."""
+"""One of two workers of the tests' jobs: collectives among modules of one device server, without copies to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops import collective_ops, gen_collective_ops
 
-from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
+from habana_frameworks.tensorflow import hccl, load_habana_module, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
 from habana_frameworks.tensorflow.monitor import server
 
@@ -74,19 +74,20 @@ class Checks:
         self._key += 1
         return self._key
 
-    def check(self, name: str, op: Op, parts: Parts, expected: Any) -> None:
-        """The op by itself, after which nothing has come to the worker, and in a graph."""
+    def check(self, name: str, op: Op, parts: Parts, expected: Any, in_server: bool = True) -> None:
+        """The op by itself, after which nothing has come to the worker, in a graph, and in a graph on one rank only."""
         own = tf.constant(parts[RANK])
         before = bytes_to_host()
         result = op(own, self.key())
-        assert bytes_to_host() == before, f"data of {name} came to the worker"
-        key = self.key()
+        assert not in_server or bytes_to_host() == before, f"data of {name} came to the worker"
+        graph_key, mixed_key = self.key(), self.key()
 
         @tf.function
-        def in_graph(tensor: tf.Tensor) -> tf.Tensor:
+        def in_graph(tensor: tf.Tensor, key: int) -> tf.Tensor:
             return op(tf.reshape(tensor, own.shape), key)
 
-        for value in (result, in_graph(own)):
+        mixed = in_graph if mixed_key % SIZE == RANK else op
+        for value in (result, in_graph(own, graph_key), mixed(own, mixed_key)):
             np.testing.assert_array_equal(value.numpy(), expected, err_msg=f"{name} of {own.dtype.name}")
 
     def reductions(self) -> None:
@@ -112,8 +113,8 @@ class Checks:
     def broadcasts(self) -> None:
         for shape, dtype in (((), tf.int64), ((COUNT,), tf.float32), ((COUNT,), tf.bool)):
             parts = parts_of(dtype, shape)
-            self.check("broadcast", broadcast, parts, parts[-1])
-            self.check("broadcast_v1", broadcast_v1, parts, parts[0])
+            self.check("broadcast", broadcast, parts, parts[-1], in_server=False)
+            self.check("broadcast_v1", broadcast_v1, parts, parts[0], in_server=False)
 
 
 def parts_of(dtype: tf.DType, shape: tuple[int, ...]) -> Parts:
@@ -125,6 +126,17 @@ def bytes_to_host() -> int:
     """That the server has given to this process."""
     modules = server.describe(os.environ["HPU_BACKEND"]).modules
     return sum(module.counters.bytes_to_host for module in modules if module.holder.pid == os.getpid())
+
+
+def check_broadcast_of_hccl() -> None:
+    """All ranks call it eagerly, so it stays in the server, but for the comparison of what they ask for."""
+    communicator = hccl.init()
+    own = tf.fill([COUNT], RANK + 1.0)
+    for _ in range(3):  # the eager ops around it run on the CPU at first
+        before = bytes_to_host()
+        result = hccl.broadcast(own, 1, communicator)
+    assert bytes_to_host() < before + COUNT
+    assert set(result.numpy().tolist()) == {2.0}
 
 
 def check_many_in_one_graph(first_key: int) -> None:
@@ -153,11 +165,20 @@ def check_errors() -> None:
             raise AssertionError(f"{op} took {wrong.shape}")
         except tf.errors.InvalidArgumentError as error:
             assert f"among {SIZE} ranks" in str(error), error
+    shape = [2 + RANK, 3 - RANK]  # as many elements on two ranks
+    for op, told in ((reduce, "AllReduce"), (gather, "AllGather"), (reduce, "AllReduce")):
+        try:
+            op(tf.zeros(shape), 2001)
+            raise AssertionError(f"{op} took shapes that differ")
+        except tf.errors.InvalidArgumentError as error:
+            for rank, own in enumerate(("[2,3]", "[3,2]")):
+                assert f"rank {rank}: {told} of 6 elements of float32, shape {own}" in str(error), error
     try:
-        reduce(tf.zeros([4 + RANK]), 2001)
+        exchange(tf.zeros([2, 2, 3] if RANK else [2, 6]), 2001)
+        raise AssertionError("shapes that differ were exchanged")
     except tf.errors.InvalidArgumentError as error:
-        assert "rank 1: AllReduce of 5 elements of float32" in str(error), error
-        sys.stdout.write("rank 1 is named\n")
+        assert "6 elements of float32, shape [2,6]" in str(error), error
+    sys.stdout.write("rank 1 is named\n")
     if RANK > 0:
         try:
             collective_ops.all_gather_v2(tf.zeros([4]), SIZE, GROUP, 2002, timeout=2.0)
@@ -197,6 +218,7 @@ def check_all() -> None:
         checks.reductions()
         checks.moves()
         checks.broadcasts()
+        check_broadcast_of_hccl()
         check_many_in_one_graph(1000)
         sys.stdout.write("exchanged in the server\n")
         check_errors()

@@ -28,4 +28,5 @@ def test_collective_ops_agree_with_numpy_and_refuse_shapes_that_differ() -> None
         assert f"[{rank}] collectives agree" in result.output, result.output
     assert result.failed is not None
     assert "hape mismatch in the collective instance" in result.output
+    assert "expected shape [2,3]" in result.output and "expected shape [3,2]" in result.output
     assert result.seconds < 100

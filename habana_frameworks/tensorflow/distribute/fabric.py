@@ -28,37 +28,41 @@ class _Member:
     task: str
 
 
-def join(group_key: int, rank: int, size: int) -> bool:
+def join(group_key: int, rank: int, size: int, *, in_calling_order: bool = False) -> bool:
     """Lets TensorFlow's group of that key exchange data in the device, if the HPUs of all its ranks are of one server.
 
     All ranks call it, eagerly, and wait for each other; the answer, whether they do, is the same on all.
+
+    in_calling_order: all ranks issue all of the group's operations eagerly, in one order. Broadcasts of other groups
+    keep to TensorFlow's transport, whether they are eager or in graphs.
 
     Raises errors.DeviceError if the server refuses it, or if a rank does not come within a minute.
     """
     if size == 1:
         return False
     if group_key not in _answers:  # strategies made one after another have the same key
-        _answers[group_key] = _join(group_key, rank, size)
+        _answers[group_key] = _join(group_key, rank, size, in_calling_order)
     return _answers[group_key]
 
 
-def _join(group_key: int, rank: int, size: int) -> bool:
+def _join(group_key: int, rank: int, size: int, in_calling_order: bool) -> bool:
     members = _exchange(group_key, rank, size)
     fabrics = {member.identity.partition(":")[0] for member in members}
     if len(fabrics) > 1 or "" in fabrics:
         return False
     place = [member.rank for member in members].index(rank)
-    _join_devices(group_key, members[0].identity, place, [member.task for member in members])
+    tasks = [member.task for member in members]
+    _join_devices(group_key, members[0].identity, place, tasks, in_calling_order)
     return True
 
 
-def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str]) -> None:
+def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in_calling_order: bool) -> None:
     """`rank` is TensorFlow's, the place of this process's task."""
     message = _c_api.Buffer()
     call = _c_api.function(library_loader.plugin(), "hpu_communicator_join")
     call.restype = ctypes.c_int32
     names = "\n".join(tasks).encode()
-    code = call(group_key, identity.encode(), rank, len(tasks), names, ctypes.byref(message))
+    code = call(group_key, identity.encode(), rank, len(tasks), names, int(in_calling_order), ctypes.byref(message))
     text = _c_api.take(library_loader.plugin(), message).decode(errors="replace")
     if code != 0:
         raise DeviceError(code, f"{tasks[rank]} cannot exchange data in the device server: {text}")

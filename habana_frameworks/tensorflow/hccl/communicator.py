@@ -103,7 +103,7 @@ class Communicator:
         if sorted(ranks) != list(range(size)):
             raise HcclError(f"ranks {sorted(int(r) for r in ranks)} came to a communicator of {size} ranks")
         self._order = [int(r) for r in ranks]
-        fabric.join(self._group.key, rank, size)
+        fabric.join(self._group.key, rank, size, in_calling_order=True)
 
     def pair(self, source: int, destination: int) -> Group:
         """The group for what one rank sends to another one."""

@@ -119,5 +119,7 @@ def _reduced(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator, what: 
         return tf.identity(tensor)
     reducible = to_reducible(tensor, op)
     if communicator.size > 1:
-        reducible = communicator.exchange(what, collective_ops.all_reduce_v2, reducible, merge_op=op.merge_op)
+        flat = tf.reshape(reducible, [-1])  # ranks agree on the number of elements, whatever their shapes
+        flat = communicator.exchange(what, collective_ops.all_reduce_v2, flat, merge_op=op.merge_op)
+        reducible = tf.reshape(flat, tensor.shape)
     return from_reducible(reducible, tensor.dtype, op, communicator.size)

@@ -35,51 +35,51 @@ absl::Status CheckedCommunicator::Check(hal::Stream& stream, const Collective& c
                                         uint64_t destination_parts) const {
   HPU_RETURN_IF_ERROR(CheckStream(stream));
   if (in_group_) return absl::InvalidArgumentError("groups are for Send and Receive");
-  HPU_RETURN_IF_ERROR(
-      CheckElements(collective.source, source_parts, collective.count, collective.dtype, "source of a collective"));
-  return CheckElements(collective.destination, destination_parts, collective.count, collective.dtype,
+  HPU_RETURN_IF_ERROR(CheckElements(collective.source, source_parts, collective.elements.count, collective.dtype,
+                                    "source of a collective"));
+  return CheckElements(collective.destination, destination_parts, collective.elements.count, collective.dtype,
                        "destination of a collective");
 }
 
 absl::Status CheckedCommunicator::AllReduce(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
-                                            uint64_t count, DataType dtype, ReduceOp op) {
-  const Collective collective = {Collective::Kind::kAllReduce, source, destination, count, dtype, op, 0};
+                                            const hal::Elements& elements, DataType dtype, ReduceOp op) {
+  const Collective collective = {Collective::Kind::kAllReduce, source, destination, elements, dtype, op, 0};
   HPU_RETURN_IF_ERROR(Check(stream, collective, 1, 1));
   return Queue(stream, collective);
 }
 
 absl::Status CheckedCommunicator::Broadcast(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
-                                            uint64_t count, DataType dtype, int root) {
+                                            const hal::Elements& elements, DataType dtype, int root) {
   HPU_RETURN_IF_ERROR(CheckRank(root));
   const bool reads = rank_ == root;
   const Collective collective = {
-      Collective::Kind::kBroadcast, reads ? source : 0, destination, count, dtype, ReduceOp::kSum, root};
+      Collective::Kind::kBroadcast, reads ? source : 0, destination, elements, dtype, ReduceOp::kSum, root};
   HPU_RETURN_IF_ERROR(Check(stream, collective, reads ? 1 : 0, 1));
   return Queue(stream, collective);
 }
 
 absl::Status CheckedCommunicator::AllGather(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
-                                            uint64_t count, DataType dtype) {
-  const Collective collective = {Collective::Kind::kAllGather, source, destination, count, dtype, ReduceOp::kSum, 0};
+                                            const hal::Elements& elements, DataType dtype) {
+  const Collective collective = {Collective::Kind::kAllGather, source, destination, elements, dtype, ReduceOp::kSum, 0};
   HPU_RETURN_IF_ERROR(Check(stream, collective, 1, size_));
   return Queue(stream, collective);
 }
 
 absl::Status CheckedCommunicator::ReduceScatter(hal::Stream& stream, DeviceAddress source, DeviceAddress destination,
-                                                uint64_t count, DataType dtype, ReduceOp op) {
-  const Collective collective = {Collective::Kind::kReduceScatter, source, destination, count, dtype, op, 0};
+                                                const hal::Elements& elements, DataType dtype, ReduceOp op) {
+  const Collective collective = {Collective::Kind::kReduceScatter, source, destination, elements, dtype, op, 0};
   HPU_RETURN_IF_ERROR(Check(stream, collective, size_, 1));
   return Queue(stream, collective);
 }
 
-absl::Status CheckedCommunicator::Send(hal::Stream& stream, DeviceAddress source, uint64_t count, DataType dtype,
-                                       int peer) {
-  return Add(stream, {true, peer, source, count, dtype});
+absl::Status CheckedCommunicator::Send(hal::Stream& stream, DeviceAddress source, const hal::Elements& elements,
+                                       DataType dtype, int peer) {
+  return Add(stream, {true, peer, source, elements, dtype});
 }
 
-absl::Status CheckedCommunicator::Receive(hal::Stream& stream, DeviceAddress destination, uint64_t count,
+absl::Status CheckedCommunicator::Receive(hal::Stream& stream, DeviceAddress destination, const hal::Elements& elements,
                                           DataType dtype, int peer) {
-  return Add(stream, {false, peer, destination, count, dtype});
+  return Add(stream, {false, peer, destination, elements, dtype});
 }
 
 absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& transfer) {
@@ -89,7 +89,7 @@ absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& trans
   if (transfer.peer == rank_) {
     return absl::InvalidArgumentError(absl::StrCat(what, ": from rank ", rank_, " to itself"));
   }
-  HPU_RETURN_IF_ERROR(CheckElements(transfer.address, 1, transfer.count, transfer.dtype, what));
+  HPU_RETURN_IF_ERROR(CheckElements(transfer.address, 1, transfer.elements.count, transfer.dtype, what));
   if (!in_group_) return Queue(stream, {transfer});
   if (group_stream_ != nullptr && group_stream_ != &stream) {
     return absl::InvalidArgumentError("transfers of one group on several streams");

@@ -17,7 +17,7 @@ struct Collective {
   Kind kind = Kind::kAllReduce;
   hal::DeviceAddress source = 0;  // 0 for a rank whose source is not read
   hal::DeviceAddress destination = 0;
-  uint64_t count = 0;
+  hal::Elements elements = 0;
   hal::DataType dtype = hal::DataType::kInvalid;
   hal::ReduceOp op = hal::ReduceOp::kSum;
   int root = 0;
@@ -28,7 +28,7 @@ struct Transfer {
   bool sends = false;
   int peer = 0;
   hal::DeviceAddress address = 0;
-  uint64_t count = 0;
+  hal::Elements elements = 0;
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
@@ -37,18 +37,18 @@ class CheckedCommunicator : public hal::Communicator {
  public:
   int rank() const final { return rank_; }
   int size() const final { return size_; }
-  absl::Status AllReduce(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
-                         hal::DataType dtype, hal::ReduceOp op) final;
-  absl::Status Broadcast(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
-                         hal::DataType dtype, int root) final;
-  absl::Status AllGather(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t count,
-                         hal::DataType dtype) final;
+  absl::Status AllReduce(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination,
+                         const hal::Elements& elements, hal::DataType dtype, hal::ReduceOp op) final;
+  absl::Status Broadcast(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination,
+                         const hal::Elements& elements, hal::DataType dtype, int root) final;
+  absl::Status AllGather(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination,
+                         const hal::Elements& elements, hal::DataType dtype) final;
   absl::Status ReduceScatter(hal::Stream& stream, hal::DeviceAddress source, hal::DeviceAddress destination,
-                             uint64_t count, hal::DataType dtype, hal::ReduceOp op) final;
-  absl::Status Send(hal::Stream& stream, hal::DeviceAddress source, uint64_t count, hal::DataType dtype,
+                             const hal::Elements& elements, hal::DataType dtype, hal::ReduceOp op) final;
+  absl::Status Send(hal::Stream& stream, hal::DeviceAddress source, const hal::Elements& elements, hal::DataType dtype,
                     int peer) final;
-  absl::Status Receive(hal::Stream& stream, hal::DeviceAddress destination, uint64_t count, hal::DataType dtype,
-                       int peer) final;
+  absl::Status Receive(hal::Stream& stream, hal::DeviceAddress destination, const hal::Elements& elements,
+                       hal::DataType dtype, int peer) final;
   absl::Status BeginGroup() final;
   absl::Status EndGroup() final;
 

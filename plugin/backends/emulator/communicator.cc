@@ -86,7 +86,7 @@ absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Coll
   const Part part = {collective.kind,
                      device_->ToData(collective.source),
                      device_->ToData(collective.destination),
-                     collective.count,
+                     collective.elements,
                      collective.dtype,
                      collective.op,
                      collective.root};
@@ -97,7 +97,8 @@ absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Coll
 absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) {
   std::vector<Transfer> parts;
   for (const common::Transfer& transfer : transfers) {
-    parts.push_back({transfer.sends, transfer.peer, device_->ToData(transfer.address), transfer.count, transfer.dtype});
+    parts.push_back(
+        {transfer.sends, transfer.peer, device_->ToData(transfer.address), transfer.elements, transfer.dtype});
   }
   QueueWork(stream, [this, parts = std::move(parts)] { return meeting_->Exchange(rank(), parts); });
   return absl::OkStatus();

@@ -28,9 +28,19 @@ const char* NameOf(Part::Kind kind) {
   return "operation";
 }
 
+bool SameElements(const hal::Elements& one, const hal::Elements& other) {
+  return one.count == other.count && one.shape == other.shape;
+}
+
+// As "6 elements of float32, shape [2,3]".
+std::string Describe(const hal::Elements& elements, hal::DataType dtype) {
+  const std::string text = absl::StrCat(elements.count, " elements of ", hal::NameOf(dtype));
+  return elements.shape.empty() ? text : absl::StrCat(text, ", shape ", elements.shape);
+}
+
 bool Agree(const Part& one, const Part& other) {
-  return one.kind == other.kind && one.count == other.count && one.dtype == other.dtype && one.op == other.op &&
-         one.root == other.root;
+  return one.kind == other.kind && SameElements(one.elements, other.elements) && one.dtype == other.dtype &&
+         one.op == other.op && one.root == other.root;
 }
 
 // All ranks come to the same verdict, for they see the same parts.
@@ -41,9 +51,8 @@ absl::Status Check(const std::vector<Part>& parts) {
   std::vector<std::string> told;
   for (size_t rank = 0; rank < parts.size(); ++rank) {
     const Part& part = parts[rank];
-    told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind), " of ", part.count, " elements of ",
-                                hal::NameOf(part.dtype), ", operation ", static_cast<int>(part.op), ", root ",
-                                part.root));
+    told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind), " of ", Describe(part.elements, part.dtype),
+                                ", operation ", static_cast<int>(part.op), ", root ", part.root));
   }
   return absl::InvalidArgumentError(absl::StrCat("the ", parts.size(), " ranks of a communicator ask for different ",
                                                  "things: ", absl::StrJoin(told, "; ")));
@@ -149,14 +158,14 @@ absl::Status Meeting::ReceiveLocked(std::unique_lock<std::mutex>& lock, int rank
   Channel& channel = channels_[{transfer.peer, rank}];
   HPU_RETURN_IF_ERROR(WaitLocked(lock, [&] { return channel.sent != nullptr && !channel.answered; }));
   const Transfer sent = *channel.sent;
-  if (sent.count == transfer.count && sent.dtype == transfer.dtype) {
+  if (SameElements(sent.elements, transfer.elements) && sent.dtype == transfer.dtype) {
     lock.unlock();  // the sender waits for the answer
-    std::memcpy(transfer.data, sent.data, sent.count * hal::SizeOf(sent.dtype));
+    std::memcpy(transfer.data, sent.data, sent.elements.count * hal::SizeOf(sent.dtype));
     lock.lock();
   } else {
     channel.answer = absl::InvalidArgumentError(
-        absl::StrCat("rank ", transfer.peer, " sends ", sent.count, " elements of ", hal::NameOf(sent.dtype),
-                     ", and rank ", rank, " receives ", transfer.count, " of ", hal::NameOf(transfer.dtype)));
+        absl::StrCat("rank ", transfer.peer, " sends ", Describe(sent.elements, sent.dtype), ", and rank ", rank,
+                     " receives ", Describe(transfer.elements, transfer.dtype)));
   }
   const absl::Status answer = channel.answer;
   channel.answered = true;

@@ -24,7 +24,7 @@ struct Part {
   Kind kind = Kind::kAllReduce;
   const char* source = nullptr;
   char* destination = nullptr;
-  uint64_t count = 0;  // as hal::Communicator has it
+  hal::Elements elements = 0;  // as hal::Communicator has them
   hal::DataType dtype = hal::DataType::kInvalid;
   hal::ReduceOp op = hal::ReduceOp::kSum;
   int root = 0;
@@ -35,7 +35,7 @@ struct Transfer {
   bool sends = false;
   int peer = 0;
   char* data = nullptr;
-  uint64_t count = 0;
+  hal::Elements elements = 0;
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 

@@ -113,15 +113,17 @@ bool IsReducible(DataType dtype) {
 void DoShare(int rank, const std::vector<Part>& parts) {
   const Part& own = parts[rank];
   const uint64_t size = parts.size();
-  const uint64_t bytes = own.count * hal::SizeOf(own.dtype);
+  const uint64_t bytes = own.elements.count * hal::SizeOf(own.dtype);
   switch (own.kind) {
     case Part::Kind::kAllReduce: {
       std::vector<char*> destinations;
       for (const Part& part : parts) destinations.push_back(part.destination);
-      return ReduceAny(parts, own.count * rank / size, own.count * (rank + 1) / size, destinations, 0);
+      return ReduceAny(parts, own.elements.count * rank / size, own.elements.count * (rank + 1) / size, destinations,
+                       0);
     }
     case Part::Kind::kReduceScatter:
-      return ReduceAny(parts, own.count * rank, own.count * (rank + 1), {own.destination}, own.count * rank);
+      return ReduceAny(parts, own.elements.count * rank, own.elements.count * (rank + 1), {own.destination},
+                       own.elements.count * rank);
     case Part::Kind::kAllGather:
       for (const Part& part : parts) std::memmove(part.destination + rank * bytes, own.source, bytes);
       return;

@@ -109,7 +109,8 @@ absl::Status RemoteCommunicator::Queue(hal::Stream& stream, const common::Collec
   command.set_communicator(handle_);
   command.set_source(device_->ToServer(collective.source));
   command.set_destination(device_->ToServer(collective.destination));
-  command.set_count(collective.count);
+  command.set_count(collective.elements.count);
+  command.set_shape(collective.elements.shape);
   command.set_dtype(static_cast<uint32_t>(collective.dtype));
   command.set_op(static_cast<uint32_t>(collective.op));
   command.set_root(collective.root);
@@ -126,7 +127,8 @@ absl::Status RemoteCommunicator::Queue(hal::Stream& stream, std::vector<common::
     transfer.set_sends(one.sends);
     transfer.set_peer(one.peer);
     transfer.set_address(device_->ToServer(one.address));
-    transfer.set_count(one.count);
+    transfer.set_count(one.elements.count);
+    transfer.set_shape(one.elements.shape);
     transfer.set_dtype(static_cast<uint32_t>(one.dtype));
   }
   static_cast<RemoteStream&>(stream).SendCollective(command);
