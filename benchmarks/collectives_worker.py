@@ -113,14 +113,23 @@ MODELS: dict[str, tuple[Callable[[], tf.keras.Model], tuple[int, ...]]] = {
         ),
         (32, 32, 3),
     ),
+    "wide": (
+        lambda: tf.keras.Sequential(
+            [
+                *(tf.keras.layers.Dense(1536, activation="relu", input_shape=(1536,)) for _ in range(8)),
+                tf.keras.layers.Dense(CLASSES),
+            ]
+        ),
+        (1536,),
+    ),
 }
 
 
-def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) -> list[float]:
-    """Seconds of each step, after some that warm up; rank 0 writes a trace of them."""
-    if on_hpu:
-        load_habana_module()
-    strategy = HPUStrategy() if on_hpu else tf.distribute.MultiWorkerMirroredStrategy()
+def make_steps(strategy: tf.distribute.Strategy, name: str, bucket_bytes: int = 0) -> Callable[[int], list[float]]:
+    """Runs train steps of a model, each waited for, and gives the seconds of each.
+
+    bucket_bytes: of gradients; 0 for the strategy's own size.
+    """
     make, shape = MODELS[name]
     with strategy.scope():
         model = make()
@@ -128,6 +137,7 @@ def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) 
     replicas = strategy.num_replicas_in_sync
     inputs = tf.random.stateless_normal((BATCH, *shape), (0, 0))
     labels = tf.range(BATCH) % CLASSES
+    options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=bucket_bytes)
 
     @tf.function
     def step(inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
@@ -137,7 +147,9 @@ def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) 
                 losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
                 loss = tf.reduce_sum(losses) / (BATCH * replicas)
             variables = model.trainable_variables
-            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            gradients = tape.gradient(loss, variables)
+            reduced = tf.distribute.get_replica_context().all_reduce("SUM", gradients, options)
+            optimizer.apply_gradients(zip(reduced, variables), skip_gradients_aggregation=True)
             return loss
 
         return strategy.run(replica, (inputs, labels))
@@ -151,10 +163,42 @@ def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) 
         return seconds
 
     run(5)
+    return run
+
+
+def traced(run: Callable[[int], list[float]], steps: int, trace: pathlib.Path | None) -> list[float]:
+    """Seconds of each step, while rank 0 writes a trace of them if it is to."""
     if trace is None or multinode_helpers.comm_rank() != 0:
         return run(steps)
     with device_trace.record(trace, detailed=False):
         return run(steps)
+
+
+def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) -> list[float]:
+    """Seconds of each step, after some that warm up; rank 0 writes a trace of them."""
+    if on_hpu:
+        load_habana_module()
+    strategy = HPUStrategy() if on_hpu else tf.distribute.MultiWorkerMirroredStrategy()
+    return traced(make_steps(strategy, name), steps, trace)
+
+
+def time_buckets(
+    name: str, kibibytes: list[int], rounds: int, steps: int, trace: pathlib.Path | None
+) -> dict[str, list[list[float]]]:
+    """Seconds of each step for each size of buckets, a list for each round, in turns of so many steps.
+
+    The trace is of the first size.
+    """
+    load_habana_module()
+    strategy = HPUStrategy()
+    runs = [make_steps(strategy, name, size << 10) for size in kibibytes]
+    seconds: dict[str, list[list[float]]] = {str(size): [] for size in kibibytes}
+    for turn in range(rounds):
+        for place in range(len(runs)):  # the same order on all ranks
+            index = (turn + place) % len(runs)
+            seconds[str(kibibytes[index])].append(runs[index](steps))
+    traced(runs[0], steps, trace)
+    return seconds
 
 
 def main() -> None:
@@ -164,14 +208,20 @@ def main() -> None:
     reductions.add_argument("--mebibytes", type=int, nargs="+", required=True)
     reductions.add_argument("--rounds", type=int, required=True)
     steps = commands.add_parser("steps")
-    steps.add_argument("--model", choices=MODELS, required=True)
     steps.add_argument("--cpu", action="store_true")
-    steps.add_argument("--steps", type=int, required=True)
-    steps.add_argument("--trace", type=pathlib.Path, help="where rank 0 writes what its HPU does")
+    buckets = commands.add_parser("buckets")
+    buckets.add_argument("--kibibytes", type=int, nargs="+", required=True)
+    buckets.add_argument("--rounds", type=int, required=True)
+    for command in (steps, buckets):
+        command.add_argument("--model", choices=MODELS, required=True)
+        command.add_argument("--steps", type=int, required=True)
+        command.add_argument("--trace", type=pathlib.Path, help="where rank 0 writes what its HPU does")
     arguments = parser.parse_args()
     result: Any
     if arguments.command == "reductions":
         result = time_reductions(arguments.mebibytes, arguments.rounds)
+    elif arguments.command == "buckets":
+        result = time_buckets(arguments.model, arguments.kibibytes, arguments.rounds, arguments.steps, arguments.trace)
     else:
         result = time_steps(arguments.model, not arguments.cpu, arguments.steps, arguments.trace)
     if multinode_helpers.comm_rank() == 0:
