@@ -24,6 +24,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
+from habana_frameworks.tensorflow import monitor
 from tests.remote.servers import Server
 from tests.support.processes import ROOT
 
@@ -79,6 +80,15 @@ class _Process:
             self._process.communicate(timeout=seconds)
         return self._process.poll() is not None
 
+    def wait_for_device(self) -> float:
+        """Waits until it holds a module, or has ended; since when it does."""
+        deadline = time.monotonic() + _MOST_TRAINING_SECONDS
+        while self._process.poll() is None and time.monotonic() < deadline:
+            if any(module.holder for module in monitor.read(self._backend).modules):
+                break
+            time.sleep(0.1)
+        return time.monotonic()
+
     def end(self) -> tuple[str, str]:
         """How it ended, and what is wrong with that."""
         hung = not self.ends_within(_MOST_SECONDS)
@@ -126,10 +136,10 @@ def run(options: Options, directory: pathlib.Path) -> Outcome:
 
 
 def _train(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int) -> tuple[float, list[str]]:
-    """To the end; how long it took, and what is wrong."""
+    """To the end; how long it had the device, and what is wrong."""
     with Server(directory) as server:
-        begin = time.monotonic()
         process = _Process(server.backend, checkpoints, epochs)
+        begin = process.wait_for_device()
         process.ends_within(_MOST_TRAINING_SECONDS)
         end, problem = process.end()
     return time.monotonic() - begin, [] if end == "had ended" else [problem or f"it ended with: {end}"]
@@ -138,10 +148,10 @@ def _train(directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int) -> t
 def _disturb(
     directory: pathlib.Path, checkpoints: pathlib.Path, epochs: int, after: float, outcome: Outcome
 ) -> float | None:
-    """Kills the server that many seconds after the training was started, or tells after how many that had ended."""
+    """Kills the server that many seconds after the training got the device, or tells after how many that had ended."""
     with Server(directory) as server:
-        begin = time.monotonic()
         process = _Process(server.backend, checkpoints, epochs)
+        begin = process.wait_for_device()
         if process.ends_within(after):
             end, problem = process.end()
             outcome.problems += [] if end == "had ended" else [problem or f"it ended with: {end}"]
