@@ -15,6 +15,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_DEVICE_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_KERNELS", "bool", "true"),
+    values.Flag("HPU_AUTOTUNE", "bool", "false"),
     values.Flag("HPU_EMULATOR_TARGET", "enum", "native", ("native", "generic")),
     values.Flag("HPU_EMULATOR_PROFILE", "bool", "false"),
     values.Flag("HPU_COMPILE_EFFORT", "int", "3"),
@@ -212,6 +213,14 @@ def emulator_kernels() -> bool:
     those of XLA's just-in-time compiler.
     """
     return values.parse_bool(_BY_NAME["HPU_EMULATOR_KERNELS"])
+
+
+def autotune() -> bool:
+    """HPU_AUTOTUNE: Whether the emulator's compiler times both XLA's code and TensorFlow's kernel for products of
+    matrices and convolutions, once for each shape in a process, and takes the quicker one, instead of choosing by
+    rules (docs/emulator_kernels.md). The recipe keeps the choice: nothing is timed when it runs.
+    """
+    return values.parse_bool(_BY_NAME["HPU_AUTOTUNE"])
 
 
 def emulator_target() -> str:

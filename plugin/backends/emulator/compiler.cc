@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/autotuner.h"
 #include "plugin/backends/emulator/code_generator.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
@@ -59,9 +60,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::Hl
   return module;
 }
 
-}  // namespace
-
-absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
+absl::StatusOr<RecipeParts> Compile(const hal::Program& program, bool replace, Autotuner* autotuner) {
   xla::HloModuleProto proto;
   if (program.hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !proto.ParseFromString(program.hlo)) {
@@ -70,12 +69,22 @@ absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
   }
   HPU_ASSIGN_OR_RETURN(ProgramTable table, MakeProgramTable(proto));
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, MakeModule(proto));
-  HPU_ASSIGN_OR_RETURN(std::vector<KernelSpec> kernels, UseKernels(module.get(), flags::EmulatorKernels()));
+  HPU_ASSIGN_OR_RETURN(std::vector<KernelSpec> kernels, UseKernels(module.get(), replace, autotuner));
   HPU_ASSIGN_OR_RETURN(module, Optimize(std::move(module)));
   HPU_ASSIGN_OR_RETURN(auto functions, Outline(module.get(), kernels.size()));
   HPU_ASSIGN_OR_RETURN(RecipeParts parts, GenerateCode(std::move(module), std::move(table), std::move(functions)));
   parts.kernels = std::move(kernels);
   return parts;
+}
+
+}  // namespace
+
+absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
+  return Compile(program, flags::EmulatorKernels(), flags::Autotune() ? &Autotuner::OfProcess() : nullptr);
+}
+
+absl::StatusOr<RecipeParts> CompileWithoutKernels(const hal::Program& program) {
+  return Compile(program, /*replace=*/false, /*autotuner=*/nullptr);
 }
 
 }  // namespace hpu::emulator

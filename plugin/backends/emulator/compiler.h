@@ -13,6 +13,9 @@ namespace hpu::emulator {
 // CompileRecipe. Thread safe; compilations run side by side.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
+// The same without kernels, whatever HPU_EMULATOR_KERNELS says.
+absl::StatusOr<RecipeParts> CompileWithoutKernels(const hal::Program& program);
+
 }  // namespace hpu::emulator
 
 #endif  // HPU_PLUGIN_BACKENDS_EMULATOR_COMPILER_H_

@@ -36,7 +36,8 @@ HostCpu DetectHostCpu() {
 // oneDNN's numbers are not those of TensorFlow's other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";
-  return absl::StrCat(KernelNames(), !IsTargetGeneric() && tensorflow::IsMKLEnabled() ? " by oneDNN" : "");
+  return absl::StrCat(KernelNames(), !IsTargetGeneric() && tensorflow::IsMKLEnabled() ? " by oneDNN" : "",
+                      flags::Autotune() ? " by measurement" : "");
 }
 
 }  // namespace

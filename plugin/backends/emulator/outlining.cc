@@ -137,31 +137,12 @@ std::vector<InPlace> InPlaceOf(const HloInstruction* instruction, const xla::Hlo
   return pairs;
 }
 
-// The program of one kernel.
-absl::StatusOr<std::unique_ptr<HloModule>> ProgramOf(const HloInstruction* instruction,
-                                                     const std::vector<InPlace>& in_place) {
-  xla::HloModuleConfig config = instruction->GetModule()->config();
-  config.clear_entry_computation_layout();
-  xla::DebugOptions debug_options = config.debug_options();
-  debug_options.set_xla_hlo_profile(false);
-  config.set_debug_options(debug_options);
-  auto program = std::make_unique<HloModule>("function", config);
-  xla::HloCloneContext context(program.get());
-  HloComputation::Builder builder("function");
-  std::vector<HloInstruction*> operands;
-  for (const HloInstruction* operand : instruction->operands()) {
-    operands.push_back(builder.AddInstruction(
-        HloInstruction::CreateParameter(operands.size(), operand->shape(), absl::StrCat("operand.", operands.size()))));
-  }
-  HloInstruction* root =
-      builder.AddInstruction(instruction->CloneWithNewOperands(instruction->shape(), operands, &context));
-  if (!root->shape().IsTuple()) root = builder.AddInstruction(HloInstruction::CreateTuple({root}));
-  program->AddEntryComputationWithLayouts(builder.Build(root));
+absl::Status ComputeInPlace(const std::vector<InPlace>& in_place, HloModule* program) {
   for (const InPlace& pair : in_place) {
     HPU_RETURN_IF_ERROR(program->input_output_alias_config().SetUpAlias({pair.result}, pair.operand, {},
                                                                         xla::HloInputOutputAliasConfig::kMustAlias));
   }
-  return program;
+  return absl::OkStatus();
 }
 
 // All that the program computes, and nothing else: no names, no origin in the graph.
@@ -198,7 +179,8 @@ absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* modul
   std::vector<int> numbers;
   absl::flat_hash_map<std::string, int> known;
   for (const HloInstruction* instruction : instructions) {
-    HPU_ASSIGN_OR_RETURN(std::unique_ptr<HloModule> program, ProgramOf(instruction, InPlaceOf(instruction, *aliases)));
+    std::unique_ptr<HloModule> program = ProgramOfInstruction(*instruction);
+    HPU_RETURN_IF_ERROR(ComputeInPlace(InPlaceOf(instruction, *aliases), program.get()));
     const auto [found, is_new] = known.try_emplace(TextOf(*program), first_number + programs.size());
     numbers.push_back(found->second);
     if (is_new) programs.push_back(std::move(program));
@@ -207,6 +189,27 @@ absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* modul
     HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], numbers[i]));
   }
   return programs;
+}
+
+std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction) {
+  xla::HloModuleConfig config = instruction.GetModule()->config();
+  config.clear_entry_computation_layout();
+  xla::DebugOptions debug_options = config.debug_options();
+  debug_options.set_xla_hlo_profile(false);
+  config.set_debug_options(debug_options);
+  auto program = std::make_unique<HloModule>("function", config);
+  xla::HloCloneContext context(program.get());
+  HloComputation::Builder builder("function");
+  std::vector<HloInstruction*> operands;
+  for (const HloInstruction* operand : instruction.operands()) {
+    operands.push_back(builder.AddInstruction(
+        HloInstruction::CreateParameter(operands.size(), operand->shape(), absl::StrCat("operand.", operands.size()))));
+  }
+  HloInstruction* root =
+      builder.AddInstruction(instruction.CloneWithNewOperands(instruction.shape(), operands, &context));
+  if (!root->shape().IsTuple()) root = builder.AddInstruction(HloInstruction::CreateTuple({root}));
+  program->AddEntryComputationWithLayouts(builder.Build(root));
+  return program;
 }
 
 }  // namespace hpu::emulator

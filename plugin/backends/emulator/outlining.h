@@ -19,6 +19,9 @@ namespace hpu::emulator {
 // that they work on in place. A small program is left as it is.
 absl::StatusOr<std::vector<std::unique_ptr<xla::HloModule>>> Outline(xla::HloModule* module, int first_number);
 
+// A program that computes the instruction alone, from its operands as parameters, as a tuple of its results.
+std::unique_ptr<xla::HloModule> ProgramOfInstruction(const xla::HloInstruction& instruction);
+
 }  // namespace hpu::emulator
 
 #endif  // HPU_PLUGIN_BACKENDS_EMULATOR_OUTLINING_H_

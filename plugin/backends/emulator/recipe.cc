@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/aligned_block.h"
 #include "plugin/backends/emulator/compiled_function.h"
 #include "plugin/backends/emulator/compiler.h"
 #include "plugin/backends/emulator/recipe_code.h"
@@ -26,24 +27,6 @@ bool AnyUnaligned(absl::Span<void* const> pointers) {
   for (void* pointer : pointers) bits |= reinterpret_cast<uintptr_t>(pointer);
   return bits % kBufferAlignment != 0;
 }
-
-// Memory whose start is aligned for XLA.
-class AlignedBlock {
- public:
-  explicit AlignedBlock(uint64_t bytes)
-      : data_(static_cast<char*>(::operator new(std::max<uint64_t>(bytes, 1), std::align_val_t(kWorkspaceAlignment)))) {
-  }
-  ~AlignedBlock() {
-    if (data_ != nullptr) ::operator delete(data_, std::align_val_t(kWorkspaceAlignment));
-  }
-  AlignedBlock(AlignedBlock&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
-  AlignedBlock& operator=(AlignedBlock&&) = delete;
-
-  char* data() const { return data_; }
-
- private:
-  char* data_;
-};
 
 // Puts results where the caller wants them that the code left elsewhere: two of one value, a parameter handed through,
 // an alias that was not taken. All are read before any is written, for one's place may be another's source.

@@ -203,6 +203,11 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   }
   // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one.
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
+  // The others XLA takes apart into loops, which nobody wants to time.
+  if (c.kind == Kind::kForward && c.groups == 1) {
+    HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(c.Spec(), *convolution, /*by_rule=*/true));
+    if (!prefers) return nullptr;
+  }
   if (c.kind == Kind::kInputGradient) {
     HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plugin/backends/emulator/autotuner.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/layout_util.h"
@@ -19,6 +20,12 @@ void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new)
 }
 
 }  // namespace
+
+absl::StatusOr<bool> KernelCalls::Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction,
+                                          bool by_rule) const {
+  if (autotuner_ == nullptr) return by_rule;
+  return autotuner_->PrefersKernel(instruction, spec);
+}
 
 absl::StatusOr<xla::HloInstruction*> KernelCalls::Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
                                                       xla::Shape shape) {

@@ -16,9 +16,18 @@
 
 namespace hpu::emulator {
 
+class Autotuner;
+
 // The kernels that one program calls, numbered. Not thread safe.
 class KernelCalls {
  public:
+  // `autotuner` may be null; else it chooses where the passes ask.
+  explicit KernelCalls(Autotuner* autotuner = nullptr) : autotuner_(autotuner) {}
+
+  // Whether the kernel, which takes the instruction's operands, is to take its place: by measurement if there is an
+  // autotuner; else `by_rule`, which stands for measurements made once.
+  absl::StatusOr<bool> Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction, bool by_rule) const;
+
   // An instruction in the computation of its operands that calls the kernel. All arrays are dense and row-major;
   // `shape` is a tuple where the kernel makes several. Errors are those of MakeKernel: a kernel that this machine
   // lacks.
@@ -28,6 +37,7 @@ class KernelCalls {
   std::vector<KernelSpec> TakeSpecs() { return std::move(specs_); }
 
  private:
+  Autotuner* const autotuner_;
   std::vector<KernelSpec> specs_;
 };
 

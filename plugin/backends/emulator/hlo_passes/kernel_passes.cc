@@ -16,8 +16,8 @@
 
 namespace hpu::emulator {
 
-absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace) {
-  KernelCalls calls;
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, Autotuner* autotuner) {
+  KernelCalls calls(autotuner);
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();

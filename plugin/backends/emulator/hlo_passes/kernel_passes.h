@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plugin/backends/emulator/autotuner.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "xla/hlo/ir/hlo_module.h"
 
 namespace hpu::emulator {
 
 // Runs them on a program as tf2xla made it, and returns the kernels that it calls now. docs/emulator_kernels.md says
-// what is replaced, and why. Without `replace` only what is no code of XLA's: users' kernels.
-absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace = true);
+// what is replaced, and why. Without `replace` only what is no code of XLA's: users' kernels. `autotuner`, if not null,
+// chooses where both ways are some library's.
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, Autotuner* autotuner);
 
 }  // namespace hpu::emulator
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plugin/backends/emulator/kernels/matmul.h"
+#include "plugin/hal/status_macros.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -54,12 +55,14 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls
   kernel.rows = left->kept;
   kernel.inner = left->contracted;
   kernel.columns = right->kept;
-  if (!kernel.bfloat16 && (!kernel.transpose_a || kernel.transpose_b)) return nullptr;
   if (kernel.rows * kernel.inner * kernel.columns < kLeastProducts || kernel.rows == 1 || kernel.columns == 1) {
     return nullptr;
   }
   // Without oneDNN there is none.
   if (!MakeKernel(kernel.Spec()).ok()) return nullptr;
+  const bool by_rule = kernel.bfloat16 || (kernel.transpose_a && !kernel.transpose_b);
+  HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(kernel.Spec(), *dot, by_rule));
+  if (!prefers) return nullptr;
   return calls->Add(kernel.Spec(), dot->operands(), dot->shape());
 }
 
