@@ -14,7 +14,7 @@ from habana_frameworks.tensorflow import _op_override, habana_ops, statistics
 from habana_frameworks.tensorflow.ops.gelu import habana_gelu
 from habana_frameworks.tensorflow.ops.instance_norm import HabanaInstanceNormalization
 from habana_frameworks.tensorflow.ops.layer_norm import HabanaLayerNormalization
-from tests.support.clusters import assert_launched
+from tests.support.clusters import assert_launched, pattern_rewrites
 from tests.support.compare import CPU, HPU, Tolerance, assert_close, assert_same_graph, with_gradients
 
 pytestmark = pytest.mark.usefixtures("hpu")
@@ -233,3 +233,56 @@ def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path
     assert not any(op.startswith("Habana") for op in ops), "graphs are TensorFlow's own"
     assert issubclass(tf.keras.layers.LayerNormalization, HabanaLayerNormalization)
     assert statistics.get().fallbacks == 0
+
+
+REPLACED = {"flat_layer_norm", "flat_layer_norm_grad", "gelu_erf", "gelu_erf_grad"}
+
+
+def replaced_model(x: tf.Tensor) -> tf.Tensor:
+    """By the symbols that load_habana_module() replaced."""
+    return tf.sin(tf.keras.activations.gelu(tf.keras.layers.LayerNormalization()(x)))
+
+
+def in_function(x: np.ndarray[Any, Any]) -> tuple[str, Any]:
+    layer = tf.keras.layers.LayerNormalization()
+    layer.build(x.shape)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, x.shape[1]])])
+    def replaced_symbols(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(tf.keras.activations.gelu(layer(x)))
+        return y, tape.gradient(y, x)
+
+    return "replaced_symbols", replaced_symbols(tf.constant(x))
+
+
+def in_keras(x: np.ndarray[Any, Any]) -> tuple[str, Any]:
+    layers = [tf.keras.layers.LayerNormalization(), tf.keras.layers.Activation(tf.keras.activations.gelu)]
+    model = tf.keras.Sequential([tf.keras.layers.Dense(x.shape[1]), *layers, tf.keras.layers.Dense(2)])
+    model.compile("sgd", "mse")
+    model.fit(x, x[:, :2], verbose=0)
+    return "train_function", None
+
+
+def in_session(x: np.ndarray[Any, Any]) -> tuple[str, Any]:
+    tf1 = tf.compat.v1
+    with tf.Graph().as_default():
+        fed = tf1.placeholder(tf.float32, x.shape)
+        y = replaced_model(fed)
+        fetches = y, tf1.gradients(y, fed)[0]
+        with tf1.Session() as session:
+            session.run(tf1.global_variables_initializer())
+            return "session", session.run(fetches, {fed: x})
+
+
+@pytest.mark.parametrize("way", [in_function, in_keras, in_session], ids=lambda way: way.__name__)
+def test_replaced_symbols_are_fused_in_graphs_by_the_passes(way: Callable[..., Any]) -> None:
+    x = array(4, 6)
+    name, values = way(x)
+    assert {rewrite["what"].split(":")[0] for rewrite in pattern_rewrites(name)} >= REPLACED
+    if values is not None:
+        with _op_override.original_symbols(tf), tf.device(CPU):
+            expected = with_gradients(replaced_model)(tf.constant(x))
+        np.testing.assert_allclose(values[0], expected[0], atol=1e-4)
+        np.testing.assert_allclose(values[1], expected[1][0], atol=1e-4)
