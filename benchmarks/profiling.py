@@ -1,7 +1,7 @@
 """What profiling costs: the time of a train step with TensorFlow's profiler on (the HPU's tracer alone) and off.
 
-That of the tracer while it is off, a test of an atomic counter in each call of a stream, is estimated: the calls of a
-step that a trace counts, times the difference of two loops with and without such a test.
+There is no build without the tracer to compare "off" with. So what its hooks cost while nobody records is measured call
+by call, by build/hpu_bench (`ninja -C build hpu_bench`), and multiplied by the calls of a step that a trace counts.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import argparse
 import dataclasses
 import json
 import os
+import pathlib
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,8 +23,38 @@ import tensorflow as tf
 from benchmarks.measure import in_turns
 from habana_frameworks.tensorflow import device_trace, habana_device, load_habana_module
 
-# A relaxed load, a comparison and a branch that is never taken: generous by several times.
-NANOSECONDS_OF_A_TEST = 2.0
+BENCH = pathlib.Path(__file__).resolve().parents[1] / "build" / "hpu_bench"
+# The calls of a stream that come with one launch or copy, at most: events before and after it, waits, a callback.
+CALLS_WITH_AN_EVENT = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class HookCosts:
+    """Nanoseconds that tracing adds to a call while it is off."""
+
+    launch: float  # or a copy, whichever is more
+    other: float  # that is handed on without an event
+
+    def of_step(self, events: float) -> float:
+        """Seconds of a step with so many events."""
+        return events * (self.launch + CALLS_WITH_AN_EVENT * self.other) * 1e-9
+
+
+def measure_hooks(program: pathlib.Path) -> HookCosts | None:
+    """By hpu_bench; None where it is not built."""
+    if not program.exists():
+        return None
+    options = ["--benchmark_filter=(bare|tracing off)$", "--benchmark_format=json", "--benchmark_repetitions=5"]
+    done = subprocess.run(
+        [program, *options, "--benchmark_min_time=0.05"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True
+    )
+    medians = {
+        run["run_name"]: run["real_time"]
+        for run in json.loads(done.stdout)["benchmarks"]
+        if run.get("aggregate_name") == "median"
+    }
+    added = {call: medians[f"{call}, tracing off"] - medians[f"{call}, bare"] for call in ("launch", "copy", "wait")}
+    return HookCosts(max(added["launch"], added["copy"]), max(added["wait"], 0.0))
 
 
 def make_step(units: int, batch: int) -> Callable[[int], object]:
@@ -68,10 +100,11 @@ class Result:
     profiler_on: float
     detailed_trace_on: float
     events_of_a_step: float
-    off_estimate: float
+    hooks: HookCosts | None
+    off: float | None  # 1: the hooks cost nothing; None where they were not measured
 
 
-def measure(rounds: int, seconds: float, units: int, batch: int) -> Result:
+def measure(rounds: int, seconds: float, units: int, batch: int, hooks: HookCosts | None) -> Result:
     """Turns of steps with the profiler off and on, one after the other."""
     run = make_step(units, batch)
     run(20)
@@ -85,7 +118,8 @@ def measure(rounds: int, seconds: float, units: int, batch: int) -> Result:
         times.ratio("on", "off").median,
         times.ratio("detailed", "off").median,
         events,
-        1 + events * NANOSECONDS_OF_A_TEST * 1e-9 / off,
+        hooks,
+        None if hooks is None else 1 + hooks.of_step(events) / off,
     )
 
 
@@ -96,17 +130,26 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.5, help="of one turn")
     parser.add_argument("--units", type=int, default=512)
     parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--bench", type=pathlib.Path, default=BENCH, help="hpu_bench (default: the build's)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     load_habana_module()
-    result = measure(arguments.rounds, arguments.seconds, arguments.units, arguments.batch)
+    result = measure(
+        arguments.rounds, arguments.seconds, arguments.units, arguments.batch, measure_hooks(arguments.bench)
+    )
     if arguments.json:
         print(json.dumps(dataclasses.asdict(result)))
     else:
         print(f"step, profiler off        {result.step_seconds * 1e3:8.3f} ms, {result.events_of_a_step:.1f} events")
         print(f"profiler on / off         {result.profiler_on:8.3f}")
         print(f"detailed trace on / off   {result.detailed_trace_on:8.3f}")
-        print(f"off / without the tracer  {result.off_estimate:8.6f}  (estimated)")
+        if result.hooks is None:
+            print(f"off / without its hooks   not measured: there is no {arguments.bench}")
+        else:
+            of_launch, of_other = result.hooks.launch, result.hooks.other
+            print(
+                f"off / without its hooks   {result.off:8.6f}  (launches {of_launch:.1f}, others {of_other:.1f} ns more)"
+            )
     return 0
 
 
