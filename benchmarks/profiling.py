@@ -148,7 +148,7 @@ def main() -> int:
         else:
             of_launch, of_other = result.hooks.launch, result.hooks.other
             print(
-                f"off / without its hooks   {result.off:8.6f}  (launches {of_launch:.1f}, others {of_other:.1f} ns more)"
+                f"off / without its hooks   {result.off:8.6f}  (launch {of_launch:.1f}, others {of_other:.1f} ns more)"
             )
     return 0
 
