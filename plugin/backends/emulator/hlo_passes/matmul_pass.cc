@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "plugin/backends/emulator/kernels/matmul.h"
 #include "plugin/hal/status_macros.h"
@@ -38,16 +40,23 @@ std::optional<Matrix> MatrixOf(const xla::Shape& shape, const Dimensions& contra
   return matrix;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls) {
+// A product as a kernel computes it: the sides are two operands of the dot, or these in the other order.
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, bool exchanged, const xla::Shape& shape,
+                                         KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   if (!IsFloatArray(dot->shape()) || !IsFloatArray(a) || !IsFloatArray(b) || a.element_type() != b.element_type() ||
       a.element_type() != dot->shape().element_type() || numbers.lhs_batch_dimensions_size() > 0) {
     return nullptr;
   }
-  const auto left = MatrixOf(a, numbers.lhs_contracting_dimensions());
-  const auto right = MatrixOf(b, numbers.rhs_contracting_dimensions());
+  auto left = MatrixOf(a, numbers.lhs_contracting_dimensions());
+  auto right = MatrixOf(b, numbers.rhs_contracting_dimensions());
   if (!left.has_value() || !right.has_value()) return nullptr;
+  std::vector<HloInstruction*> operands(dot->operands().begin(), dot->operands().end());
+  if (exchanged) {
+    std::swap(left, right);
+    std::swap(operands[0], operands[1]);
+  }
   MatMul kernel;
   kernel.bfloat16 = a.element_type() == xla::BF16;
   kernel.transpose_a = left->contracted_first;
@@ -60,16 +69,35 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls
   }
   // Without oneDNN there is none.
   if (!MakeKernel(kernel.Spec()).ok()) return nullptr;
-  const bool by_rule = kernel.bfloat16 || (kernel.transpose_a && !kernel.transpose_b);
-  HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(kernel.Spec(), *dot, by_rule));
-  if (!prefers) return nullptr;
-  return calls->Add(kernel.Spec(), dot->operands(), dot->shape());
+  // The exchange saves a transposition, which the dot alone does not show.
+  if (!exchanged) {
+    HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(kernel.Spec(), *dot, /*by_rule=*/true));
+    if (!prefers) return nullptr;
+  }
+  return calls->Add(kernel.Spec(), operands, shape);
+}
+
+// What a product's transpose puts first is what its second operand kept, as einsum's gradients have it: the product of
+// the operands in the other order.
+absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, KernelCalls* calls) {
+  HloInstruction* dot = transpose->mutable_operand(0);
+  if (dot->opcode() != xla::HloOpcode::kDot || dot->user_count() != 1) return nullptr;
+  const int64_t rank = dot->shape().rank();
+  const int64_t of_left =
+      dot->operand(0)->shape().rank() - dot->dot_dimension_numbers().lhs_contracting_dimensions_size();
+  for (int64_t i = 0; i < rank; ++i) {
+    if (transpose->dimensions(i) != (i + of_left) % rank) return nullptr;
+  }
+  return KernelOf(dot, /*exchanged=*/true, transpose->shape(), calls);
 }
 
 }  // namespace
 
 absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, xla::HloOpcode::kDot, [calls](HloInstruction* dot) { return KernelOf(dot, calls); });
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kTranspose,
+                                 [calls](HloInstruction* transpose) { return ExchangedKernelOf(transpose, calls); }));
+  return ReplaceAll(module, xla::HloOpcode::kDot,
+                    [calls](HloInstruction* dot) { return KernelOf(dot, /*exchanged=*/false, dot->shape(), calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Products of matrices become kernels where XLA's are slow.
+// Products of matrices become kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MATMUL_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MATMUL_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes products without batch dimensions: those of bfloat16, and those of float32 whose first operand is transposed,
-// as in the gradient of a dense layer's weights.
+// Takes larger products without batch dimensions, of float32 and of bfloat16, with the transposition of their result
+// where that only exchanges the operands.
 absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator
