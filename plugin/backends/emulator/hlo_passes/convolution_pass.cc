@@ -16,6 +16,7 @@ namespace {
 
 using xla::HloInstruction;
 using Kind = Convolution::Kind;
+using Tail = Convolution::Tail;
 
 // The dimensions of one operand or of the result: where each of its three kinds is.
 struct Order {
@@ -220,9 +221,51 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   return WithoutPadding(gradient, *wanted);
 }
 
+// The bias that `add` adds to the result of a convolution that nothing else uses; null if it is no such thing.
+HloInstruction* BiasOf(HloInstruction* add, HloInstruction** convolution) {
+  for (int i = 0; i < 2; ++i) {
+    HloInstruction* sum = add->mutable_operand(i);
+    HloInstruction* wide = add->mutable_operand(1 - i);
+    if (sum->opcode() == xla::HloOpcode::kConvolution && sum->user_count() == 1 &&
+        wide->opcode() == xla::HloOpcode::kBroadcast && wide->operand(0)->shape().rank() == 1 &&
+        wide->dimensions(0) == wide->shape().rank() - 1) {
+      *convolution = sum;
+      return wide->mutable_operand(0);
+    }
+  }
+  return nullptr;
+}
+
+absl::StatusOr<HloInstruction*> KernelWithTail(HloInstruction* add, Tail tail, KernelCalls* calls) {
+  HloInstruction* convolution = nullptr;
+  HloInstruction* bias = BiasOf(add, &convolution);
+  if (bias == nullptr) return nullptr;
+  std::optional<Convolution> c = Describe(convolution);
+  if (!c.has_value()) return nullptr;
+  c->tail = tail;
+  if (!c->Check().ok() || !MakeKernel(c->Spec()).ok()) return nullptr;
+  return calls->Add(c->Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());
+}
+
+absl::StatusOr<HloInstruction*> KernelWithRelu(HloInstruction* maximum, KernelCalls* calls) {
+  for (int i = 0; i < 2; ++i) {
+    HloInstruction* add = maximum->mutable_operand(i);
+    HloInstruction* floor = maximum->mutable_operand(1 - i);
+    if (add->opcode() == xla::HloOpcode::kAdd && add->user_count() == 1 &&
+        floor->opcode() == xla::HloOpcode::kBroadcast && ScalarOf(floor->mutable_operand(0)) == 0.0f) {
+      return KernelWithTail(add, Tail::kBiasAndRelu, calls);
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls) {
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kMaximum,
+                                 [calls](HloInstruction* maximum) { return KernelWithRelu(maximum, calls); }));
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kAdd,
+                                 [calls](HloInstruction* add) { return KernelWithTail(add, Tail::kBias, calls); }));
   return ReplaceAll(module, xla::HloOpcode::kConvolution,
                     [calls](HloInstruction* convolution) { return KernelOf(convolution, calls); });
 }

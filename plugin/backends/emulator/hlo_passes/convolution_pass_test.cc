@@ -8,6 +8,7 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/backends/emulator/recipe_harness.h"
+#include "tensorflow/core/util/util.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
@@ -146,7 +147,14 @@ TEST_P(ConvolutionPassTest, EqualsXla) {
 }
 
 TEST(ConvolutionPass, TakesEveryPadding) {
-  Convolution c{Kind::kInputGradient, false, 2, 4, 4, 4, {{7, 7, 2, 1, 1, 1, 0}, {7, 7, 2, 1, 1, 1, 0}}};
+  Convolution c{Kind::kInputGradient,
+                Convolution::Tail::kNone,
+                false,
+                2,
+                4,
+                4,
+                4,
+                {{7, 7, 2, 1, 1, 1, 0}, {7, 7, 2, 1, 1, 1, 0}}};
   const auto kernels = [](const Convolution& convolution) {
     xla::XlaBuilder builder("convolution");
     xla::Tuple(&builder, {Build(&builder, convolution, xla::F32)});
@@ -163,6 +171,47 @@ TEST(ConvolutionPass, TakesEveryPadding) {
     c.kind = kind;
     EXPECT_EQ(kernels(c), 1);
   }
+}
+
+// A convolution with a bias, and a rectifier or none behind it.
+xla::XlaComputation WithBias(const Convolution& c, bool relu, bool bias_first) {
+  xla::XlaBuilder builder("convolution");
+  const XlaOp convolved = Build(&builder, c, xla::F32);
+  const XlaOp bias = xla::Parameter(&builder, 2, xla::ShapeUtil::MakeShape(xla::F32, {c.output_features}), "bias");
+  const XlaOp wide = xla::BroadcastInDim(bias, Shape(c.batch, c.dimensions, &Dimension::output, c.output_features),
+                                         {static_cast<int64_t>(c.dimensions.size()) + 1});
+  XlaOp sum = bias_first ? wide + convolved : convolved + wide;
+  if (relu) sum = xla::Max(sum, xla::ConstantR0<float>(&builder, 0));
+  xla::Tuple(&builder, {sum});
+  return builder.Build().value();
+}
+
+TEST(ConvolutionPass, AddsBiasesInTheKernel) {
+  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel with a bias";
+  int with_bias = 0;
+  for (int seed = 0; seed < 60; seed += 3) {  // forward ones
+    Convolution c = RandomCase(seed);
+    const bool relu = seed % 2 == 0, bias_first = seed % 4 < 2;
+    const xla::XlaComputation computation = WithBias(c, relu, bias_first);
+    SCOPED_TRACE(seed);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), HasKernel(c) ? 1 : 0, 2e-6);
+    c.tail = relu ? Convolution::Tail::kBiasAndRelu : Convolution::Tail::kBias;
+    const std::vector<KernelSpec> kernels = KernelsOf(computation);
+    if (!kernels.empty() && kernels[0] == c.Spec()) ++with_bias;
+  }
+  EXPECT_GT(with_bias, 10);
+}
+
+// Another use of the sums without the bias: they are made as they were.
+TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
+  const Convolution c{Kind::kForward, Convolution::Tail::kNone, false, 2, 4, 4, 1, {{7, 7, 1}, {7, 7, 1}}};
+  xla::XlaBuilder builder("convolution");
+  const XlaOp convolved = Build(&builder, c, xla::F32);
+  const XlaOp bias = xla::Parameter(&builder, 2, xla::ShapeUtil::MakeShape(xla::F32, {4}), "bias");
+  xla::Tuple(&builder, {xla::Add(convolved, bias, {3}), convolved});
+  const std::vector<KernelSpec> kernels = KernelsOf(builder.Build().value());
+  ASSERT_EQ(kernels.size(), 1);
+  EXPECT_TRUE(kernels[0] == c.Spec());
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ConvolutionPassTest, testing::Range(0, 60));

@@ -13,8 +13,9 @@ namespace {
 
 using Dimension = Convolution::Dimension;
 using Kind = Convolution::Kind;
+using Tail = Convolution::Tail;
 
-constexpr char kName[] = "convolution.1";
+constexpr char kName[] = "convolution.2";
 
 // The reach of a window in its input.
 int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
@@ -72,9 +73,20 @@ void SetPadding(tensorflow::NodeDef* node, const std::vector<Dimension>& dimensi
 std::string OpName(const Convolution& c) {
   const bool three = c.dimensions.size() == 3;
   std::string name = three ? "Conv3D" : c.depthwise() ? "DepthwiseConv2dNative" : "Conv2D";
+  if (c.tail != Tail::kNone) return "Fused" + name;
   if (c.kind == Kind::kForward) return name;
   name += c.kind == Kind::kInputGradient ? "BackpropInput" : "BackpropFilter";
   return three ? name + "V2" : name;
+}
+
+void SetTail(tensorflow::NodeDef* node, Tail tail, tensorflow::DataType dtype) {
+  if (tail == Tail::kNone) return;
+  auto& attributes = *node->mutable_attr();
+  attributes["num_args"].set_i(1);
+  attributes["TArgs"].mutable_list()->add_type(dtype);
+  auto* ops = attributes["fused_ops"].mutable_list();
+  ops->add_s("BiasAdd");
+  if (tail == Tail::kBiasAndRelu) ops->add_s("Relu");
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
@@ -89,6 +101,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       return absl::UnimplementedError("TensorFlow has no kernel for this gradient of a grouped convolution");
     }
   }
+  if (c.tail != Tail::kNone && node.op() == OpName(c)) return absl::UnimplementedError("oneDNN is off");
+  SetTail(&node, c.tail, dtype);
   SetPadding(&node, c.dimensions);
   SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
   SetList(&node, "dilations", Shape(1, c.dimensions, &Dimension::dilation, 1));
@@ -99,8 +113,11 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     return TensorFlowKernel::Operand(index, dtype, dims);
   };
   switch (c.kind) {
-    case Kind::kForward:
-      return TensorFlowKernel::Make(std::move(node), {operand(0, image), operand(1, filter)}, dtype, result);
+    case Kind::kForward: {
+      std::vector<TensorFlowKernel::Input> inputs = {operand(0, image), operand(1, filter)};
+      if (c.tail != Tail::kNone) inputs.push_back(operand(2, {c.output_features}));
+      return TensorFlowKernel::Make(std::move(node), std::move(inputs), dtype, result);
+    }
     case Kind::kInputGradient:
       return TensorFlowKernel::Make(
           std::move(node), {TensorFlowKernel::Constant(image), operand(1, filter), operand(0, result)}, dtype, image);
@@ -118,7 +135,8 @@ const bool registered = RegisterKernel(kName, Make);
 absl::Status Convolution::Check() const {
   const bool fits = std::min({batch, input_features, output_features, groups}) > 0 && input_features % groups == 0 &&
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
-                    std::all_of(dimensions.begin(), dimensions.end(), Fits);
+                    std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
+                    (tail == Tail::kNone || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
   return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
 }
 
@@ -128,7 +146,9 @@ bool Convolution::HasNamedPadding() const {
 }
 
 KernelSpec Convolution::Spec() const {
-  KernelSpec spec{kName, {static_cast<int64_t>(kind), bfloat16, batch, input_features, output_features, groups}};
+  KernelSpec spec{kName,
+                  {static_cast<int64_t>(kind), static_cast<int64_t>(tail), bfloat16, batch, input_features,
+                   output_features, groups}};
   for (const Dimension& d : dimensions) {
     spec.parameters.insert(spec.parameters.end(),
                            {d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
@@ -137,18 +157,20 @@ KernelSpec Convolution::Spec() const {
 }
 
 absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> parameters) {
-  constexpr size_t kHead = 6, kEach = 7;
+  constexpr size_t kHead = 7, kEach = 7;
   if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
-      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient)) {
+      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] < 0 ||
+      parameters[1] > static_cast<int64_t>(Tail::kBiasAndRelu)) {
     return absl::InvalidArgumentError("not the parameters of a convolution");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);
-  c.bfloat16 = parameters[1] != 0;
-  c.batch = parameters[2];
-  c.input_features = parameters[3];
-  c.output_features = parameters[4];
-  c.groups = parameters[5];
+  c.tail = static_cast<Tail>(parameters[1]);
+  c.bfloat16 = parameters[2] != 0;
+  c.batch = parameters[3];
+  c.input_features = parameters[4];
+  c.output_features = parameters[5];
+  c.groups = parameters[6];
   for (auto rest = parameters.subspan(kHead); !rest.empty(); rest = rest.subspan(kEach)) {
     c.dimensions.push_back({rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]});
   }
