@@ -242,8 +242,11 @@ absl::StatusOr<HloInstruction*> KernelWithTail(HloInstruction* add, Tail tail, K
   if (bias == nullptr) return nullptr;
   std::optional<Convolution> c = Describe(convolution);
   if (!c.has_value()) return nullptr;
+  const KernelSpec alone = c->Spec();
   c->tail = tail;
   if (!c->Check().ok() || !MakeKernel(c->Spec()).ok()) return nullptr;
+  HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(alone, *convolution, /*by_rule=*/true));
+  if (!prefers) return nullptr;
   return calls->Add(c->Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());
 }
 
