@@ -12,6 +12,7 @@
 #include "plugin/backends/emulator/code_generator.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/hlo_passes/in_place_updates.h"
+#include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 #include "plugin/backends/emulator/outlining.h"
 #include "plugin/flags/flags.h"
@@ -58,6 +59,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::Hl
   debug_options.set_xla_disable_all_hlo_passes(true);
   config.set_debug_options(debug_options);
   module->set_config(config);
+  HPU_RETURN_IF_ERROR(ReleaseValues(module.get()));
   HPU_RETURN_IF_ERROR(UpdateInPlace(module.get()));
   return module;
 }

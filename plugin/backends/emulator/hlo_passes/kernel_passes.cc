@@ -6,6 +6,7 @@
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
+#include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
@@ -31,6 +32,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseCumulativeSumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
   return calls.TakeSpecs();
 }

@@ -1,0 +1,126 @@
+#include "plugin/backends/emulator/hlo_passes/kept_values.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/layout_util.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloComputation;
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+constexpr char kKeep[] = "hpu_keep";
+// Less stays in the first-level cache.
+constexpr int64_t kLeastBytes = 64 << 10;
+
+bool IsKept(const HloInstruction* instruction) { return instruction->IsCustomCall(kKeep); }
+
+bool IsElementwiseArray(const HloInstruction* instruction) {
+  return instruction->IsElementwise() && instruction->operand_count() > 0 && instruction->shape().IsArray() &&
+         instruction->shape().is_static();
+}
+
+int64_t BytesOf(const HloInstruction* instruction) { return xla::ShapeUtil::ByteSizeOf(instruction->shape()); }
+
+// The consumers, behind changes of shape too.
+void AddConsumers(const HloInstruction* instruction, std::vector<const HloInstruction*>* consumers) {
+  for (const HloInstruction* user : instruction->users()) {
+    if (user->opcode() == HloOpcode::kReshape) {
+      AddConsumers(user, consumers);
+    } else {
+      consumers->push_back(user);
+    }
+  }
+}
+
+bool NeedsMemory(const HloInstruction* consumer) {
+  switch (consumer->opcode()) {
+    case HloOpcode::kConvolution:
+    case HloOpcode::kCustomCall:
+    case HloOpcode::kDot:
+      return true;
+    default:
+      return consumer->IsRoot();
+  }
+}
+
+// What must be read to compute it anew, in bytes.
+int64_t BytesToComputeAnew(const HloInstruction* value) {
+  absl::flat_hash_set<const HloInstruction*> visited = {value};
+  std::vector<const HloInstruction*> unvisited = {value};
+  int64_t bytes = 0;
+  while (!unvisited.empty()) {
+    const HloInstruction* inside = unvisited.back();
+    unvisited.pop_back();
+    for (const HloInstruction* operand : inside->operands()) {
+      if (!visited.insert(operand).second || operand->opcode() == HloOpcode::kConstant) continue;
+      if (operand->opcode() == HloOpcode::kReshape || IsElementwiseArray(operand)) {
+        unvisited.push_back(operand);
+      } else {
+        bytes += operand->opcode() == HloOpcode::kBroadcast ? BytesOf(operand->operand(0)) : BytesOf(operand);
+      }
+    }
+  }
+  return bytes;
+}
+
+bool IsWorthKeeping(const HloInstruction* value) {
+  if (!IsElementwiseArray(value) || BytesOf(value) < kLeastBytes) return false;
+  std::vector<const HloInstruction*> consumers;
+  AddConsumers(value, &consumers);
+  return absl::c_any_of(consumers, NeedsMemory) && absl::c_any_of(consumers, IsElementwiseArray) &&
+         2 * BytesToComputeAnew(value) > 3 * BytesOf(value);
+}
+
+absl::Status Keep(HloInstruction* value) {
+  const std::vector<HloInstruction*> users = value->users();
+  xla::Shape shape = value->shape();
+  xla::LayoutUtil::SetToDefaultLayout(&shape);
+  HloInstruction* kept =
+      value->parent()->AddInstruction(HloInstruction::CreateCustomCall(shape, {value}, kKeep, {shape}, ""));
+  for (HloInstruction* user : users) HPU_RETURN_IF_ERROR(value->ReplaceUseWith(user, kept));
+  return absl::OkStatus();
+}
+
+// Whether the value can take the call's place: nothing else reads it or has its memory. XLA's passes may have found it
+// to be another one, an argument say, which must not be written.
+bool IsItsOwn(const HloInstruction* value, const HloInstruction* kept) {
+  return value->user_count() == 1 && !kept->HasControlDependencies() &&
+         xla::ShapeUtil::Equal(value->shape(), kept->shape()) &&
+         (value->opcode() == HloOpcode::kFusion || value->opcode() == HloOpcode::kCall || IsElementwiseArray(value));
+}
+
+}  // namespace
+
+absl::Status KeepValues(xla::HloModule* module) {
+  for (HloInstruction* value : module->entry_computation()->MakeInstructionPostOrder()) {
+    if (IsWorthKeeping(value)) HPU_RETURN_IF_ERROR(Keep(value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReleaseValues(xla::HloModule* module) {
+  HloComputation* entry = module->entry_computation();
+  for (HloInstruction* kept : entry->MakeInstructionPostOrder()) {
+    if (!IsKept(kept)) continue;
+    HloInstruction* value = kept->mutable_operand(0);
+    if (!IsItsOwn(value, kept)) {
+      value = entry->AddInstruction(HloInstruction::CreateUnary(kept->shape(), HloOpcode::kCopy, value));
+      HPU_RETURN_IF_ERROR(value->CopyAllControlDepsFrom(kept));
+      HPU_RETURN_IF_ERROR(kept->DropAllControlDeps());
+    }
+    HPU_RETURN_IF_ERROR(entry->ReplaceInstruction(kept, value));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,91 @@
+// Values that kernels need in memory are computed once.
+#include "plugin/backends/emulator/hlo_passes/kept_values.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/xla_builder.h"
+#include "xla/debug_options_flags.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/service/compiler.h"
+#include "xla/service/platform_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaBuilder;
+using xla::XlaOp;
+
+constexpr int kLayers = 6;
+
+// Layers that add to what they take, as those of residual networks: products need each sum in memory.
+xla::XlaComputation Residual(int64_t rows) {
+  XlaBuilder builder("residual");
+  const auto parameter = [&builder](int64_t number, std::vector<int64_t> dims) {
+    return xla::Parameter(&builder, number, xla::ShapeUtil::MakeShape(xla::F32, dims), absl::StrCat("p", number));
+  };
+  XlaOp x = parameter(0, {rows, 64});
+  for (int i = 0; i < kLayers; ++i) {
+    const XlaOp product = xla::Dot(x, parameter(i + 1, {64, 64}));
+    x = xla::Max(x + product * xla::ConstantR0<float>(&builder, 0.125f), xla::ConstantR0<float>(&builder, 0));
+  }
+  xla::Tuple(&builder, {x});
+  return builder.Build().value();
+}
+
+// Runs XLA's passes, with this one around them or not, and returns how many arrays one loop reads at most.
+int64_t MostOperands(const xla::XlaComputation& computation, bool keep) {
+  xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()), /*ignore_layouts=*/true);
+  config.set_debug_options(xla::GetDebugOptionsFromFlags());
+  auto module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
+  if (keep) EXPECT_TRUE(KeepValues(module.get()).ok());
+  xla::Compiler* compiler = xla::Compiler::GetForPlatform(xla::PlatformUtil::GetPlatform("Host").value()).value();
+  module = compiler->RunHloPasses(std::move(module), /*executor=*/nullptr, {}).value();
+  EXPECT_TRUE(ReleaseValues(module.get()).ok());
+  int64_t most = 0;
+  for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {
+    EXPECT_NE(instruction->opcode(), xla::HloOpcode::kCustomCall) << instruction->ToString();
+    if (instruction->opcode() == xla::HloOpcode::kFusion || instruction->opcode() == xla::HloOpcode::kCall) {
+      most = std::max<int64_t>(most, instruction->operand_count());
+    }
+  }
+  return most;
+}
+
+TEST(KeptValues, SumsAreReadNotAddedAnew) {
+  EXPECT_GT(MostOperands(Residual(512), /*keep=*/false), kLayers / 2);
+  EXPECT_LE(MostOperands(Residual(512), /*keep=*/true), 2);
+}
+
+TEST(KeptValues, SmallOnesAreLeft) {
+  EXPECT_EQ(MostOperands(Residual(16), /*keep=*/true), MostOperands(Residual(16), /*keep=*/false));
+}
+
+TEST(KeptValues, ComputesTheSame) {
+  const xla::XlaComputation computation = Residual(512);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
+}
+
+// One that XLA finds to be the argument, which an update in place must not overwrite.
+TEST(KeptValues, ArgumentsStayWhole) {
+  XlaBuilder builder("argument");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {256, 256}), "x");
+  const XlaOp zero = xla::Broadcast(xla::ConstantR0<float>(&builder, 0), {256, 256});
+  const XlaOp same = x * xla::ConstantR0<float>(&builder, 1) + xla::Max(zero, zero) * x;
+  const XlaOp updated =
+      xla::DynamicUpdateSlice(same, xla::Slice(same, {1, 1}, {2, 9}, {1, 1}),
+                              {xla::ConstantR0<int32_t>(&builder, 5), xla::ConstantR0<int32_t>(&builder, 7)});
+  xla::Tuple(&builder, {xla::Tanh(same) + xla::Dot(updated, same)});
+  const xla::XlaComputation computation = builder.Build().value();
+  const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  ExpectSameWithKernels(computation, arguments, KernelsOf(computation).size(), 1e-4);
+}
+
+}  // namespace
+}  // namespace hpu::emulator
