@@ -192,6 +192,12 @@ xla::Shape ImageShape(const Convolution& c, xla::Shape shape) {
   return shape;
 }
 
+// XLA takes the others apart into loops, which nobody wants to time.
+absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolution, KernelCalls* calls) {
+  if (c.kind != Kind::kForward || c.groups > 1) return true;
+  return calls->Prefers(c.Spec(), convolution);
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {
   const std::optional<Convolution> wanted = Describe(convolution);
   if (!wanted.has_value()) return nullptr;
@@ -204,11 +210,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   }
   // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one.
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
-  // The others XLA takes apart into loops, which nobody wants to time.
-  if (c.kind == Kind::kForward && c.groups == 1) {
-    HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(c.Spec(), *convolution, /*by_rule=*/true));
-    if (!prefers) return nullptr;
-  }
+  HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(c, *convolution, calls));
+  if (!prefers) return nullptr;
   if (c.kind == Kind::kInputGradient) {
     HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
   }
@@ -240,14 +243,14 @@ absl::StatusOr<HloInstruction*> KernelWithTail(HloInstruction* add, Tail tail, K
   HloInstruction* convolution = nullptr;
   HloInstruction* bias = BiasOf(add, &convolution);
   if (bias == nullptr) return nullptr;
-  std::optional<Convolution> c = Describe(convolution);
-  if (!c.has_value()) return nullptr;
-  const KernelSpec alone = c->Spec();
-  c->tail = tail;
-  if (!c->Check().ok() || !MakeKernel(c->Spec()).ok()) return nullptr;
-  HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(alone, *convolution, /*by_rule=*/true));
+  const std::optional<Convolution> alone = Describe(convolution);
+  if (!alone.has_value()) return nullptr;
+  Convolution c = *alone;
+  c.tail = tail;
+  if (!c.Check().ok() || !MakeKernel(c.Spec()).ok()) return nullptr;
+  HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(*alone, *convolution, calls));
   if (!prefers) return nullptr;
-  return calls->Add(c->Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());
+  return calls->Add(c.Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());
 }
 
 absl::StatusOr<HloInstruction*> KernelWithRelu(HloInstruction* maximum, KernelCalls* calls) {

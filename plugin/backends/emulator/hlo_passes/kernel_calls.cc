@@ -21,9 +21,8 @@ void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new)
 
 }  // namespace
 
-absl::StatusOr<bool> KernelCalls::Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction,
-                                          bool by_rule) const {
-  if (autotuner_ == nullptr) return by_rule;
+absl::StatusOr<bool> KernelCalls::Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction) const {
+  if (autotuner_ == nullptr) return true;
   return autotuner_->PrefersKernel(instruction, spec);
 }
 

@@ -25,8 +25,8 @@ class KernelCalls {
   explicit KernelCalls(Autotuner* autotuner = nullptr) : autotuner_(autotuner) {}
 
   // Whether the kernel, which takes the instruction's operands, is to take its place: by measurement if there is an
-  // autotuner; else `by_rule`, which stands for measurements made once.
-  absl::StatusOr<bool> Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction, bool by_rule) const;
+  // autotuner; else it always is.
+  absl::StatusOr<bool> Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction) const;
 
   // An instruction in the computation of its operands that calls the kernel. All arrays are dense and row-major;
   // `shape` is a tuple where the kernel makes several. Errors are those of MakeKernel: a kernel that this machine

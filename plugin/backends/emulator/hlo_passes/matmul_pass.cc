@@ -71,7 +71,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, bool exchanged, co
   if (!MakeKernel(kernel.Spec()).ok()) return nullptr;
   // The exchange saves a transposition, which the dot alone does not show.
   if (!exchanged) {
-    HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(kernel.Spec(), *dot, /*by_rule=*/true));
+    HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(kernel.Spec(), *dot));
     if (!prefers) return nullptr;
   }
   return calls->Add(kernel.Spec(), operands, shape);

@@ -17,19 +17,29 @@ using xla::HloOpcode;
 constexpr int64_t kLeastElements = 4096;
 constexpr int64_t kLeastColumns = 16;
 
-// Hands on the same numbers in the same order, if in another shape.
-bool KeepsNumbers(const HloInstruction* instruction) {
-  const bool moves = instruction->opcode() == HloOpcode::kBroadcast
-                         ? !std::is_sorted(instruction->dimensions().begin(), instruction->dimensions().end())
-                         : instruction->opcode() != HloOpcode::kReshape && instruction->opcode() != HloOpcode::kConvert;
-  return !moves && instruction->shape().element_type() == instruction->operand(0)->shape().element_type() &&
-         xla::ShapeUtil::ElementsIn(instruction->shape()) ==
-             xla::ShapeUtil::ElementsIn(instruction->operand(0)->shape());
+// Hands on the same numbers in the same order, if in another shape. Of those of `type`, bfloat16 may have been float32:
+// the kernel rounds its results only.
+bool KeepsNumbers(const HloInstruction* instruction, xla::PrimitiveType type) {
+  if (instruction->operand_count() != 1) return false;
+  const xla::Shape &shape = instruction->shape(), &before = instruction->operand(0)->shape();
+  switch (instruction->opcode()) {
+    case HloOpcode::kBroadcast:
+      return std::is_sorted(instruction->dimensions().begin(), instruction->dimensions().end()) &&
+             xla::ShapeUtil::ElementsIn(shape) == xla::ShapeUtil::ElementsIn(before);
+    case HloOpcode::kReshape:
+      return true;
+    case HloOpcode::kConvert:
+      return shape.element_type() == before.element_type() ||
+             (type == xla::BF16 && IsFloatArray(shape) && IsFloatArray(before));
+    default:
+      return false;
+  }
 }
 
 // True if `wide` repeats, over the last dimension, what `opcode` makes of the rows of `source`.
 bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, float initial) {
   const int64_t rank = source->shape().rank();
+  const xla::PrimitiveType type = source->shape().element_type();
   if (wide->opcode() != HloOpcode::kBroadcast || static_cast<int64_t>(wide->dimensions().size()) != rank - 1) {
     return false;
   }
@@ -37,16 +47,24 @@ bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, fl
     if (wide->dimensions(i) != i) return false;
   }
   HloInstruction* reduce = wide->mutable_operand(0);
-  while (reduce->operand_count() == 1 && KeepsNumbers(reduce)) reduce = reduce->mutable_operand(0);
-  return reduce->opcode() == HloOpcode::kReduce && reduce->operand_count() == 2 && reduce->dimensions().size() == 1 &&
-         reduce->dimensions(0) == rank - 1 && Computes(reduce->to_apply(), opcode) &&
-         ScalarOf(reduce->mutable_operand(1)) == initial && SourceOf(reduce->mutable_operand(0)) == source;
+  while (KeepsNumbers(reduce, type)) reduce = reduce->mutable_operand(0);
+  if (reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 2 || reduce->dimensions().size() != 1 ||
+      reduce->dimensions(0) != rank - 1 || reduce->operand(0)->shape().rank() != rank ||
+      !Computes(reduce->to_apply(), opcode) || ScalarOf(reduce->mutable_operand(1)) != initial) {
+    return false;
+  }
+  HloInstruction* reduced = SourceOf(reduce->mutable_operand(0));
+  if (reduced->opcode() == HloOpcode::kConvert && KeepsNumbers(reduced, type)) {
+    reduced = SourceOf(reduced->mutable_operand(0));
+  }
+  return reduced == source;
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* divide, KernelCalls* calls) {
   const xla::Shape& shape = divide->shape();
-  if (!IsFloatArray(shape) || shape.element_type() != xla::F32 || shape.rank() == 0) return nullptr;
-  const Softmax kernel{xla::ShapeUtil::ElementsIn(shape) / shape.dimensions(shape.rank() - 1),
+  if (!IsFloatArray(shape) || shape.rank() == 0) return nullptr;
+  const Softmax kernel{shape.element_type() == xla::BF16,
+                       xla::ShapeUtil::ElementsIn(shape) / shape.dimensions(shape.rank() - 1),
                        shape.dimensions(shape.rank() - 1)};
   if (kernel.columns < kLeastColumns || kernel.rows * kernel.columns < kLeastElements) return nullptr;
   HloInstruction* exp = SourceOf(divide->mutable_operand(0));

@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Where float32 is divided by the sum of its rows and is exp of what its rows' maxima were subtracted from: as tf2xla
-// writes Softmax, and programs that compute it themselves.
+// Where float32 or bfloat16 is divided by the sum of its rows and is exp of what its rows' maxima were subtracted from:
+// as tf2xla writes Softmax, and programs that compute it themselves.
 absl::Status UseSoftmaxKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -47,7 +47,11 @@ xla::XlaComputation SoftmaxOf(const Case& c) {
   const auto subtract = [](XlaOp a, XlaOp b, absl::Span<const int64_t> dims) { return xla::Sub(a, b, dims); };
   const auto divide = [](XlaOp a, XlaOp b, absl::Span<const int64_t> dims) { return xla::Div(a, b, dims); };
   const XlaOp exp = xla::Exp(over(subtract, x, maxima));
-  XlaOp sums = xla::Reduce(exp, xla::Zero(&builder, c.type), xla::CreateScalarAddComputation(c.type, &builder), {axis});
+  // As TensorFlow adds.
+  const xla::PrimitiveType wide = c.type == xla::BF16 ? xla::F32 : c.type;
+  const XlaOp numbers = xla::ConvertElementType(exp, wide);
+  XlaOp sums = xla::ConvertElementType(
+      xla::Reduce(numbers, xla::Zero(&builder, wide), xla::CreateScalarAddComputation(wide, &builder), {axis}), c.type);
   if (c.adds_one) sums = sums + xla::ScalarLike(sums, 1);
   std::vector<XlaOp> results = {over(divide, exp, sums)};
   if (c.shows_exp) results.push_back(exp);
@@ -67,9 +71,10 @@ TEST_P(SoftmaxPassTest, EqualsXla) {
   c.dims.insert(c.dims.begin(), (4096 + elements - 1) / elements);
   c.keeps_dims = dice.Roll(0, 1) == 0;
   c.factor = dice.Roll(0, 1) == 0 ? 1 : 100;
+  c.type = dice.Roll(0, 2) == 0 ? xla::BF16 : xla::F32;
   SCOPED_TRACE(testing::PrintToString(c.dims));
   const xla::XlaComputation computation = SoftmaxOf(c);
-  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-6);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, c.type == xla::F32 ? 1e-6 : 2e-2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, SoftmaxPassTest, testing::Range(0, 16));
@@ -96,6 +101,23 @@ TEST(SoftmaxPass, SmallNumbersAreAsExactAsLargeOnes) {
   for (int64_t i = 0; i < kColumns; ++i) {
     const double want = std::exp(static_cast<double>(arguments[0].Get<float>({0, i}))) / sum;
     ASSERT_NEAR(got[i] / want, 1, 5e-7) << i;
+  }
+}
+
+// Rounded once: within half a unit of the last of 8 bits.
+TEST(SoftmaxPass, RoundsToTheNearestBFloat16) {
+  constexpr int64_t kColumns = 5000;
+  const xla::XlaComputation computation = SoftmaxOf({{1, kColumns}, 1, false, -1, false, false, xla::BF16});
+  const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  auto recipe = CompileRecipe(ProgramOf(computation));
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  const std::string bytes = RunRecipe(**recipe, arguments)[0];
+  const auto* got = reinterpret_cast<const xla::bfloat16*>(bytes.data());
+  const auto power = [&](int64_t i) { return std::exp(static_cast<double>(arguments[0].Get<xla::bfloat16>({0, i}))); };
+  double sum = 0;
+  for (int64_t i = 0; i < kColumns; ++i) sum += power(i);
+  for (int64_t i = 0; i < kColumns; ++i) {
+    ASSERT_NEAR(static_cast<double>(got[i]) / (power(i) / sum), 1, 1.001 / 256) << i;
   }
 }
 
@@ -127,7 +149,7 @@ TEST(SoftmaxPass, LeavesTheRest) {
   EXPECT_EQ(kernels({{64, 64, 8}, 1, false, -2}), 0) << "another dimension";
   EXPECT_EQ(kernels({{64, 64}, 1, false, -1, true}), 0) << "the exponentials are wanted, too";
   EXPECT_EQ(kernels({{64, 64}, 1, false, -1, false, true}), 0) << "other sums";
-  EXPECT_EQ(kernels({{64, 64}, 1, false, -1, false, false, xla::BF16}), 0) << "bfloat16";
+  EXPECT_EQ(kernels({{64, 64}, 1, false, -1, false, false, xla::F64}), 0) << "float64";
 }
 
 }  // namespace

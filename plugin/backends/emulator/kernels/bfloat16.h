@@ -22,6 +22,18 @@ HPU_INLINE float Load(const BFloat16* from) {
   return number.value;
 }
 
+// To the nearest number of the type, of two the even one. A NaN must be one that is no number in the type either: those
+// that arithmetic makes, and those of the type.
+HPU_INLINE void Store(float value, float* to) { *to = value; }
+
+HPU_INLINE void Store(float value, BFloat16* to) {
+  union {
+    float value;
+    uint32_t bits;
+  } number = {value};
+  to->bits = static_cast<uint16_t>((number.bits + 0x7fffu + (number.bits >> 16 & 1u)) >> 16);
+}
+
 // For numbers that are already those of the type.
 HPU_INLINE void StoreExact(float value, float* to) { *to = value; }
 

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <type_traits>
+#include <vector>
 
+#include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
@@ -11,20 +14,24 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "softmax.1";
+constexpr char kName[] = "softmax.2";
 // As many as OverLanes takes at once: each has a maximum and a sum of its own.
 constexpr int kLanes = 64;
 
+template <typename T>
 struct Work {
-  const float* from;
-  float* to;
+  const T* from;
+  T* to;
   int64_t rows;
   int64_t columns;
+  float* row;  // of `columns` exponentials; null where the results are as wide
 };
 
+template <typename T>
 struct Row {
-  const float* from;
-  float* to;
+  const T* from;
+  T* to;
+  float* powers;
   float* lanes;
   float value;  // what is subtracted, or what is multiplied by
 };
@@ -61,32 +68,32 @@ HPU_INLINE float Exp(float x) {
 HPU_INLINE float Greater(float a, float b) { return a > b ? a : b; }
 
 struct Greatest {
-  template <int n>
-  static HPU_INLINE void Run(const Row& row, int64_t lane) {
+  template <int n, typename T>
+  static HPU_INLINE void Run(const Row<T>& row, int64_t lane) {
     HPU_SIMD
     for (int i = 0; i < n; ++i) {
-      row.lanes[i] = Greater(row.from[lane + i], row.lanes[i]);
+      row.lanes[i] = Greater(Load(row.from + lane + i), row.lanes[i]);
     }
   }
 };
 
 struct AddExp {
-  template <int n>
-  static HPU_INLINE void Run(const Row& row, int64_t lane) {
+  template <int n, typename T>
+  static HPU_INLINE void Run(const Row<T>& row, int64_t lane) {
     HPU_SIMD
     for (int i = 0; i < n; ++i) {
-      const float value = Exp(row.from[lane + i] - row.value);
-      row.to[lane + i] = value;
+      const float value = Exp(Load(row.from + lane + i) - row.value);
+      row.powers[lane + i] = value;
       row.lanes[i] += value;
     }
   }
 };
 
 struct Scale {
-  template <int n>
-  static HPU_INLINE void Run(const Row& row, int64_t lane) {
+  template <int n, typename T>
+  static HPU_INLINE void Run(const Row<T>& row, int64_t lane) {
     HPU_SIMD
-    for (int i = 0; i < n; ++i) row.to[lane + i] *= row.value;
+    for (int i = 0; i < n; ++i) Store(row.powers[lane + i] * row.value, row.to + lane + i);
   }
 };
 
@@ -100,10 +107,12 @@ HPU_INLINE void Fold(float* lanes) {
   if constexpr (n > 2) Fold<n / 2, combine>(lanes);
 }
 
-HPU_INLINE void Rows(const Work& work) {
+template <typename T>
+HPU_INLINE void Rows(const Work<T>& work) {
   float lanes[kLanes];
-  Row row{work.from, work.to, lanes, 0};
+  Row<T> row{work.from, work.to, work.row, lanes, 0};
   for (int64_t i = 0; i < work.rows; ++i, row.from += work.columns, row.to += work.columns) {
+    if constexpr (std::is_same_v<T, float>) row.powers = row.to;
     std::fill_n(lanes, kLanes, -std::numeric_limits<float>::infinity());
     OverLanes<Greatest>(row, 0, work.columns);
     // It passes NaNs by, which then come into the sum.
@@ -117,37 +126,49 @@ HPU_INLINE void Rows(const Work& work) {
   }
 }
 
-HPU_VECTORIZED(RunRows, Work, Rows)
+HPU_VECTORIZED(RunFloatRows, Work<float>, Rows<float>)
+HPU_VECTORIZED(RunBFloat16Rows, Work<BFloat16>, Rows<BFloat16>)
 
 class SoftmaxKernel final : public Kernel {
  public:
   explicit SoftmaxKernel(const Softmax& softmax) : softmax_(softmax) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    const auto* from = static_cast<const float*>(call.operands[0]);
-    auto* to = static_cast<float*>(call.results[0]);
-    const int64_t columns = softmax_.columns;
-    RunShards(call.pool, softmax_.rows, ShardSize(16 * columns), [&](Shard shard) {
-      RunRows({from + shard.begin * columns, to + shard.begin * columns, shard.end - shard.begin, columns});
+    RunShards(call.pool, softmax_.rows, ShardSize(16 * softmax_.columns), [&](Shard shard) {
+      if (softmax_.bfloat16) {
+        // Kept per thread: a launch allocates nothing.
+        thread_local std::vector<float> row;
+        if (static_cast<int64_t>(row.size()) < softmax_.columns) row.resize(softmax_.columns);
+        RunBFloat16Rows(WorkOf<BFloat16>(call, shard, row.data()));
+      } else {
+        RunFloatRows(WorkOf<float>(call, shard, nullptr));
+      }
     });
     return absl::OkStatus();
   }
 
  private:
+  template <typename T>
+  Work<T> WorkOf(const KernelCall& call, Shard shard, float* row) const {
+    const int64_t begin = shard.begin * softmax_.columns;
+    return {static_cast<const T*>(call.operands[0]) + begin, static_cast<T*>(call.results[0]) + begin,
+            shard.end - shard.begin, softmax_.columns, row};
+  }
+
   const Softmax softmax_;
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 2 || parameters[0] <= 0 || parameters[1] <= 0) {
+  if (parameters.size() != 3 || parameters[0] >> 1 != 0 || parameters[1] <= 0 || parameters[2] <= 0) {
     return absl::InvalidArgumentError("not the sizes of a softmax");
   }
-  return std::make_unique<SoftmaxKernel>(Softmax{parameters[0], parameters[1]});
+  return std::make_unique<SoftmaxKernel>(Softmax{parameters[0] != 0, parameters[1], parameters[2]});
 }
 
 const bool registered = RegisterKernel(kName, Make);
 
 }  // namespace
 
-KernelSpec Softmax::Spec() const { return {kName, {rows, columns}}; }
+KernelSpec Softmax::Spec() const { return {kName, {bfloat16, rows, columns}}; }
 
 }  // namespace hpu::emulator

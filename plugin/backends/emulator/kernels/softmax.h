@@ -8,10 +8,11 @@
 
 namespace hpu::emulator {
 
-// Operand: a float32 array [rows, columns]. Result: exp(x - m) / the sum of these over the row, where m is the row's
+// Operand: an array [rows, columns]. Result: exp(x - m) / the sum of these over the row, where m is the row's
 // maximum. As in XLA, a row that holds a NaN or an infinity, or of which all is -infinity, becomes NaN; else -infinity
-// becomes 0, and so does what is less than 2^-126 of the row's largest.
+// becomes 0, and so does what is less than 2^-126 of the row's largest. bfloat16 is computed in float32.
 struct Softmax {
+  bool bfloat16 = false;  // else float32
   int64_t rows = 1;
   int64_t columns = 1;
 
