@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 
 #include "tsl/platform/blocking_counter.h"
 #include "tsl/platform/threadpool.h"
@@ -9,24 +10,25 @@
 namespace hpu::emulator {
 
 void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef<void(Shard)> body) {
+  struct Progress {
+    explicit Progress(int64_t shards) : unfinished(static_cast<int>(shards)) {}
+    std::atomic<int64_t> next{0};
+    tsl::BlockingCounter unfinished;
+  };
   const int64_t shards = (total + each - 1) / each;
-  std::atomic<int64_t> next{0};
-  const auto run = [&] {
-    for (int64_t shard; (shard = next.fetch_add(1, std::memory_order_relaxed)) < shards;) {
+  const auto progress = std::make_shared<Progress>(shards);
+  // The body is there until all shards are finished. A thread that begins later finds none left, and does not touch it.
+  const auto run = [=] {
+    for (int64_t shard; (shard = progress->next.fetch_add(1, std::memory_order_relaxed)) < shards;) {
       body({shard * each, std::min(total, (shard + 1) * each)});
+      progress->unfinished.DecrementCount();
     }
   };
-  // The calling thread is one of those that run.
-  const int helpers = static_cast<int>(std::min<int64_t>(pool.threads(), shards) - 1);
-  tsl::BlockingCounter done(std::max(0, helpers));
-  for (int i = 0; i < helpers; ++i) {
-    pool.workers()->Schedule([&] {
-      run();
-      done.DecrementCount();
-    });
-  }
+  // The calling thread is one of those that run, and waits for none that has not begun: it may be busy elsewhere.
+  const int64_t helpers = std::min<int64_t>(pool.threads(), shards) - 1;
+  for (int64_t i = 0; i < helpers; ++i) pool.workers()->Schedule(run);
   run();
-  done.Wait();
+  progress->unfinished.Wait();
 }
 
 int64_t ShardSize(int64_t bytes) {
