@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import device_trace
+from habana_frameworks.tensorflow import device_trace, habana_device
 from tests.profiling import traces
 from tests.support.compare import HPU
 
@@ -61,6 +61,44 @@ def test_copies_run_under_compute(tmp_path: pathlib.Path) -> None:
     under = [copy for copy in copies if any(copy.overlaps(step) for step in steps)]
     # Of the first one no step can hide anything, and a busy machine may start a step late.
     assert len(under) >= 3, f"{len(under)} of the copies ran while a step did"
+
+
+def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tuple[int, int]:
+    """Of the batches of an epoch of `fit`: how many were on the HPU when the step before theirs ended, and all."""
+
+    def long(x: tf.Tensor) -> tf.Tensor:
+        for _ in range(8):
+            x = tf.sin(x) + x
+        return x
+
+    model = tf.keras.Sequential([tf.keras.layers.Lambda(long), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(data, verbose=0)  # compiled before, and the memory touched
+    with device_trace.record(trace):
+        model.fit(data, verbose=0)
+        habana_device.synchronize()
+    events = traces.read_chrome(trace)
+    steps = [event for event in traces.of_lane(events, "Compute") if "train_function" in event.name]
+    copies = [event for event in traces.of_lane(events, "Copies to the device") if event.stats.get("bytes") == size]
+    assert len(steps) == len(copies)
+    return sum(copy.end <= step.end for copy, step in zip(copies[1:], steps)), len(steps)
+
+
+def test_batches_of_keras_are_there_in_time(tmp_path: pathlib.Path) -> None:
+    """With prefetching no step waits for its batch, though nothing in `fit` waits for steps either."""
+    rows = 512
+
+    def batch(index: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return tf.fill([rows, COLUMNS], tf.cast(index, tf.float32)), tf.zeros([rows, 1])
+
+    with tf.device("/device:CPU:0"):
+        data = tf.data.Dataset.range(10).map(batch)
+    prefetched = data.apply(tf.data.experimental.prefetch_to_device(HPU, buffer_size=2))
+    in_time, count = batches_in_time(prefetched, rows * COLUMNS * 4, tmp_path / "prefetched.json")
+    # A busy machine may make a batch late.
+    assert in_time >= count // 2, f"{in_time} of {count} batches were there when the step before theirs ended"
+    without, _ = batches_in_time(data, rows * COLUMNS * 4, tmp_path / "plain.json")
+    assert without < in_time
 
 
 def test_dropped_batches_do_no_harm() -> None:
