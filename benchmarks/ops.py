@@ -141,6 +141,7 @@ def cases() -> list[OpCase]:
         OpCase("batch norm and gradient", _batch_norm_gradient, ((8, 24, 24, 256), (256,), (256,), (8, 24, 24, 256))),
         *_gradients("layer norm", _layer_norm, matrix, matrix),
         *_gradients("softmax", tf.nn.softmax, matrix, matrix),
+        OpCase("softmax", tf.nn.softmax, (matrix,), tf.bfloat16),
         *_gradients("gelu", tf.nn.gelu, matrix, matrix),
         OpCase("column sums", lambda x: tf.reduce_sum(x, 0), ((4608, 256),)),
         OpCase("column maxima", lambda x: tf.reduce_max(x, 0), ((4608, 256),)),
