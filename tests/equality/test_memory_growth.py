@@ -13,15 +13,21 @@ from tests.support.compare import HPU
 from tests.support.memory import MOST_GROWTH, in_use, resident_bytes
 
 
+SMALLEST_BLOCK = 256  # bytes that a tensor takes at least
+
+
 def assert_no_growth(work: Callable[[int], None], times: int, warm_up: int) -> None:
-    """Neither device nor host memory grows while `work` is done that often; it gets the number of the time."""
+    """Neither device nor host memory grows while `work` is done that often; it gets the number of the time.
+
+    A tensor kept each time would be found. Now and then the allocator gives a block that is a little too large.
+    """
     with tf.device(HPU):
         for i in range(warm_up):
             work(i)
         device, resident = in_use(), resident_bytes()
         for i in range(times):
             work(i)
-        assert in_use() == device
+        assert in_use() - device < times * SMALLEST_BLOCK
         assert resident_bytes() - resident < MOST_GROWTH
 
 
@@ -91,6 +97,6 @@ def test_results_are_freed_when_they_are_dropped() -> None:
         double(x)
         before = in_use()
         held = [double(x) for _ in range(5)]
-        assert in_use() == before + 5 * (4 << 20)
+        assert 5 * (4 << 20) <= in_use() - before < 6 * (4 << 20)  # blocks may be larger than what they hold
         del held
         assert in_use() == before
