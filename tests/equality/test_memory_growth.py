@@ -12,7 +12,6 @@ from habana_frameworks.tensorflow import statistics
 from tests.support.compare import HPU
 from tests.support.memory import MOST_GROWTH, in_use, resident_bytes
 
-
 SMALLEST_BLOCK = 256  # bytes that a tensor takes at least
 
 
