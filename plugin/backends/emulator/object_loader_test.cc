@@ -12,14 +12,14 @@
 namespace hpu::emulator {
 namespace {
 
-// With calls into XLA's runtime and the mathematics library, and with constants.
+// With calls into XLA's runtime (of a product too small for a kernel) and the mathematics library, and with constants.
 const std::string& Object() {
   static const auto* object = [] {
     xla::XlaBuilder builder("object");
-    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {300, 300});
+    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {64, 64});
     xla::XlaOp a = xla::Parameter(&builder, 0, shape, "a");
-    xla::XlaOp constant = xla::ConstantLiteral(&builder, Numbers(xla::ShapeUtil::MakeShape(xla::F32, {300}), 1));
-    xla::Tuple(&builder, {xla::Dot(a, a), xla::Tan(a) + xla::Pow(a, a) + xla::Broadcast(constant, {300})});
+    xla::XlaOp constant = xla::ConstantLiteral(&builder, Numbers(xla::ShapeUtil::MakeShape(xla::F32, {64}), 1));
+    xla::Tuple(&builder, {xla::Dot(a, a), xla::Tan(a) + xla::Pow(a, a) + xla::Broadcast(constant, {64})});
     return new std::string(CompileParts(ProgramOf(builder.Build().value())).value().object);
   }();
   return *object;
