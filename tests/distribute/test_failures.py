@@ -85,9 +85,10 @@ def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> 
         load_habana_module()
         identity = fabric._new_id() if sys.argv[1] == "0" else sys.stdin.readline().strip()
         before = calls()
-        joining = threading.Thread(target=fabric._join_devices, args=(7, identity, int(sys.argv[1]), ["a", "b", "c"]))
+        arguments = (7, identity, int(sys.argv[1]), ["a", "b", "c"], False)
+        joining = threading.Thread(target=fabric._join_devices, args=arguments)
         joining.start()
-        while calls() == before:
+        while calls() == before and joining.is_alive():
             time.sleep(0.05)
         print(identity, flush=True)
     """
