@@ -33,11 +33,6 @@ xla::XlaComputation Products() {
   return builder.Build().value();
 }
 
-std::unique_ptr<xla::HloModule> ModuleOf(const xla::XlaComputation& computation) {
-  const xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()));
-  return xla::HloModule::CreateFromProto(computation.proto(), config).value();
-}
-
 // How many kernels a program gets, if `times` is what a stopwatch shows, and how often it is asked.
 struct Outcome {
   size_t kernels = 0;

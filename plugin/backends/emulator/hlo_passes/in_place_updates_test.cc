@@ -4,19 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/xla_builder.h"
-#include "xla/debug_options_flags.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
-#include "xla/service/compiler.h"
-#include "xla/service/platform_util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -50,11 +47,7 @@ struct Copies {
 
 // How many arguments are copied after XLA's passes, and after this one.
 Copies CopiesOf(const xla::XlaComputation& computation) {
-  xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()), /*ignore_layouts=*/true);
-  config.set_debug_options(xla::GetDebugOptionsFromFlags());
-  auto module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
-  xla::Compiler* compiler = xla::Compiler::GetForPlatform(xla::PlatformUtil::GetPlatform("Host").value()).value();
-  module = compiler->RunHloPasses(std::move(module), /*executor=*/nullptr, {}).value();
+  const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation);
   const auto count = [&module] {
     int64_t copies = 0;
     for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {

@@ -4,17 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/xla_builder.h"
-#include "xla/debug_options_flags.h"
 #include "xla/hlo/ir/hlo_computation.h"
-#include "xla/service/compiler.h"
-#include "xla/service/platform_util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -41,12 +38,8 @@ xla::XlaComputation Residual(int64_t rows) {
 
 // Runs XLA's passes, with this one around them or not, and returns how many arrays one loop reads at most.
 int64_t MostOperands(const xla::XlaComputation& computation, bool keep) {
-  xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()), /*ignore_layouts=*/true);
-  config.set_debug_options(xla::GetDebugOptionsFromFlags());
-  auto module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
-  if (keep) EXPECT_TRUE(KeepValues(module.get()).ok());
-  xla::Compiler* compiler = xla::Compiler::GetForPlatform(xla::PlatformUtil::GetPlatform("Host").value()).value();
-  module = compiler->RunHloPasses(std::move(module), /*executor=*/nullptr, {}).value();
+  const std::unique_ptr<xla::HloModule> module =
+      keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
   EXPECT_TRUE(ReleaseValues(module.get()).ok());
   int64_t most = 0;
   for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {

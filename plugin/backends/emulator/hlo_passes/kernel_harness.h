@@ -2,12 +2,16 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_HARNESS_H_
 
+#include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "xla/client/xla_computation.h"
+#include "xla/hlo/ir/hlo_module.h"
 #include "xla/literal.h"
 
 namespace hpu::emulator {
@@ -22,6 +26,13 @@ class Dice {
  private:
   std::minstd_rand random_;
 };
+
+// The program as the passes take it.
+std::unique_ptr<xla::HloModule> ModuleOf(const xla::XlaComputation& computation);
+
+// The program after XLA's passes; `before`, if given, runs ahead of them.
+std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& computation,
+                                               const std::function<absl::Status(xla::HloModule*)>& before = nullptr);
 
 // The kernels that the program calls.
 std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);

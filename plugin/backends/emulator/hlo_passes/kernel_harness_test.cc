@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "plugin/backends/emulator/compiler.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "plugin/cts/fixture.h"
+#include "xla/debug_options_flags.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
-#include "xla/hlo/ir/hlo_module.h"
 #include "xla/service/batchnorm_expander.h"
+#include "xla/service/compiler.h"
 #include "xla/service/dynamic_dimension_inference.h"
+#include "xla/service/platform_util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -46,8 +49,7 @@ std::string Run(const xla::XlaComputation& computation, const std::vector<xla::L
 }
 
 std::string Evaluate(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
-  xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()));
-  auto module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
+  const std::unique_ptr<xla::HloModule> module = ModuleOf(computation);
   // The evaluator lacks these.
   EXPECT_TRUE(xla::BatchNormExpander(true, true, true).Run(module.get()).ok());
   std::vector<const xla::Literal*> pointers;
@@ -81,6 +83,21 @@ void ExpectClose(absl::string_view got, absl::string_view want, xla::PrimitiveTy
 }
 
 }  // namespace
+
+std::unique_ptr<xla::HloModule> ModuleOf(const xla::XlaComputation& computation) {
+  const xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()));
+  return xla::HloModule::CreateFromProto(computation.proto(), config).value();
+}
+
+std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& computation,
+                                               const std::function<absl::Status(xla::HloModule*)>& before) {
+  xla::HloModuleConfig config(xla::ProgramShape(computation.proto().host_program_shape()), /*ignore_layouts=*/true);
+  config.set_debug_options(xla::GetDebugOptionsFromFlags());
+  auto module = xla::HloModule::CreateFromProto(computation.proto(), config).value();
+  if (before != nullptr) EXPECT_TRUE(before(module.get()).ok());
+  xla::Compiler* compiler = xla::Compiler::GetForPlatform(xla::PlatformUtil::GetPlatform("Host").value()).value();
+  return compiler->RunHloPasses(std::move(module), /*executor=*/nullptr, {}).value();
+}
 
 std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation) {
   auto parts = CompileParts(ProgramOf(computation));
