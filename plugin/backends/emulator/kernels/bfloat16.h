@@ -12,6 +12,14 @@ struct BFloat16 {
   uint16_t bits;
 };
 
+HPU_INLINE uint32_t BitsOf(float value) {
+  union {
+    float value;
+    uint32_t bits;
+  } number = {value};
+  return number.bits;
+}
+
 HPU_INLINE float Load(const float* from) { return *from; }
 
 HPU_INLINE float Load(const BFloat16* from) {
@@ -27,23 +35,14 @@ HPU_INLINE float Load(const BFloat16* from) {
 HPU_INLINE void Store(float value, float* to) { *to = value; }
 
 HPU_INLINE void Store(float value, BFloat16* to) {
-  union {
-    float value;
-    uint32_t bits;
-  } number = {value};
-  to->bits = static_cast<uint16_t>((number.bits + 0x7fffu + (number.bits >> 16 & 1u)) >> 16);
+  const uint32_t bits = BitsOf(value);
+  to->bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
 // For numbers that are already those of the type.
 HPU_INLINE void StoreExact(float value, float* to) { *to = value; }
 
-HPU_INLINE void StoreExact(float value, BFloat16* to) {
-  union {
-    float value;
-    uint32_t bits;
-  } number = {value};
-  to->bits = static_cast<uint16_t>(number.bits >> 16);
-}
+HPU_INLINE void StoreExact(float value, BFloat16* to) { to->bits = static_cast<uint16_t>(BitsOf(value) >> 16); }
 
 }  // namespace hpu::emulator
 
