@@ -37,6 +37,15 @@ def batches(count: int) -> tf.data.Dataset:
     return dataset.apply(tf.data.experimental.prefetch_to_device(HPU, buffer_size=2))
 
 
+def steps_and_copies(trace: pathlib.Path, name: str, size: int) -> tuple[list[traces.Event], list[traces.Event]]:
+    """The steps of a function, and the copies of their batches, which have so many bytes: as many as steps."""
+    events = traces.read_chrome(trace)
+    steps = [event for event in traces.of_lane(events, "Compute") if name in event.name]
+    copies = [event for event in traces.of_lane(events, "Copies to the device") if event.stats.get("bytes") == size]
+    assert len(steps) == len(copies)
+    return steps, copies
+
+
 def test_copies_run_under_compute(tmp_path: pathlib.Path) -> None:
     @tf.function
     def train(x: tf.Tensor) -> tf.Tensor:
@@ -53,14 +62,8 @@ def test_copies_run_under_compute(tmp_path: pathlib.Path) -> None:
                 assert batch.device.endswith(HPU)
                 losses.append(float(train(batch)))
         assert losses[:3] == expected
-        events = traces.read_chrome(trace)
-        steps = [event for event in traces.of_lane(events, "Compute") if "train" in event.name]
-        copies = [
-            event
-            for event in traces.of_lane(events, "Copies to the device")
-            if event.stats.get("bytes") == ROWS * COLUMNS * 4
-        ]
-        assert len(steps) == len(copies) == 8
+        steps, copies = steps_and_copies(trace, "train", ROWS * COLUMNS * 4)
+        assert len(steps) == 8
         under = [copy for copy in copies if any(copy.overlaps(step) for step in steps)]
         if len(under) >= 3:  # of the first one no step can hide anything
             return
@@ -81,10 +84,7 @@ def batches_in_time(data: tf.data.Dataset, size: int, trace: pathlib.Path) -> tu
     with device_trace.record(trace):
         model.fit(data, verbose=0)
         habana_device.synchronize()
-    events = traces.read_chrome(trace)
-    steps = [event for event in traces.of_lane(events, "Compute") if "train_function" in event.name]
-    copies = [event for event in traces.of_lane(events, "Copies to the device") if event.stats.get("bytes") == size]
-    assert len(steps) == len(copies)
+    steps, copies = steps_and_copies(trace, "train_function", size)
     return sum(copy.end <= step.end for copy, step in zip(copies[1:], steps)), len(steps)
 
 
