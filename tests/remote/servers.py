@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 
 from tests.support.processes import ROOT
@@ -42,6 +44,17 @@ class Server:
         """As a crash would end it."""
         self.process.kill()
         self.process.wait(timeout=30)
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Inside, it is there and answers nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+        # Its threads stop one after the other, on a busy machine over 0.2 s; the kernel reports the last.
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
 
     def __enter__(self) -> Server:
         return self

@@ -32,14 +32,19 @@ except errors.DeviceError as error:
 UNAVAILABLE = "14"
 
 
+def start_client(code: str, backend: str) -> subprocess.Popen[bytes]:
+    """A client of a server that goes on while the test does other things; it says by its output how far it is."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend}
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
+    )
+
+
 class Holder:
     """A process that holds a module of a server."""
 
     def __init__(self, backend: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
-        )
+        self.process = start_client(HOLD, backend)
         assert self.process.stdout is not None
         self.module = int(self.process.stdout.readline())
 
@@ -109,14 +114,15 @@ def test_a_dead_server_is_named_and_the_next_one_can_be_used(tmp_path: pathlib.P
 
 
 def test_a_server_that_hangs_is_found_out(tmp_path: pathlib.Path) -> None:
-    wait = """
-        import os, signal, sys, time
+    compute = """
+        import sys, time
         import tensorflow as tf
         from habana_frameworks.tensorflow import errors, habana_device
         habana_device.acquire()
         with tf.device("HPU:0"):
             ones = tf.ones([100])
-        os.kill(int(sys.argv[1]) if len(sys.argv) > 1 else SERVER, signal.SIGSTOP)
+        print("ready", flush=True)
+        sys.stdin.read()
         begun = time.monotonic()
         try:
             (ones + 1).numpy()
@@ -127,22 +133,20 @@ def test_a_server_that_hangs_is_found_out(tmp_path: pathlib.Path) -> None:
         assert time.monotonic() - begun < 12.5, time.monotonic() - begun
     """
     with Server(tmp_path) as server:
-        try:
-            code = f"SERVER = {server.process.pid}\n{textwrap.dedent(wait)}"
-            output = run_python(code, {"HPU_BACKEND": server.backend}).stdout
-        finally:
-            server.process.send_signal(signal.SIGCONT)
-        assert f"the device server at {server.backend} has gone" in output
+        client = start_client(textwrap.dedent(compute), server.backend)
+        assert client.stdout is not None
+        assert client.stdout.readline() == b"ready\n"
+        with server.stopped():
+            output, _ = client.communicate(timeout=60)
+        assert client.returncode == 0, output
+        assert f"the device server at {server.backend} has gone" in output.decode()
 
 
 def test_a_server_that_hangs_keeps_nobody_from_starting(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
-        server.process.send_signal(signal.SIGSTOP)
-        try:
+        with server.stopped():
             code = "from habana_frameworks.tensorflow import load_habana_module\nload_habana_module()"
             done = run_python(code, {"HPU_BACKEND": server.backend}, check=False)
-        finally:
-            server.process.send_signal(signal.SIGCONT)
         assert f"device server at {server.backend}: it took the connection" in done.stderr
 
 
