@@ -18,7 +18,7 @@ class PluginLoadError(HabanaModuleError):
 
 
 class AlreadyInitializedError(HabanaModuleError):
-    """TensorFlow fixed its list of devices before the module was loaded."""
+    """TensorFlow fixed its list of devices before the module was loaded, or its workers before HPUStrategy was made."""
 
 
 class BackendError(HabanaModuleError):

@@ -29,4 +29,3 @@ def test_collective_ops_agree_with_numpy_and_refuse_shapes_that_differ() -> None
     assert result.failed is not None
     assert "hape mismatch in the collective instance" in result.output
     assert "expected shape [2,3]" in result.output and "expected shape [3,2]" in result.output
-    assert result.seconds < 100

@@ -21,8 +21,8 @@ def test_random_programs_agree_with_numpy_and_disagreements_name_ranks_and_sizes
         assert f"[{rank}] errors agree" in result.output, result.output
 
 
-def test_a_missing_rank_is_an_error() -> None:
-    result = run_job(3, PROGRAMS, "--missing-rank")
+def test_a_missing_rank_is_an_error(tmp_path: pathlib.Path) -> None:
+    result = run_job(3, PROGRAMS, "--missing-rank", str(tmp_path))
     assert "] the missing rank is an error" in result.output, result.output
 
 
@@ -44,6 +44,8 @@ def test_one_rank_is_a_communicator(monkeypatch: pytest.MonkeyPatch) -> None:
     hccl.barrier(communicator)
     with pytest.raises(TypeError, match="take no bool, but int8"):
         hccl.all_reduce(tf.constant([True]), hccl.ReduceOp.SUM, communicator)
+    with pytest.raises(TypeError, match=r"all_reduce reduces by one of ReduceOp.SUM, .*, not by 'sum'"):
+        hccl.all_reduce(tensor, "sum", communicator)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="there is no rank 1 in a communicator of 1"):
         hccl.send(tensor, 1, communicator)
     with pytest.raises(ValueError, match="does not send to itself"):

@@ -159,8 +159,12 @@ def test_wrong_usage(script: pathlib.Path) -> None:
     assert "no program at" in refused(str(script))
     write(script, "")
     assert "3 processes need as many modules, and 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
-    assert "no list of module numbers" in refused("--modules", "a", str(script))
-    assert "at least 1" in refused("-np", "0", str(script))
+    assert "a (of --modules or HABANA_VISIBLE_MODULES) is no list of module" in refused("--modules", "a", str(script))
+    assert "1,01 (of --modules or HABANA_VISIBLE_MODULES) names a module twice" in refused(
+        "-np", "2", "--modules", "1,01", str(script)
+    )
+    for count in ("0", "x", "1.5"):
+        assert f"-np/--processes: {count} is not a whole number from 1 on" in refused("-np", count, str(script))
 
 
 def test_reserved_ports_are_given_to_nobody_else() -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from habana_frameworks.tensorflow import ports
 from habana_frameworks.tensorflow.recipe_store import list_entries
-from tests.distribute.jobs import Trained, assert_same_weights, assert_trained_as, run_job, train
+from tests.distribute.jobs import TRAIN, Trained, assert_same_weights, assert_trained_as, run_job, train, trained
+from tests.hvd.jobs import Start, run_program
 from tests.remote.servers import Server
 from tests.support.processes import run, run_python
 
@@ -98,6 +99,13 @@ def test_four_workers_on_modules_of_a_device_server(tmp_path: pathlib.Path, alon
         assert_same_weights(worker, alone["cnn-loop"][0])
 
 
+def test_workers_on_machines_of_their_own(tmp_path: pathlib.Path, alone: dict[str, list[Trained]]) -> None:
+    """Network namespaces, each with a name, an address and a module."""
+    run_program(tmp_path, TRAIN, "--out", str(tmp_path), "cnn-loop", start=Start.MACHINES)
+    workers = [trained(tmp_path, "cnn-loop", rank) for rank in range(2)]
+    assert_trained_as(workers, 2, alone["cnn-loop"][0])
+
+
 def test_estimator(tmp_path: pathlib.Path) -> None:
     values = []
     for count in (1, 2):
@@ -107,6 +115,33 @@ def test_estimator(tmp_path: pathlib.Path) -> None:
         values.append(json.loads((directory / "variables.json").read_text()))
     for name, expected in values[0].items():
         np.testing.assert_allclose(values[1][name], expected, rtol=1e-4, err_msg=name)
+
+
+def test_workers_that_will_not_find_each_other_are_told(tmp_path: pathlib.Path) -> None:
+    code = """
+        import os
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import errors, hccl, load_habana_module
+        from habana_frameworks.tensorflow.distribute import HPUStrategy
+
+        load_habana_module()
+        assert HPUStrategy().num_replicas_in_sync == 1
+        try:
+            hccl.init()
+        except hccl.HcclError as error:
+            print(error)
+        tf.constant(1.0) + 1.0
+        os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["a:1", "a:2"]}, "task": {"type": "worker", "index": 0}}'
+        try:
+            HPUStrategy()
+        except errors.AlreadyInitializedError as error:
+            print(error)
+    """
+    launcher = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
+    done = run_python(code, {"TF_CONFIG": None, "HPU_EMULATOR_LOCK_DIR": str(tmp_path), **launcher})
+    assert "started 2 processes, and TF_CONFIG is not set: this HPUStrategy has one worker" in done.stderr
+    assert "started 2 processes, and TF_CONFIG, by which they find each other, does not name them" in done.stdout
+    assert "HPUStrategy was made after TensorFlow's first operation" in done.stdout
 
 
 def test_one_worker_without_tf_config_and_with_a_resolver(tmp_path: pathlib.Path) -> None:

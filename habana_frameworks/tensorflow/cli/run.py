@@ -44,10 +44,9 @@ def add_parser(subparsers: Any) -> None:
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("it must be at least 1")
-    return count
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -77,13 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _problem(arguments: argparse.Namespace) -> str:
     """Why the job cannot be started; empty if it can."""
     modules = _modules(arguments)
+    listed = f"{','.join(modules)} (of --modules or HABANA_VISIBLE_MODULES)"
+    if not all(module.isdecimal() for module in modules):
+        return f"{listed} is no list of module numbers, like 0,1"
     if modules and len(modules) < arguments.processes:
-        return (
-            f"{arguments.processes} processes need as many modules, and {','.join(modules)} (--modules or "
-            f"HABANA_VISIBLE_MODULES) names {len(modules)}"
-        )
-    if not all(module.isdigit() for module in modules):
-        return f"--modules={arguments.modules} is no list of module numbers, like 0,1"
+        return f"{arguments.processes} processes need as many modules, and {listed} names {len(modules)}"
+    if len(set(map(int, modules))) < len(modules):
+        return f"{listed} names a module twice, and each has room for one process"
     return "" if arguments.module else program.problem(arguments.script)
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import logging
+import os
 from typing import Any
 
 import tensorflow as tf
-from habana_frameworks.tensorflow import flags, library_loader, multinode_helpers
+from habana_frameworks.tensorflow import errors, flags, library_loader, multinode_helpers
 from habana_frameworks.tensorflow.distribute import fabric
 from tensorflow.python.distribute import collective_all_reduce_strategy as mirrored
+from tensorflow.python.eager import context as eager_context
+
+_logger = logging.getLogger(__name__)
 
 
 class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
@@ -18,6 +23,13 @@ class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
         return (f"{worker_device}/device:HPU:0",), "HPU"
 
     def _initialize_multi_worker(self, cluster_resolver: Any) -> None:
+        context = eager_context.context()
+        if tf.executing_eagerly() and context._initialized and not context._collective_leader:
+            raise errors.AlreadyInitializedError(
+                "HPUStrategy was made after TensorFlow's first operation, which fixes who the workers are: make it "
+                "right after load_habana_module(), before any tensor, variable or dataset, or restart the "
+                "notebook's kernel."
+            )
         super()._initialize_multi_worker(cluster_resolver)
         if tf.executing_eagerly():  # else there is no way yet to ask the other workers
             (launcher,) = self._cross_device_ops._launchers
@@ -34,7 +46,8 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
     communication_options: as for the base class. Where it gives no bytes_per_pack, gradients are reduced in buckets of
     HPU_COLLECTIVE_BUCKET_MB.
 
-    Raises errors.HabanaModuleError if the HPU cannot be loaded, ValueError if the cluster does not name this task.
+    Raises errors.HabanaModuleError if the HPU cannot be loaded, or an op has run before there are several workers;
+    ValueError if the cluster does not name this task.
     """
 
     def __init__(
@@ -47,6 +60,14 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
         multinode_helpers._setup_env_for_multinode()
         # The base class's own constructor would make an extension without HPUs.
         tf.distribute.Strategy.__init__(self, _Extended(self, cluster_resolver, _with_buckets(communication_options)))
+        processes = multinode_helpers.comm_size()
+        if processes > 1 and cluster_resolver is None and not os.environ.get("TF_CONFIG"):
+            _logger.warning(
+                "The launcher started %d processes, and TF_CONFIG is not set: this HPUStrategy has one worker, and "
+                "each process trains a model of its own. Set TF_CONFIG for each before the strategy is made, or start "
+                "them by `hpu run` (docs/distributed.md)",
+                processes,
+            )
 
 
 def _with_buckets(options: Any) -> Any:

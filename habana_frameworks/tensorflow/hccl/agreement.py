@@ -34,7 +34,10 @@ _NONE = -1
 def request(
     operation: Operation, count: int, dtype: tf.DType, op: ReduceOp | None = None, root: int = _NONE
 ) -> list[int]:
-    """Numbers that say what a rank asks for."""
+    """Numbers that say what a rank asks for. TypeError if `op` is no reduction."""
+    if op is not None and not isinstance(op, ReduceOp):
+        names = ", ".join(f"ReduceOp.{known.name}" for known in ReduceOp)
+        raise TypeError(f"{operation.value} reduces by one of {names}, not by {op!r}")
     reduction = _NONE if op is None else _REDUCTIONS.index(op)
     return [_OPERATIONS.index(operation), DTYPES.index(dtype), reduction, root, count]
 

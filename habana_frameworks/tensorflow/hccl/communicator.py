@@ -22,9 +22,11 @@ from tensorflow.python.ops import collective_ops
 UNIQUE_ID_BYTES = 16
 _TIMEOUT_SECONDS = 60.0
 _DEVICE = "/device:HPU:0"
-_JOB_ID = b"all ranks of job"
 # TensorFlow's strategies count theirs from 1.
 _FIRST_GROUP_KEY = 1 << 30
+
+# Of communicators of all processes, which all of them make in the same order.
+_worlds = itertools.count()
 
 _cluster_lock = threading.Lock()
 _strategy: HPUStrategy | None = None  # what made this process a worker; it watches the others
@@ -55,8 +57,12 @@ def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEO
 
 
 def init(*, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
-    """The communicator of all processes of the job, with the ranks of multinode_helpers. To be called once."""
-    return init_rank(multinode_helpers.comm_size(), _JOB_ID, multinode_helpers.comm_rank(), timeout=timeout)
+    """A communicator of all processes of the job, with the ranks of multinode_helpers. Waits for the others.
+
+    Raises HcclError if ranks are missing, or where only the launcher knows of them, not TF_CONFIG.
+    """
+    unique_id = b"all ranks" + next(_worlds).to_bytes(UNIQUE_ID_BYTES - 9, "big")
+    return init_rank(multinode_helpers.comm_size(), unique_id, multinode_helpers.comm_rank(), timeout=timeout)
 
 
 def _join_cluster() -> None:
@@ -65,8 +71,15 @@ def _join_cluster() -> None:
     library_loader.load_habana_module()
     with _cluster_lock:
         alone = multinode_helpers.comm_size() == 1
-        if not alone and not eager_context.context()._collective_leader and _strategy is None:
-            _strategy = HPUStrategy()
+        if alone or eager_context.context()._collective_leader or _strategy is not None:
+            return
+        strategy = HPUStrategy()
+        if strategy.num_replicas_in_sync == 1:
+            raise HcclError(
+                f"the launcher started {multinode_helpers.comm_size()} processes, and TF_CONFIG, by which they find "
+                "each other, does not name them: set it for each, or start them by `hpu run` (docs/distributed.md)"
+            )
+        _strategy = strategy
 
 
 @dataclasses.dataclass
