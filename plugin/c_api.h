@@ -161,6 +161,10 @@ HPU_EXPORT int32_t hpu_communicator_id(hpu_buffer* out);
 HPU_EXPORT int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size,
                                          const char* names, int32_t in_calling_order, hpu_buffer* message);
 
+// Gives Horovod's op that writes into variables a kernel, once Horovod's library is loaded; nothing before. Thread
+// safe.
+HPU_EXPORT void hpu_horovod_loaded(void);
+
 // --- device server ---
 
 typedef struct hpu_serve_options {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from habana_frameworks.tensorflow import (
+    _c_api,
     _gloo_rendezvous,
     _launchers,
     errors,
@@ -32,6 +33,8 @@ def start(basics: Any, init: Callable[..., None], *args: Any, **kwargs: Any) -> 
         return
     if flags.autoload():
         _load()
+    if library_loader.is_loaded():
+        register_kernel()
     if _is_elastic():
         init(basics, *args, **kwargs)
         return
@@ -55,6 +58,13 @@ def _load() -> None:
         library_loader.load_habana_module()
     except errors.HabanaModuleError as error:
         raise type(error)(f"{error} (hvd.init() loads the HPU's module; HPU_AUTOLOAD=0 goes without.)") from error
+
+
+def register_kernel() -> None:
+    """The HPU's, for an op that there is only once Horovod was imported. Does nothing before."""
+    register = _c_api.function(library_loader.plugin(), "hpu_horovod_loaded")
+    register.restype = None
+    register()
 
 
 def check_if_started() -> None:

@@ -96,6 +96,7 @@ def _join_horovod() -> None:
     from habana_frameworks.tensorflow import horovod_start  # which asks this module for more
 
     _hpu_import_hook.install()
+    horovod_start.register_kernel()
     horovod_start.check_if_started()
 
 

@@ -16,6 +16,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import load_op_library, statistics, sysconfig
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU
+from tests.support.processes import run
 
 pytestmark = [
     pytest.mark.usefixtures("hpu"),
@@ -27,13 +28,19 @@ HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def custom_div(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The example's ops."""
+def custom_div_library(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """What the example's CMake file builds."""
     build = tmp_path_factory.mktemp("custom_op")
     configure = ["cmake", "-S", str(EXAMPLE), "-B", str(build), "-DCMAKE_BUILD_TYPE=Debug"]
     subprocess.run([*configure, f"-DPython3_EXECUTABLE={sys.executable}"], check=True, timeout=120)
     subprocess.run(["cmake", "--build", str(build)], check=True, timeout=240)
-    return load_op_library(build / "libhpu_custom_div_op.so")
+    return build / "libhpu_custom_div_op.so"
+
+
+@pytest.fixture(scope="module")
+def custom_div(custom_div_library: pathlib.Path) -> Any:
+    """The example's ops."""
+    return load_op_library(custom_div_library)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +85,13 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
     assert tf.cast(square, tf.float32).numpy().tolist() == [[45.5, 4.0], [2.0, 0.25]]
     (cluster,) = statistics.get().launched_clusters
     assert cluster.ops >= 3 and cluster.launches == 2 and cluster.fallbacks == 0, "the op joined its neighbours"
+
+
+def test_the_example_says_nothing_but_its_result(custom_div_library: pathlib.Path) -> None:
+    """TensorFlow checks all kernels whenever a library comes."""
+    done = run([sys.executable, str(EXAMPLE / "custom_div.py"), str(custom_div_library)])
+    assert done.stdout.startswith("1456 / 32.0000 = 45.5") and "HPU:0" in done.stdout
+    assert "unknown op" not in done.stderr, done.stderr
 
 
 def test_gradient(custom_div: Any) -> None:

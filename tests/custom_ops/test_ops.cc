@@ -47,8 +47,8 @@ struct WrongShape : habana::BaseFunctor {
   }
 };
 
-// One input, two outputs of its shape, a parameter.
-struct TwoOutputs : habana::BaseFunctor {
+// One input, two outputs of its shape, a parameter; a class, whose members are private.
+class TwoOutputs : public habana::BaseFunctor {
   void DefineNode(habana::HpuKernelContext* context) override {
     habana::TensorInfo x;
     OP_REQUIRES_OK(context, context->InputInfo(0, x));

@@ -43,7 +43,7 @@ class HpuKernel final : public HpuKernelBase {
   using HpuKernelBase::HpuKernelBase;
   void Define(HpuKernelContext* context) const override {
     Functor functor;
-    functor.DefineNode(context);
+    static_cast<BaseFunctor&>(functor).DefineNode(context);  // which may be private in a class
   }
 };
 
