@@ -115,6 +115,10 @@ def _average_pool(size: int, strides: int) -> Callable[[tf.Tensor], tf.Tensor]:
     return lambda x: tf.nn.avg_pool2d(x, size, strides, "SAME")
 
 
+def _resize(method: str, image: Shape, out: Shape) -> Iterator[OpCase]:
+    return _gradients(f"resize {method}", lambda x: tf.image.resize(x, out[1:3], method), image, out)
+
+
 def cases() -> list[OpCase]:
     matrix = (2048, 512)
     return [
@@ -137,6 +141,11 @@ def cases() -> list[OpCase]:
         *_gradients("max pool 2x2/2", _max_pool(2, 2), (32, 28, 28, 16), (32, 14, 14, 16)),
         *_gradients("average pool 3x3/1", _average_pool(3, 1), (8, 24, 24, 64), (8, 24, 24, 64)),
         *_gradients("average pool 2x2/2", _average_pool(2, 2), (8, 48, 48, 64), (8, 24, 24, 64)),
+        *_resize("bilinear", (8, 24, 24, 64), (8, 48, 48, 64)),
+        *_resize("bilinear", (8, 96, 96, 3), (8, 224, 224, 3)),
+        *_resize("bilinear", (8, 96, 96, 3), (8, 40, 40, 3)),
+        *_resize("bicubic", (8, 24, 24, 64), (8, 48, 48, 64)),
+        *_resize("nearest", (8, 24, 24, 64), (8, 48, 48, 64)),
         OpCase("batch norm", _batch_norm, ((8, 24, 24, 256), (256,), (256,))),
         OpCase("batch norm and gradient", _batch_norm_gradient, ((8, 24, 24, 256), (256,), (256,), (8, 24, 24, 256))),
         *_gradients("layer norm", _layer_norm, matrix, matrix),

@@ -3,7 +3,8 @@
 // TensorFlow's lowering of ResizeBilinear gives wrong numbers where an image becomes three times as large in one
 // direction and larger in the other (8 x 8 to 16 x 24), nearest neighbours have a lowering without a gradient, and
 // bicubic interpolation has none. Here an image is multiplied by a matrix for each of the two directions, and a
-// gradient by the same ones transposed. An infinite pixel hence spoils its row and column, not only what is near it.
+// gradient by the same ones transposed. By XLA's own products, an infinite pixel hence spoils its row and column, not
+// only what is near it; the emulator's kernel (sparse_product) adds what counts alone.
 #include <cstdint>
 #include <string>
 #include <vector>

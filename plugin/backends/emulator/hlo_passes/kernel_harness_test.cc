@@ -12,6 +12,7 @@
 #include "plugin/cts/fixture.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
+#include "xla/layout_util.h"
 #include "xla/service/batchnorm_expander.h"
 #include "xla/service/compiler.h"
 #include "xla/service/dynamic_dimension_inference.h"
@@ -57,7 +58,9 @@ std::string Evaluate(const xla::XlaComputation& computation, const std::vector<x
   xla::HloEvaluator evaluator;
   auto dynamic_dimensions = xla::DynamicDimensionInference::Run(module.get()).value();
   evaluator.set_dynamic_dimension_inference(&dynamic_dimensions);
-  return BytesOf(evaluator.Evaluate(*module, pointers).value().DecomposeTuple()[0]);
+  const xla::Literal result = std::move(evaluator.Evaluate(*module, pointers).value().DecomposeTuple()[0]);
+  // It may give the result of a transposition in the order of the operand.
+  return BytesOf(result.Relayout(xla::LayoutUtil::GetDefaultLayoutForShape(result.shape())));
 }
 
 xla::PrimitiveType TypeOf(const xla::XlaComputation& computation) {

@@ -12,6 +12,7 @@
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 #include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
+#include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/service/hlo_dce.h"
 
@@ -22,6 +23,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
+  HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   // TensorFlow's kernels choose their code, and with it their numbers, by the processor.
   if (!IsTargetGeneric()) {
     HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));

@@ -1,0 +1,169 @@
+#include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "plugin/backends/emulator/kernels/sparse_product.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/hlo/evaluator/hlo_evaluator.h"
+#include "xla/literal.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+// Below, a call costs as much as it saves.
+constexpr int64_t kLeastElements = 4096;
+// What the evaluator computes in a fraction of a second, and a recipe can hold.
+constexpr int64_t kMostElements = 1 << 18;
+constexpr int64_t kMostEntries = 1 << 14;
+
+bool IsCheapToEvaluate(const HloInstruction* instruction) {
+  if (!instruction->shape().IsArray() || xla::ShapeUtil::ElementsIn(instruction->shape()) > kMostElements) return false;
+  switch (instruction->opcode()) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConstant:
+    case HloOpcode::kIota:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReshape:
+    case HloOpcode::kTranspose:
+      return true;
+    default:
+      return instruction->IsElementwise() && instruction->operand_count() > 0;
+  }
+}
+
+bool IsConstant(HloInstruction* value) {
+  absl::flat_hash_set<const HloInstruction*> visited = {value};
+  std::vector<const HloInstruction*> unvisited = {value};
+  while (!unvisited.empty()) {
+    const HloInstruction* instruction = unvisited.back();
+    unvisited.pop_back();
+    if (!IsCheapToEvaluate(instruction)) return false;
+    for (const HloInstruction* operand : instruction->operands()) {
+      if (visited.insert(operand).second) unvisited.push_back(operand);
+    }
+  }
+  return true;
+}
+
+// By the dimension that stays; its rows are none if the matrix is not sparse.
+SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
+  const int64_t to = matrix.shape().dimensions(1 - contracted), from = matrix.shape().dimensions(contracted);
+  SparseMatrix sparse;
+  sparse.rows.resize(to);
+  int64_t entries = 0;
+  for (int64_t row = 0; row < to; ++row) {
+    for (int64_t column = 0; column < from; ++column) {
+      const float weight = contracted == 1 ? matrix.Get<float>({row, column}) : matrix.Get<float>({column, row});
+      if (weight == 0) continue;
+      sparse.rows[row].push_back({column, weight});
+      ++entries;
+    }
+  }
+  if (entries > kMostEntries || 2 * entries > to * from) sparse.rows.clear();
+  return sparse;
+}
+
+// A product of a matrix with one dimension of an array, which stays where it is.
+struct Product {
+  HloInstruction* matrix;
+  int64_t contracted;  // of the matrix's dimensions
+  HloInstruction* array;
+  int64_t dimension;  // of the array's
+};
+
+bool IsFloat32(const HloInstruction* value) {
+  return IsFloatArray(value->shape()) && value->shape().element_type() == xla::F32;
+}
+
+std::optional<Product> ProductOf(HloInstruction* dot) {
+  const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
+  HloInstruction *matrix = dot->mutable_operand(0), *array = dot->mutable_operand(1);
+  if (!IsFloat32(dot) || !IsFloat32(matrix) || !IsFloat32(array) || matrix->shape().rank() != 2 ||
+      numbers.lhs_batch_dimensions_size() != 0 || numbers.lhs_contracting_dimensions_size() != 1 ||
+      !IsConstant(matrix)) {
+    return std::nullopt;
+  }
+  return Product{matrix, numbers.lhs_contracting_dimensions(0), array, numbers.rhs_contracting_dimensions(0)};
+}
+
+// True if the product's first dimension comes to lie at `dimension`, and the others keep their order.
+bool PutsBack(const HloInstruction* transpose, int64_t dimension) {
+  for (int64_t i = 0; i < transpose->shape().rank(); ++i) {
+    const int64_t from = i < dimension ? i + 1 : i == dimension ? 0 : i;
+    if (transpose->dimensions(i) != from) return false;
+  }
+  return true;
+}
+
+std::optional<Product> ProductBehind(HloInstruction* value) {
+  HloInstruction* dot = value->opcode() == HloOpcode::kTranspose ? value->mutable_operand(0) : value;
+  if (dot->opcode() != HloOpcode::kDot || (dot != value && dot->user_count() != 1)) return std::nullopt;
+  const std::optional<Product> product = ProductOf(dot);
+  if (!product.has_value()) return std::nullopt;
+  const bool stays = dot == value ? product->dimension == 0 : PutsBack(value, product->dimension);
+  return stays ? product : std::nullopt;
+}
+
+absl::StatusOr<SparseMatrix> MatrixOf(const Product& product) {
+  HPU_ASSIGN_OR_RETURN(
+      const xla::Literal matrix,
+      xla::HloEvaluator().Evaluate(product.matrix, /*recursively_evaluate_nonconstant_operands=*/true));
+  return EntriesOf(matrix, product.contracted);
+}
+
+// True if a product with the next dimension is all that the value, a product with this one, is for: one kernel computes
+// both.
+absl::StatusOr<bool> IsPartOfNext(HloInstruction* value, int64_t dimension) {
+  if (value->user_count() != 1 || value->users()[0]->user_count() != 1) return false;
+  const std::optional<Product> next = ProductBehind(value->users()[0]->users()[0]);
+  if (!next.has_value() || next->array != value || next->dimension != dimension + 1) return false;
+  HPU_ASSIGN_OR_RETURN(const SparseMatrix matrix, MatrixOf(*next));
+  return !matrix.rows.empty();
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* value, KernelCalls* calls) {
+  const std::optional<Product> last = ProductBehind(value);
+  if (!last.has_value() || xla::ShapeUtil::ElementsIn(value->shape()) < kLeastElements) return nullptr;
+  const int64_t dimension = last->dimension;
+  HPU_ASSIGN_OR_RETURN(const bool is_part, IsPartOfNext(value, dimension));
+  if (is_part) return nullptr;
+  HPU_ASSIGN_OR_RETURN(SparseMatrix matrix, MatrixOf(*last));
+  if (matrix.rows.empty()) return nullptr;
+
+  HloInstruction* array = last->array;
+  SparseProduct kernel;
+  const std::optional<Product> first = array->user_count() == 1 ? ProductBehind(array) : std::nullopt;
+  if (first.has_value() && first->dimension + 1 == dimension) {
+    HPU_ASSIGN_OR_RETURN(kernel.vertical, MatrixOf(*first));
+    if (!kernel.vertical.rows.empty()) array = first->array;
+  }
+  const xla::Shape& shape = array->shape();
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    const bool is_height = i == dimension - 1 && !kernel.vertical.rows.empty();
+    (is_height        ? kernel.height
+     : i < dimension  ? kernel.outer
+     : i == dimension ? kernel.width
+                      : kernel.inner) *= shape.dimensions(i);
+  }
+  kernel.horizontal = std::move(matrix);
+  return calls->Add(kernel.Spec(), {array}, value->shape());
+}
+
+}  // namespace
+
+absl::Status UseSparseProductKernels(xla::HloModule* module, KernelCalls* calls) {
+  const auto kernel_of = [calls](HloInstruction* value) { return KernelOf(value, calls); };
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kTranspose, kernel_of));
+  return ReplaceAll(module, HloOpcode::kDot, kernel_of);
+}
+
+}  // namespace hpu::emulator
