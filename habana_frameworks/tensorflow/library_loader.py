@@ -47,16 +47,24 @@ class _LazyOps:
     @property
     def ops(self) -> types.ModuleType:
         """The module of wrappers itself."""
-        assert self._module is not None, "looking for ops, but habana module seems not to be loaded yet"
-        return self._module
+        return self._loaded("ops")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        assert self._module is not None, f"looking for {name}, but habana module seems not to be loaded yet"
+        module = self._loaded(name)
         if name in _COMPOSED:
             return getattr(importlib.import_module(_COMPOSED[name]), name)
-        return getattr(self._module, name)
+        try:
+            return getattr(module, name)
+        except AttributeError:
+            raise AttributeError(f"habana_ops has no {name}; dir(habana_ops) lists what it has") from None
+
+    def _loaded(self, wanted: str) -> types.ModuleType:
+        assert self._module is not None, (
+            f"looking for {wanted}, but habana module seems not to be loaded yet: call load_habana_module() before"
+        )
+        return self._module
 
     def __dir__(self) -> list[str]:
         return ["ops", *((*dir(self._module), *_COMPOSED) if self._module else ())]

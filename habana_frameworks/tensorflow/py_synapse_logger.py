@@ -64,7 +64,10 @@ class _SynapseLogger:
         if name == "file_name":
             self.base = value
         elif name == "category_mask":
-            self.category_mask = int(value, 0)
+            try:
+                self.category_mask = int(value, 0)
+            except ValueError:
+                raise ValueError(f"category_mask={value}: must be a number, as 0x3") from None
         else:
             raise ValueError(f"the synapse logger has no command {name}=…; it has file_name and category_mask")
 

@@ -221,10 +221,10 @@ class TensorBoardHook(tf.compat.v1.train.SessionRunHook):
     """Profiles the steps from a to b of a session (`profile_steps="a,b"`, counted from 1) into `output_dir`."""
 
     def __init__(self, output_dir: str = "", profile_steps: str = "") -> None:
-        bounds = [int(part) for part in profile_steps.split(",") if part]
-        if bounds and (len(bounds) != 2 or bounds[0] > bounds[1]):
-            raise ValueError(f'profile_steps is "{profile_steps}": must be "first,last"')
-        self._bounds = bounds
+        parts = [part.strip() for part in profile_steps.split(",") if part]
+        self._bounds = [int(part) for part in parts if part.isdecimal()]
+        if parts and (len(parts) != 2 or len(self._bounds) != 2 or self._bounds[0] > self._bounds[1]):
+            raise ValueError(f'profile_steps is "{profile_steps}": must be "first,last", two numbers of steps')
         self._output_dir = output_dir or "."
         self._step = 0
         self._profiling = False

@@ -91,14 +91,16 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
         py_synapse_logger.start_hw_profile()
         (tf.ones([3]) * 2.0).numpy()
         py_synapse_logger.stop_hw_profile()
-        try:
-            py_synapse_logger.command("enabel")
-        except ValueError as error:
-            print(error)
+        for wrong in ("enabel", "category_mask=two"):
+            try:
+                py_synapse_logger.command(wrong)
+            except ValueError as error:
+                print(error)
     """
     commands = "stop_data_capture:file_name=mine"
     done = run_python(code, cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands})
     assert "no command enabel; it has enable," in done.stdout
+    assert "category_mask=two: must be a number, as 0x3" in done.stdout
     marks = traces.of_lane(traces.read_chrome(tmp_path / "mine.json"), "Marks")
     assert [mark.name for mark in marks] == ["here", '{"ref": "loss", "type": "float", "values": [0.5]}']
     assert (tmp_path / "default_profiling.json").exists()

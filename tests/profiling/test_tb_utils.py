@@ -90,5 +90,6 @@ def test_summary_and_hparams_v1(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
     assert tb_utils._parameters({"data_type": "fp16"})["precision"] == "fp16"
     tb_utils.write_hparams_v1(tmp_path / "hparams", {"rate": 0.1})
     assert "_hparams_/session_start_info" in written(tmp_path / "hparams")
-    with pytest.raises(ValueError, match="first,last"):
-        tb_utils.TensorBoardHook(profile_steps="5,2")
+    for steps in ("5,2", "1", "1,b"):
+        with pytest.raises(ValueError, match="first,last"):
+            tb_utils.TensorBoardHook(profile_steps=steps)

@@ -58,6 +58,6 @@ def test_ops_before_loading() -> None:
         assert "ops" in dir(habana_ops)
     """
     assert run_python(code).stdout.splitlines() == [
-        "looking for habana_launch, but habana module seems not to be loaded yet",
-        "looking for ops, but habana module seems not to be loaded yet",
+        f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() before"
+        for name in ("habana_launch", "ops")
     ]

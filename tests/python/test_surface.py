@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from tests.support.processes import run_python
+import builtins
+import importlib
+import re
+
+from tests.support.processes import ROOT, run_python
 
 PACKAGE = "habana_frameworks.tensorflow"
-# What docs/python.md lists, by module; "" is the package itself.
+# What programs for Gaudi call, by module; "" is the package itself.
 NAMES = {
     "": "load_habana_module load_op_library habana_ops HabanaEstimator sysconfig __version__",
     "distribute": "HPUStrategy",
@@ -15,7 +19,10 @@ NAMES = {
     ),
     "habana_estimator": "HabanaEstimator",
     "horovod_helpers": ("hvd Framework hvd_init hvd_size hvd_rank hvd_local_size horovod_enabled hvd_rank_prefix"),
-    "hccl": "",
+    "hccl": (
+        "init init_rank get_unique_id all_reduce reduce reduce_scatter all_gather broadcast all_to_all send receive "
+        "group barrier ReduceOp HcclError"
+    ),
     "hw_profiler_helpers": "append_param SynapseLoggerHook",
     "lib_utils": "libraries_location get_includes_location mandatory_libraries",
     "library_loader": "load_habana_module load_op_library habana_ops",
@@ -70,5 +77,22 @@ def test_what_programs_do_first_is_as_it_was() -> None:
         assert habana_device.get_type() == "GAUDI"
         assert htf.habana_ops is habana_ops and callable(habana_ops.habana_layer_norm)
         assert callable(habana_ops.pyramid_roi_align) and "pyramid_roi_align" in dir(habana_ops)
+        try:
+            habana_ops.habana_correlation
+        except AttributeError as error:
+            assert "habana_ops has no habana_correlation" in str(error), error
     """
     assert run_python(program, {"HPU_DEVICE_TYPE": "GAUDI"}).stdout == ""
+
+
+def test_the_page_names_what_there_is() -> None:
+    """docs/python.md: each module of its table, and each name with it."""
+    table = (ROOT / "docs" / "python.md").read_text().split("## Modules")[1].split("##")[0]
+    rows = dict(re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE))
+    del rows["`habana_ops`"]  # no module
+    assert len(rows) > 20
+    package = importlib.import_module(PACKAGE)
+    for named, text in rows.items():
+        modules = [importlib.import_module(f"{PACKAGE}.{name}") for name in re.findall(r"`(.*?)`", named)]
+        for name in re.findall(r"`(\w+)(?:\(.*?\))?`", text):
+            assert any(hasattr(known, name) for known in (*modules, package, builtins)), f"{named}: {name}"
