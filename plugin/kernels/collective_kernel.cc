@@ -102,7 +102,9 @@ class Run {
     // The first form of CollectiveBcastRecv takes nothing.
     const uint64_t bytes = inputs_.empty() ? 0 : inputs_[0].TotalBytes();
     traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), bytes);
-    watch_ = CollectiveWatch::Get().Begin(*context_, receives ? nullptr : &inputs_[0]);
+    CollectiveWatch::Wait wait;
+    wait.data = receives ? nullptr : &inputs_[0];
+    watch_ = CollectiveWatch::Get().Begin(*context_, std::move(wait));
     call_ = std::make_unique<ExchangeCall>(context_, kernel_, cpu, host->runner(), std::move(inputs_));
     call_->Start([this] { CopyOutputs(); });
     return absl::OkStatus();

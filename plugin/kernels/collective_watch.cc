@@ -33,22 +33,22 @@ std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Ten
 // Asks every member whether it is up, and says it once all have answered or had time to.
 class Question {
  public:
-  Question(std::string text, RefCountPtr<CollectiveExecutor> executor, tensorflow::CollGroupParams group)
+  Question(std::string text, RefCountPtr<CollectiveExecutor> executor, std::vector<GroupMember> members)
       : text_(std::move(text)),
         executor_(std::move(executor)),
-        group_(std::move(group)),
-        answers_(group_.members.size()) {}
+        members_(std::move(members)),
+        answers_(members_.size()) {}
 
   // Deletes this object at the end.
   void Ask() {
-    missing_ = static_cast<int>(group_.members.size()) + 1;
-    for (size_t i = 0; i < group_.members.size(); ++i) {
-      if (group_.members[i].is_local || executor_->remote_access() == nullptr) {
+    missing_ = static_cast<int>(members_.size()) + 1;
+    for (size_t i = 0; i < members_.size(); ++i) {
+      if (members_[i].is_local || executor_->remote_access() == nullptr) {
         Answer(i, "this process");
         continue;
       }
       executor_->remote_access()->CheckPeerHealth(
-          group_.members[i].task, kAnswerMilliseconds, [this, i](const absl::Status& status) {
+          members_[i].task, kAnswerMilliseconds, [this, i](const absl::Status& status) {
             Answer(i, status.ok() ? "is up" : absl::StrCat("does not answer: ", status.message()));
           });
     }
@@ -57,7 +57,7 @@ class Question {
 
  private:
   void Answer(size_t member, std::string answer) {
-    answers_[member] = absl::StrCat("rank ", member, " (", group_.members[member].task, ") ", answer);
+    answers_[member] = absl::StrCat("rank ", member, " (", members_[member].task, ") ", answer);
     Answered();
   }
 
@@ -70,7 +70,7 @@ class Question {
 
   const std::string text_;
   const RefCountPtr<CollectiveExecutor> executor_;
-  const tensorflow::CollGroupParams group_;
+  const std::vector<GroupMember> members_;
   std::vector<std::string> answers_;  // each written by one callback
   std::atomic<int> missing_{0};
 };
@@ -92,22 +92,21 @@ CollectiveWatch& CollectiveWatch::Get() {
 
 CollectiveWatch::Entry::~Entry() { CollectiveWatch::Get().End(id_); }
 
-std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKernelContext& context,
-                                                               const tensorflow::Tensor* data, float timeout_s,
-                                                               std::function<void()> give_up) {
+std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKernelContext& context, Wait wait) {
   const int64_t limit = flags::CollectiveStallS();
-  if ((limit <= 0 && timeout_s <= 0) || context.collective_executor() == nullptr) return nullptr;
+  if ((limit <= 0 && wait.timeout_s <= 0) || context.collective_executor() == nullptr) return nullptr;
   Waiting waiting;
-  waiting.operation = Describe(context, data);
+  waiting.operation = Describe(context, wait.data);
   waiting.group_key = KeyOf(context, "group_key");
+  waiting.members = wait.members;
   context.collective_executor()->Ref();
   waiting.executor.reset(context.collective_executor());
   waiting.start = absl::Now();
   waiting.limit = absl::Seconds(limit);
   waiting.said = limit <= 0;
-  if (timeout_s > 0) {
-    waiting.timeout = absl::Seconds(timeout_s);
-    waiting.give_up = std::move(give_up);
+  if (wait.timeout_s > 0) {
+    waiting.timeout = absl::Seconds(wait.timeout_s);
+    waiting.give_up = std::move(wait.give_up);
   }
   absl::MutexLock lock(&mutex_);
   waiting_.emplace(next_id_, std::move(waiting));
@@ -138,6 +137,7 @@ void CollectiveWatch::Loop() {
       Waiting copy;
       copy.operation = waiting.operation;
       copy.group_key = waiting.group_key;
+      copy.members = waiting.members;
       copy.limit = waiting.limit;
       waiting.executor->Ref();
       copy.executor.reset(waiting.executor.get());
@@ -153,9 +153,14 @@ void CollectiveWatch::Loop() {
 void CollectiveWatch::Say(Waiting waiting) {
   const std::string text = absl::StrCat(waiting.operation, " has waited ", absl::FormatDuration(waiting.limit),
                                         " for other workers (HPU_COLLECTIVE_STALL_S).");
+  std::vector<GroupMember> members;
   tensorflow::CollGroupParams group;
-  const absl::Status known = waiting.executor->LookupGroup(waiting.group_key, &group);
-  if (known.ok()) return (new Question(text, std::move(waiting.executor), std::move(group)))->Ask();
+  if (waiting.members != nullptr) {
+    members = *waiting.members;
+  } else if (waiting.executor->LookupGroup(waiting.group_key, &group).ok()) {
+    for (const auto& member : group.members) members.push_back({member.task, member.is_local});
+  }
+  if (!members.empty()) return (new Question(text, std::move(waiting.executor), std::move(members)))->Ask();
   LOG(WARNING) << text << " Not all workers of its group have begun a collective operation yet.";
   HPU_LOG(kKernels, kWarning) << text << " Not all workers of its group have begun a collective operation yet.";
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -20,6 +21,12 @@ namespace hpu {
 
 // A key of a collective op: an input of the second form of these ops, an attribute of the first.
 int KeyOf(tensorflow::OpKernelContext& context, const char* name);
+
+// A rank of a group.
+struct GroupMember {
+  std::string task;
+  bool is_local = false;  // this process's
+};
 
 // Warns once of each operation that takes longer than HPU_COLLECTIVE_STALL_S. Its thread starts with the first
 // operation and sleeps while there is none. Thread safe; never destroyed.
@@ -38,16 +45,25 @@ class CollectiveWatch {
     const int64_t id_;
   };
 
-  // The kernel in `context` waits for others until the entry goes; `data`, which may be null, is what it gives them.
-  // After `timeout_s` seconds, unless that is 0, `give_up` runs, on a thread of the watch, which holds its lock. Null
-  // if there is nothing to watch: no timeout, and HPU_COLLECTIVE_STALL_S is 0.
-  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data,
-                               float timeout_s = 0, std::function<void()> give_up = nullptr);
+  // What a kernel waits for. `data`: what it gives the others, or null. `members`: the group, which lives as long as
+  // the process; null where TensorFlow knows it. After `timeout_s` seconds, unless that is 0, `give_up` runs, on a
+  // thread of the watch, which holds its lock.
+  struct Wait {
+    const tensorflow::Tensor* data = nullptr;
+    const std::vector<GroupMember>* members = nullptr;
+    float timeout_s = 0;
+    std::function<void()> give_up;
+  };
+
+  // The kernel in `context` waits until the entry goes. Null if there is nothing to watch: no timeout, and
+  // HPU_COLLECTIVE_STALL_S is 0.
+  std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, Wait wait);
 
  private:
   struct Waiting {
     std::string operation;
     int group_key = 0;
+    const std::vector<GroupMember>* members = nullptr;
     tensorflow::core::RefCountPtr<tensorflow::CollectiveExecutor> executor;
     absl::Time start;
     absl::Duration limit;

@@ -148,11 +148,15 @@ class Exchange {
         return End(absl::CancelledError("the step was cancelled"));
       }
     }
-    const Tensor* data = Reads() ? &context_->input(0) : nullptr;
-    watch_ = CollectiveWatch::Get().Begin(*context_, data, op_.timeout_s, [group = group_, late = late_] {
+    CollectiveWatch::Wait wait;
+    wait.data = Reads() ? &context_->input(0) : nullptr;
+    wait.members = &group_->members();
+    wait.timeout_s = op_.timeout_s;
+    wait.give_up = [group = group_, late = late_] {
       *late = true;
       group->Abort();
-    });
+    };
+    watch_ = CollectiveWatch::Get().Begin(*context_, std::move(wait));
     traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), context_->mutable_output(0)->TotalBytes());
     const absl::Status queued = group_->Queue(operation_, [this](absl::Status status) { End(std::move(status)); });
     if (!queued.ok()) End(queued);

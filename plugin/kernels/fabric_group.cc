@@ -36,13 +36,19 @@ tsl::thread::ThreadPool& Completions() {
 
 }  // namespace
 
-absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names,
+absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                                bool in_calling_order) {
   if (Find(group_key) != nullptr) return absl::AlreadyExistsError(absl::StrCat("group ", group_key, " has joined"));
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
   TF_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
-  auto* group = new FabricGroup(device, std::move(communicator), std::move(stream), std::move(names), in_calling_order);
+  std::vector<GroupMember> members;
+  for (std::string& task : tasks) {
+    const bool is_local = static_cast<int>(members.size()) == options.rank;
+    members.push_back({std::move(task), is_local});
+  }
+  auto* group =
+      new FabricGroup(device, std::move(communicator), std::move(stream), std::move(members), in_calling_order);
   Groups& groups = AllGroups();
   std::lock_guard<std::mutex> lock(groups.mutex);
   groups.by_key[group_key] = group;
@@ -112,9 +118,9 @@ absl::Status FabricGroup::Start(const FabricOperation& operation) {
 absl::Status FabricGroup::WithNames(const absl::Status& status) const {
   if (!absl::IsCancelled(status)) return status;
   std::string message(status.message());
-  for (size_t rank = 0; rank < names_.size(); ++rank) {
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
     if (absl::StrContains(status.message(), absl::StrCat("rank ", rank, " "))) {
-      absl::StrAppend(&message, "; rank ", rank, " is ", names_[rank]);
+      absl::StrAppend(&message, "; rank ", rank, " is ", members_[rank].task);
     }
   }
   return absl::UnavailableError(message);

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "plugin/device/process_device.h"
 #include "plugin/hal/communicator.h"
+#include "plugin/kernels/collective_watch.h"
 
 namespace hpu {
 
@@ -35,9 +36,9 @@ struct FabricOperation {
 class FabricGroup {
  public:
   // Makes the group of TensorFlow's key. All its ranks call this, with the same id; ranks are TensorFlow's, and
-  // `names` those of their tasks. `in_calling_order`: all ranks issue all of the group's operations eagerly, in one
+  // `tasks` have their names. `in_calling_order`: all ranks issue all of the group's operations eagerly, in one
   // order. AlreadyExists if it is there.
-  static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> names,
+  static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                            bool in_calling_order);
   // Null if there is none.
   static FabricGroup* Find(int group_key);
@@ -45,6 +46,8 @@ class FabricGroup {
   static bool Any();
 
   int size() const { return communicator_->size(); }
+  // By rank.
+  const std::vector<GroupMember>& members() const { return members_; }
   // Whether it broadcasts: where a broadcast's ends may lie in different graphs, no order of the graph's is theirs.
   bool Broadcasts() const { return in_calling_order_; }
   // Queues it. `done` runs on a thread of the plugin when it has ended, unless an error is returned. Unavailable names
@@ -55,11 +58,11 @@ class FabricGroup {
 
  private:
   FabricGroup(ProcessDevice* device, std::unique_ptr<hal::Communicator> communicator,
-              std::unique_ptr<hal::Stream> stream, std::vector<std::string> names, bool in_calling_order)
+              std::unique_ptr<hal::Stream> stream, std::vector<GroupMember> members, bool in_calling_order)
       : device_(device),
         communicator_(std::move(communicator)),
         stream_(std::move(stream)),
-        names_(std::move(names)),
+        members_(std::move(members)),
         in_calling_order_(in_calling_order) {}
 
   absl::Status Order(const FabricOperation& operation);
@@ -70,7 +73,7 @@ class FabricGroup {
   ProcessDevice* const device_;
   const std::unique_ptr<hal::Communicator> communicator_;
   const std::unique_ptr<hal::Stream> stream_;
-  const std::vector<std::string> names_;  // by rank
+  const std::vector<GroupMember> members_;
   const bool in_calling_order_;
   std::mutex mutex_;  // one operation is queued at a time
 };

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from habana_frameworks.tensorflow.monitor import server as device_server
-from tests.distribute.jobs import run_job
+from tests.distribute.jobs import Backend, environment_of, run_job
 from tests.remote.servers import Server
 from tests.support.processes import ROOT, run
 
@@ -131,7 +131,8 @@ def test_the_lost_worker_is_the_leader(tmp_path: pathlib.Path) -> None:
     check_error(tmp_path, 0, 1)
 
 
-def test_a_stall_is_explained(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("backend", list(Backend), ids=lambda backend: backend.name)
+def test_a_stall_is_explained(backend: Backend, tmp_path: pathlib.Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(
         textwrap.dedent("""
@@ -158,7 +159,8 @@ def test_a_stall_is_explained(tmp_path: pathlib.Path) -> None:
     )
     logs = {"HABANA_LOGS": str(tmp_path / "logs"), "LOG_LEVEL_KERNELS": "3"}
     environment = {"HPU_COLLECTIVE_STALL_S": "1", "TF_CPP_MIN_LOG_LEVEL": "1", **logs}
-    result = run_job(2, script, str(tmp_path / "logs"), environment=environment)
+    with environment_of(backend, tmp_path) as variables:
+        result = run_job(2, script, str(tmp_path / "logs"), environment={**environment, **variables})
     # Where the machine is busy, the first step may wait for long, too.
     (line,) = [line for line in result.output.splitlines() if "(CollectiveReduceV2 of float[9], group " in line]
     assert line.startswith("[0] ")

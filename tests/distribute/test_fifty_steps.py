@@ -27,7 +27,7 @@ CASES = ("cnn-fit", "cnn-loop", "transformer-fit", "transformer-loop", "normed-f
 ROUNDED = ("cnn-loop", "transformer-fit", "normed-fit")
 CONVERSION = {"TF_BF16_CONVERSION": "full"}
 STEPS = ("--steps", "50")
-STARTS = (Start.HPU_RUN, Start.MPIRUN_GLOO, Start.MULTIPROCESSING)
+STARTS = (Start.HPU_RUN, Start.MPIRUN_GLOO, Start.HOROVODRUN, Start.MULTIPROCESSING)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def train_by(
     """Trains so many workers: what each came to, by case."""
     with environment_of(backend, directory) as variables, ports.reserved(count) as numbers:
         arguments = ["--out", str(directory), *STEPS]
-        if start is Start.MPIRUN_GLOO:
+        if start in (Start.MPIRUN_GLOO, Start.HOROVODRUN):
             arguments += ["--addresses", ",".join(f"127.0.0.1:{number}" for number in numbers)]
         run_program(
             directory,
