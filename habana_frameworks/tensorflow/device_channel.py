@@ -11,6 +11,7 @@ from typing import Any
 from habana_frameworks.tensorflow import flags
 
 _SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
+_MOST_PORT = 65535
 
 
 def is_address(backend: str) -> bool:
@@ -23,13 +24,28 @@ def target(backend: str) -> str:
     return backend.removeprefix(_SCHEMES[backend.partition(":")[0]])
 
 
+def check_address(address: str) -> None:
+    """Raises ValueError unless it is "unix:/path" or "host:port"."""
+    if address.startswith("unix:"):
+        if not address.startswith("unix:/"):
+            raise ValueError(f"{address}: unix: needs an absolute path")
+        return
+    host, _, port = address.rpartition(":")
+    if not host:
+        raise ValueError(f"{address} is neither unix:/path nor host:port")
+    # What is greater would silently be another port.
+    if not (port.isdecimal() and int(port) <= _MOST_PORT):
+        raise ValueError(f"{address}: {port!r} is no port, a number from 0 to {_MOST_PORT}")
+
+
 def open_channel(backend: str) -> Any:
     """A grpc.Channel to the server, with the credentials of HPU_SERVER_…; connects at its first call.
 
-    Raises ValueError, which names the setting, if these are wrong; ImportError without grpcio.
+    Raises ValueError, which names the setting or the address, if these are wrong; ImportError without grpcio.
     """
     import grpc
 
+    check_address(target(backend))
     token, encrypted = _token(), backend.startswith("grpcs:")
     root, chain = _read("HPU_SERVER_CA", flags.server_ca()), _read("HPU_SERVER_CERT", flags.server_cert())
     key = _read_secret("HPU_SERVER_KEY", flags.server_key())

@@ -57,7 +57,8 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   const absl::StatusOr<sockaddr_un> address = AddressOf(path);
   if (!address.ok()) return address.status();
   FileDescriptor listening = NewSocket();
-  unlink(path.c_str());
+  struct stat info;
+  if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
   // Nobody else may connect, not even between bind() and a chmod().
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));

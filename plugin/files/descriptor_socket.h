@@ -11,7 +11,8 @@
 
 namespace hpu::files {
 
-// Listens at `path`, to which only this user may connect, in place of what is there. Unavailable if that fails.
+// Listens at `path`, to which only this user may connect, in place of a socket that is there. Unavailable if that
+// fails, as where the path is that of another file.
 absl::StatusOr<FileDescriptor> ListenAt(const std::string& path);
 // The next connection; none (not valid) once the socket has been shut down. Neither side waits longer than a second for
 // the other one on it.

@@ -65,6 +65,15 @@ class DescriptorSocketTest : public testing::Test {
   std::string path_;
 };
 
+TEST_F(DescriptorSocketTest, OnlyASocketGivesWay) {
+  EXPECT_TRUE(ListenAt(path_).ok());
+  EXPECT_TRUE(ListenAt(path_).ok());  // as after a server that was killed
+  unlink(path_.c_str());
+  const FileDescriptor file(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  EXPECT_EQ(absl::StatusCode::kUnavailable, ListenAt(path_).status().code());
+  EXPECT_EQ(0, access(path_.c_str(), F_OK));
+}
+
 TEST_F(DescriptorSocketTest, AFileReachesTheOtherSide) {
   const auto listening = ListenAt(path_);
   ASSERT_TRUE(listening.ok()) << listening.status();

@@ -64,6 +64,10 @@ std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& op
 }  // namespace
 
 std::unique_ptr<Channel> Channel::Connect(const hpu_rpc_client_options& options, grpc::Status* status) {
+  if (const std::string problem = AddressProblem(options.address); !problem.empty()) {
+    *status = grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, problem);
+    return nullptr;
+  }
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
   arguments.SetMaxSendMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);

@@ -79,8 +79,9 @@ typedef struct hpu_rpc_api {
 
   // --- client ---
 
-  // Null after an error, which `report` gets: UNAVAILABLE if nobody answers, or if one side does not trust the other.
-  // A channel is one connection: when that breaks, all its calls end with UNAVAILABLE and it is of no further use.
+  // Null after an error, which `report` gets: INVALID_ARGUMENT for what is no address, UNAVAILABLE if nobody answers,
+  // or if one side does not trust the other. A channel is one connection: when that breaks, all its calls end with
+  // UNAVAILABLE and it is of no further use.
   hpu_rpc_channel* (*connect)(const hpu_rpc_client_options* options, hpu_rpc_report report, void* context);
   // Breaks the connection, for a server that does not answer: all calls end with UNAVAILABLE.
   void (*disconnect)(hpu_rpc_channel* channel);

@@ -132,6 +132,10 @@ void ServerCall::End() {
 std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grpc::Status* status) {
   const std::string address = options.address;
   const std::string path = UnixPath(address);
+  if (const std::string problem = AddressProblem(address); !problem.empty()) {
+    *status = grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "cannot listen on " + address + ": " + problem);
+    return nullptr;
+  }
   std::unique_ptr<Server> server(new Server(options.serve_call, options.context));
   server->log_.emplace(options.log, options.context);
   grpc::ServerBuilder builder;
@@ -147,9 +151,10 @@ std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grp
   server->server_ = builder.BuildAndStart();
   umask(mask);
   if (server->server_ == nullptr || (path.empty() && server->port_ == 0)) {
-    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
-                           "cannot listen on " + address + ": the address is taken or cannot be used" +
-                               (options.tls == nullptr ? "" : ", or the certificate and its key do not fit"));
+    std::string problem = ListenProblem(address);
+    if (problem.empty())
+      problem = options.tls == nullptr ? "gRPC refuses it" : "the certificate and its key do not fit";
+    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "cannot listen on " + address + ": " + problem);
     return nullptr;
   }
   if (!path.empty()) server->port_ = 0;

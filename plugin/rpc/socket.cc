@@ -18,12 +18,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
 namespace hpu::rpc {
 namespace {
 
 constexpr char kUnix[] = "unix:";
+constexpr size_t kMostPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 // Splits "host:port" or "[host]:port".
 void SplitHostPort(const std::string& address, std::string* host, std::string* port) {
@@ -59,38 +61,56 @@ int Connect(int fd, const sockaddr* address, socklen_t size, int timeout_ms, std
   return -1;
 }
 
-int ConnectUnix(const std::string& path, int timeout_ms, std::string* error) {
+sockaddr_un UnixAddress(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    *error = "the path is longer than a Unix socket's may be (" + std::to_string(sizeof(address.sun_path) - 1) + ")";
-    return -1;
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  path.copy(address.sun_path, kMostPathBytes);
+  return address;
+}
+
+int ConnectUnix(const std::string& path, int timeout_ms, std::string* error) {
+  const sockaddr_un address = UnixAddress(path);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   return Connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address), timeout_ms, error);
 }
 
-int ConnectTcp(const std::string& target, int timeout_ms, std::string* error) {
+using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+// Null with the reason in `error`.
+Addresses Resolve(const std::string& target, std::string* error) {
   std::string host;
   std::string port;
   SplitHostPort(target, &host, &port);
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); code != 0) {
-    *error = gai_strerror(code);
-    return -1;
-  }
+  const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  if (code != 0) *error = gai_strerror(code);
+  return Addresses(code == 0 ? found : nullptr, &freeaddrinfo);
+}
+
+int ConnectTcp(const std::string& target, int timeout_ms, std::string* error) {
+  const Addresses found = Resolve(target, error);
   int fd = -1;
-  for (const addrinfo* info = found; info != nullptr && fd < 0; info = info->ai_next) {
+  for (const addrinfo* info = found.get(); info != nullptr && fd < 0; info = info->ai_next) {
     fd = Connect(socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), info->ai_addr,
                  info->ai_addrlen, timeout_ms, error);
   }
-  freeaddrinfo(found);
   const int on = 1;
   if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   return fd;
+}
+
+// Why a socket cannot be bound to the address; empty if it can.
+std::string BindProblem(const sockaddr* address, socklen_t size) {
+  const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  // As gRPC does: connections of a server that has ended are no reason.
+  if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  const bool bound = fd >= 0 && bind(fd, address, size) == 0;
+  const std::string problem = bound ? "" : std::strerror(errno);
+  if (fd >= 0) close(fd);
+  return problem;
 }
 
 // The TCP port of the other side; -1 for what is no connected TCP socket.
@@ -132,6 +152,34 @@ void CloseSockets() {
 
 std::string UnixPath(const std::string& address) {
   return address.rfind(kUnix, 0) == 0 ? address.substr(sizeof(kUnix) - 1) : "";
+}
+
+std::string AddressProblem(const std::string& address) {
+  if (const std::string path = UnixPath(address); !path.empty()) {
+    if (path.size() <= kMostPathBytes) return "";
+    return "the path is longer than a Unix socket's may be (" + std::to_string(kMostPathBytes) + ")";
+  }
+  std::string host;
+  std::string port;
+  SplitHostPort(address, &host, &port);
+  const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  // getaddrinfo() would silently take another port.
+  return digits && std::atoi(port.c_str()) <= 65535 ? "" : "'" + port + "' is no port, a number from 0 to 65535";
+}
+
+std::string ListenProblem(const std::string& address) {
+  if (const std::string path = UnixPath(address); !path.empty()) {
+    const sockaddr_un name = UnixAddress(path);
+    const std::string problem = BindProblem(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+    if (problem.empty()) unlink(path.c_str());
+    return problem;
+  }
+  std::string problem;
+  const Addresses found = Resolve(address, &problem);
+  for (const addrinfo* info = found.get(); info != nullptr && problem.empty(); info = info->ai_next) {
+    problem = BindProblem(info->ai_addr, info->ai_addrlen);
+  }
+  return problem;
 }
 
 bool IsLoopback(const std::string& address) {

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <utility>
 
@@ -69,10 +71,13 @@ hal::AcquireOptions OptionsOf(const proto::Acquire& request) {
 absl::StatusOr<std::unique_ptr<files::FileLock>> LockPath(absl::string_view path) {
   const std::string name = absl::StrCat(path, ".lock");
   files::FileDescriptor file(open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.valid()) return absl::FailedPreconditionError(absl::StrCat("cannot make ", name));
-  if (files::TryLock(file) != files::LockAttempt::kLocked) {
+  if (!file.valid())
     return absl::FailedPreconditionError(
-        absl::StrCat("process ", files::ReadHolder(file).pid, " serves at ", path, " already"));
+        absl::StrCat("cannot make ", name, ": ", std::strerror(errno), "; give --listen a path that you may write to"));
+  if (files::TryLock(file) != files::LockAttempt::kLocked) {
+    return absl::FailedPreconditionError(absl::StrCat("process ", files::ReadHolder(file).pid, " serves at ", path,
+                                                      " already: use it (HPU_BACKEND=grpc+unix:", path,
+                                                      "), or give --listen another path"));
   }
   return std::make_unique<files::FileLock>(std::move(file));
 }

@@ -164,7 +164,7 @@ def test_wrong_usage(script: pathlib.Path) -> None:
         "-np", "2", "--modules", "1,01", str(script)
     )
     for count in ("0", "x", "1.5"):
-        assert f"-np/--processes: {count} is not a whole number from 1 on" in refused("-np", count, str(script))
+        assert f"-np/--processes: {count} is not a whole number from 1 to" in refused("-np", count, str(script))
 
 
 def test_reserved_ports_are_given_to_nobody_else() -> None:

@@ -9,10 +9,19 @@ import pathlib
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 
 from tests.support.processes import ROOT
+
+
+def wait_until(condition: Callable[[], bool], what: str = "") -> None:
+    """Fails the test, saying `what`, if it does not come within a minute."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
 
 
 class Server:

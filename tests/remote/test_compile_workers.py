@@ -6,15 +6,14 @@ import contextlib
 import os
 import pathlib
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
 import pytest
 
 from habana_frameworks.tensorflow.lib import device_pb2 as pb
-from tests.remote.servers import Server
+from tests.remote.servers import Server, wait_until
 from tests.remote.test_limits import PROGRAM, make_recipe
 from tests.remote.test_protocol import Client, Session, Stream
 
@@ -40,13 +39,6 @@ def workers(server: Server) -> set[int]:
 def is_running(pid: int) -> bool:
     # Zombies without a parent stay where nobody collects them.
     return state_and_parent(pid)[0] not in "ZX"
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def compile_program(client: Client, session: Session, handle: int) -> Any:
@@ -77,7 +69,7 @@ def start_hanging(server: Server, client: Client, session: Session) -> Stream:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     directory: pathlib.Path = tmp_path_factory.mktemp("server")
     # The log tells how calls end.
-    with Server(directory, *ARGUMENTS, "--compile-timeout", "3", environment={"LOG_LEVEL_BACKEND": "2"}) as made:
+    with Server(directory, *ARGUMENTS, environment={"LOG_LEVEL_BACKEND": "2"}) as made:
         yield made
 
 
@@ -122,12 +114,15 @@ def test_workers_may_be_killed(server: Server, client: Client) -> None:
         assert compile_program(client, session, 3) == (None, "")
 
 
-def test_a_compilation_that_does_not_end_is_ended(server: Server, client: Client) -> None:
-    with session_with(client, "compiler_hang@1") as session:
-        code, error = compile_program(client, session, 1)
-        assert code is grpc.StatusCode.INTERNAL
-        assert "within 3 s and was ended (hpu serve --compile-timeout)" in error
-        assert compile_program(client, session, 2) == (None, "")
+def test_a_compilation_that_does_not_end_is_ended(tmp_path: pathlib.Path) -> None:
+    with Server(tmp_path, *ARGUMENTS, "--compile-timeout", "3") as server:
+        client = Client(server.backend)
+        with session_with(client, "compiler_hang@1") as session:
+            code, error = compile_program(client, session, 1)
+            assert code is grpc.StatusCode.INTERNAL
+            assert "within 3 s and was ended (hpu serve --compile-timeout)" in error
+            assert compile_program(client, session, 2) == (None, "")
+        client.channel.close()
 
 
 def test_nobody_compiles_for_a_client_that_is_gone(server: Server, client: Client) -> None:

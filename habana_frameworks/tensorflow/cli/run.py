@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from habana_frameworks.tensorflow import _launchers, autoload, ports
-from habana_frameworks.tensorflow.cli import program
+from habana_frameworks.tensorflow.cli import numbers, program
 from habana_frameworks.tensorflow.job import Job, Outcome
 
 _DESCRIPTION = """Starts a Python program several times, each process with a rank and an HPU of its own, and passes its
@@ -27,7 +27,9 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "run", help="run a program on several HPUs", description=_DESCRIPTION
     )
-    parser.add_argument("-np", "--processes", type=_count, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument(
+        "-np", "--processes", type=numbers.whole(1, 1 << 16), default=1, metavar="N", help="processes (default 1)"
+    )
     parser.add_argument(
         "--modules",
         metavar="M,…",
@@ -41,12 +43,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("-m", "--module", action="store_true", help="the program is a Python module's name")
     program.add_arguments(parser)
     parser.set_defaults(run=run)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
-    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

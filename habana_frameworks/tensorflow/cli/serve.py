@@ -11,8 +11,8 @@ import tempfile
 import threading
 from typing import Any
 
-from habana_frameworks.tensorflow import fault_schedule
-from habana_frameworks.tensorflow.cli import serve_options
+from habana_frameworks.tensorflow import device_channel, fault_schedule
+from habana_frameworks.tensorflow.cli import numbers, serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
 nothing but HPU_BACKEND set to what this command prints. Exit code 0: ended by a signal; 1: could not start."""
@@ -29,7 +29,9 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "serve", help="serve emulated modules to other processes", description=_DESCRIPTION
     )
-    parser.add_argument("--modules", type=_count, default=8, help="number of modules, 1 to 64 (default %(default)s)")
+    parser.add_argument(
+        "--modules", type=numbers.whole(1, 64), default=8, help="number of modules, 1 to 64 (default %(default)s)"
+    )
     parser.add_argument(
         "--listen",
         metavar="ADDRESS",
@@ -105,16 +107,9 @@ def _faults(path: str) -> list[str]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _count(text: str) -> int:
-    count = int(text)
-    if not 1 <= count <= 64:
-        raise argparse.ArgumentTypeError(f"{count} is not between 1 and 64")
-    return count
-
-
 def _address(text: str) -> str:
-    if text.startswith("unix:") and not text.startswith("unix:/"):
-        raise argparse.ArgumentTypeError(f"{text}: unix: needs an absolute path")
-    if ":" not in text:
-        raise argparse.ArgumentTypeError(f"{text} is neither unix:/path nor host:port")
+    try:
+        device_channel.check_address(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
     return text

@@ -7,8 +7,11 @@ import pathlib
 import sys
 
 from habana_frameworks.tensorflow import device_server, flags, secret_files
+from habana_frameworks.tensorflow.cli import numbers
 
 _LEAST_TOKEN_BYTES = 16
+_MIB = numbers.whole(1, numbers.MOST_MB)
+_COUNT = numbers.whole(1, 1 << 31)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,24 +37,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     most = parser.add_argument_group("how much a client may have at a time")
     most.add_argument(
-        "--max-memory-mb", type=_positive, metavar="MIB", help="device memory (default: HPU_MEMORY_MB of the server)"
+        "--max-memory-mb", type=_MIB, metavar="MIB", help="device memory (default: HPU_MEMORY_MB of the server)"
     )
-    most.add_argument("--max-recipes", type=_positive, metavar="COUNT", help="recipes (default 16384)")
-    most.add_argument("--max-recipe-mb", type=_positive, metavar="MIB", help="size of all recipes (default 8192)")
+    most.add_argument("--max-recipes", type=_COUNT, metavar="COUNT", help="recipes (default 16384)")
+    most.add_argument("--max-recipe-mb", type=_MIB, metavar="MIB", help="size of all recipes (default 8192)")
     most.add_argument(
         "--max-in-flight-mb",
-        type=_positive,
+        type=_MIB,
         metavar="MIB",
         help="programs, recipes and data of copies on their way (default 2048)",
     )
 
     compilation = parser.add_argument_group("how programs are compiled: in processes of their own")
     compilation.add_argument(
-        "--compile-workers", type=_positive, metavar="COUNT", help="at most at a time (default: CPUs, from 2 to 8)"
+        "--compile-workers",
+        type=numbers.whole(1, 1024),
+        metavar="COUNT",
+        help="at most at a time (default: CPUs, from 2 to 8)",
     )
-    compilation.add_argument(
-        "--compile-timeout", type=_positive, metavar="SECONDS", help="for one program (default 1800)"
-    )
+    compilation.add_argument("--compile-timeout", type=_COUNT, metavar="SECONDS", help="for one program (default 1800)")
 
 
 def recipe_key(arguments: argparse.Namespace) -> bytes:
@@ -106,10 +110,3 @@ def _contents(path: str | None) -> bytes:
         return pathlib.Path(path).read_bytes()
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if not 0 < number < 1 << 40:
-        raise argparse.ArgumentTypeError(f"{number} is not positive, or too large")
-    return number

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import _text, flags, library_loader, statistics
-from habana_frameworks.tensorflow.cli import program
+from habana_frameworks.tensorflow.cli import numbers, program
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
 NOTHING_TO_COMPILE = 3
@@ -34,10 +34,10 @@ def add_parser(subparsers: Any) -> None:
         "kept; 2: wrong usage; 3: the program needed no recipe; if the program fails, its own.",
     )
     parser.add_argument("--path", metavar="DIRECTORY", help="where recipes go (default: TF_RECIPE_CACHE_PATH)")
-    parser.add_argument("--steps", type=_positive, metavar="N", help="stop once a cluster was launched N times")
+    parser.add_argument("--steps", type=numbers.positive, metavar="N", help="stop once a cluster was launched N times")
     parser.add_argument(
         "--idle",
-        type=_positive,
+        type=numbers.positive,
         metavar="SECONDS",
         help="stop once no new recipe was needed for so long, after the first",
     )
@@ -46,13 +46,6 @@ def add_parser(subparsers: Any) -> None:
     )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not value > 0:
-        raise argparse.ArgumentTypeError("it must be more than 0")
-    return value
 
 
 @dataclasses.dataclass(frozen=True)

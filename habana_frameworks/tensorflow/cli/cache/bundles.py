@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.cache import common
 from habana_frameworks.tensorflow.recipe_store import BundleError, SigningKey, export_bundle, import_bundle
 
@@ -33,7 +34,7 @@ def add_parsers(subparsers: Any) -> None:
         parser.add_argument("bundle", help="the file")
     read.add_argument(
         "--max-mb",
-        type=int,
+        type=numbers.whole(1, numbers.MOST_MB),
         default=_DEFAULT_MAX_MB,
         help=f"refuse larger bundles, in MiB (default: {_DEFAULT_MAX_MB})",
     )

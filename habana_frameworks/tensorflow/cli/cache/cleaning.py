@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from habana_frameworks.tensorflow import _text, flags
+from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.cache import common
 from habana_frameworks.tensorflow.recipe_store import Cleaned, clean, list_entries
 
@@ -23,7 +24,10 @@ def add_parsers(subparsers: Any) -> None:
         "a program is reading. Exit code 1: recipes stayed that had to go.",
     )
     gc.add_argument(
-        "--max-mb", type=_count, metavar="N", help="remove until all take N MiB (default: HPU_RECIPE_CACHE_MAX_MB)"
+        "--max-mb",
+        type=numbers.whole(0, numbers.MOST_MB),
+        metavar="N",
+        help="remove until all take N MiB (default: HPU_RECIPE_CACHE_MAX_MB)",
     )
     gc.add_argument(
         "--max-age", type=_seconds, metavar="AGE", help="remove what was not used for so long: 90s, 30m, 12h, 30d"
@@ -34,15 +38,8 @@ def add_parsers(subparsers: Any) -> None:
     clear.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError("it must not be negative")
-    return value
-
-
 def _seconds(text: str) -> int:
-    match = re.fullmatch(r"(\d+)([smhd])", text)
+    match = re.fullmatch(r"(\d{1,9})([smhd])", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no span of time: give a number with s, m, h or d, as in 30d")
     return int(match[1]) * _UNITS[match[2]]
@@ -51,7 +48,7 @@ def _seconds(text: str) -> int:
 def _gc(arguments: argparse.Namespace) -> int:
     limit_mb = arguments.max_mb
     if limit_mb is None and flags.recipe_cache_max_mb() > 0:
-        limit_mb = flags.recipe_cache_max_mb()
+        limit_mb = min(flags.recipe_cache_max_mb(), numbers.MOST_MB)
     max_bytes = None if limit_mb is None else limit_mb << 20
     return _report(clean(common.directory_of(arguments), max_bytes, arguments.max_age), arguments)
 

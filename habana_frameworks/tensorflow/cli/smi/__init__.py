@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from habana_frameworks.tensorflow import monitor
+from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.smi import fields, views
 from habana_frameworks.tensorflow.cli.smi.sample import Sample
 
@@ -46,7 +47,13 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("-i", "--device", metavar="MODULE", help="only this module: its number or its bus_id")
     parser.add_argument(
-        "-l", "--loop", metavar="SECONDS", type=_seconds, nargs="?", const=5.0, help="again and again (default: 5)"
+        "-l",
+        "--loop",
+        metavar="SECONDS",
+        type=numbers.positive,
+        nargs="?",
+        const=5.0,
+        help="again and again (default: 5)",
     )
     parser.set_defaults(run=run)
 
@@ -93,10 +100,3 @@ def _samples(interval: float | None) -> Iterator[Sample]:
             return
         before = after
         time.sleep(interval)
-
-
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError(f"{text} is not more than 0")
-    return seconds
