@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -14,11 +16,13 @@
 namespace hpu {
 namespace {
 
+constexpr int64_t kMostMb = std::numeric_limits<int64_t>::max() >> 20;
+
 store::StoreSettings CurrentSettings() {
   store::StoreSettings settings;
   settings.path = flags::TfRecipeCachePath();
   settings.read_only = flags::RecipeCacheReadOnly();
-  settings.max_bytes = flags::RecipeCacheMaxMb() << 20;
+  settings.max_bytes = std::clamp<int64_t>(flags::RecipeCacheMaxMb(), 0, kMostMb) << 20;
   settings.lock_timeout = absl::Seconds(flags::RecipeLockTimeoutS());
   return settings;
 }

@@ -72,7 +72,7 @@ absl::StatusOr<std::string> Clean(const char* path, int64_t max_bytes, int64_t m
   store::EvictionLimits limits;
   if (max_bytes >= 0) limits.max_bytes = max_bytes;
   if (max_unused_s >= 0) limits.max_unused = absl::Seconds(max_unused_s);
-  const store::Eviction eviction = store::Evict(directory, limits);
+  TF_ASSIGN_OR_RETURN(const store::Eviction eviction, store::Evict(directory, limits));
   JsonObject json;
   json.Add("entries", eviction.entries);
   json.Add("bytes", eviction.bytes);

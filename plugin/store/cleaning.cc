@@ -10,6 +10,8 @@
 #include "absl/time/clock.h"
 #include "plugin/files/file_lock.h"
 #include "plugin/store/file_names.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::store {
 namespace {
@@ -23,11 +25,13 @@ std::vector<File> ListFiles(const StoreDirectory& directory) {
 }
 
 // Removes a file if nobody has locked it; whether it is gone.
-bool RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
+absl::StatusOr<bool> RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
   const FileDescriptor file(openat(directory.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() || files::TryLock(file) != files::LockAttempt::kLocked) return false;
   // Whoever waits for the lock of a removed file sees that the name holds another file, or none.
-  return directory.IsSame(name, file) && directory.Remove(name).ok();
+  if (!directory.IsSame(name, file)) return false;
+  TF_RETURN_IF_ERROR(directory.Remove(name));
+  return true;
 }
 
 }  // namespace
@@ -35,7 +39,8 @@ bool RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
 int RemoveLeftovers(const StoreDirectory& directory) {
   int removed = 0;
   for (const File& file : ListFiles(directory)) {
-    if ((IsTemporary(file.name) || IsLock(file.name)) && RemoveUnlocked(directory, file.name)) ++removed;
+    if (!IsTemporary(file.name) && !IsLock(file.name)) continue;
+    if (RemoveUnlocked(directory, file.name).value_or(false)) ++removed;
   }
   return removed;
 }
@@ -48,11 +53,11 @@ int RemoveDamaged(const StoreDirectory& directory) {
   return removed;
 }
 
-Eviction Evict(const StoreDirectory& directory, const EvictionLimits& limits) {
+absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLimits& limits) {
   Eviction eviction;
-  absl::StatusOr<FileDescriptor> lock_file = directory.OpenLockFile(kEvictionLock);
-  eviction.busy = lock_file.ok() && files::TryLock(*lock_file) == files::LockAttempt::kHeld;
-  if (!lock_file.ok() || eviction.busy) return eviction;
+  TF_ASSIGN_OR_RETURN(const FileDescriptor lock_file, directory.OpenLockFile(kEvictionLock));
+  eviction.busy = files::TryLock(lock_file) == files::LockAttempt::kHeld;
+  if (eviction.busy) return eviction;
   std::vector<File> entries = ListFiles(directory);
   entries.erase(std::remove_if(entries.begin(), entries.end(), [](const File& file) { return !IsEntry(file.name); }),
                 entries.end());
@@ -64,7 +69,8 @@ Eviction Evict(const StoreDirectory& directory, const EvictionLimits& limits) {
   const absl::Time oldest = absl::Now() - limits.max_unused;
   for (const File& file : entries) {
     if (total <= limits.max_bytes && absl::TimeFromTimespec(file.used) >= oldest) break;
-    if (!RemoveUnlocked(directory, file.name)) {
+    TF_ASSIGN_OR_RETURN(const bool gone, RemoveUnlocked(directory, file.name));
+    if (!gone) {
       ++eviction.in_use;
       continue;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "plugin/store/store_directory.h"
 
@@ -29,8 +30,9 @@ struct Eviction {
   bool busy = false;  // another process evicts at this moment, and nothing was done here
 };
 
-// Removes the least recently used entries until the others keep the limits.
-Eviction Evict(const StoreDirectory& directory, const EvictionLimits& limits);
+// Removes the least recently used entries until the others keep the limits. An error if one cannot be removed, as on a
+// read-only disk.
+absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLimits& limits);
 
 }  // namespace hpu::store
 

@@ -7,12 +7,12 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "plugin/store/sha256.h"
+#include "tsl/platform/errors.h"
 
 namespace hpu::store {
 namespace {
 
 constexpr absl::string_view kMagic = "HPURECIP";
-constexpr size_t kHeaderBytes = 40;
 constexpr size_t kChecksumBytes = 32;
 
 std::string Deterministic(const google::protobuf::MessageLite& message) {
@@ -34,6 +34,15 @@ std::string Header(uint64_t ingredients, uint64_t metadata, uint64_t payload) {
   absl::little_endian::Store64(&header[24], metadata);
   absl::little_endian::Store64(&header[32], payload);
   return header;
+}
+
+struct Sizes {
+  uint64_t ingredients, metadata, payload;
+};
+
+Sizes SizesOf(absl::string_view header) {
+  return {absl::little_endian::Load64(header.data() + 16), absl::little_endian::Load64(header.data() + 24),
+          absl::little_endian::Load64(header.data() + 32)};
 }
 
 absl::string_view AsText(const Digest& digest) {
@@ -64,34 +73,37 @@ std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata,
   return bytes;
 }
 
-absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
-  if (bytes.size() < kHeaderBytes + kChecksumBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("it has only ", bytes.size(), " bytes"));
+absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
+  if (header.size() < kHeaderBytes || file_bytes < kHeaderBytes + kChecksumBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("it has only ", file_bytes, " bytes"));
   }
-  if (bytes.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("it is no recipe");
-  const uint32_t version = absl::little_endian::Load32(bytes.data() + 8);
+  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("it is no recipe");
+  const uint32_t version = absl::little_endian::Load32(header.data() + 8);
   if (version != kFormatVersion) {
     return absl::InvalidArgumentError(absl::StrCat("its format has version ", version, ", not ", kFormatVersion));
   }
-  const uint64_t ingredients = absl::little_endian::Load64(bytes.data() + 16);
-  const uint64_t metadata = absl::little_endian::Load64(bytes.data() + 24);
-  const uint64_t payload = absl::little_endian::Load64(bytes.data() + 32);
-  absl::string_view rest = bytes;
-  rest.remove_prefix(kHeaderBytes);
-  rest.remove_suffix(kChecksumBytes);
+  const Sizes sizes = SizesOf(header);
+  const uint64_t rest = file_bytes - kHeaderBytes - kChecksumBytes;
   // One after the other, so that no sum can overflow.
-  if (ingredients > rest.size() || metadata > rest.size() - ingredients ||
-      payload != rest.size() - ingredients - metadata) {
-    return absl::InvalidArgumentError(absl::StrCat("it has ", bytes.size(), " bytes, not what its header says"));
+  if (sizes.ingredients > rest || sizes.metadata > rest - sizes.ingredients ||
+      sizes.payload != rest - sizes.ingredients - sizes.metadata) {
+    return absl::InvalidArgumentError(absl::StrCat("it has ", file_bytes, " bytes, not what its header says"));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
+  TF_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
   const Digest digest = Sha256({bytes.substr(0, bytes.size() - kChecksumBytes)});
   if (AsText(digest) != bytes.substr(bytes.size() - kChecksumBytes)) {
     return absl::InvalidArgumentError("its checksum is wrong");
   }
+  const Sizes sizes = SizesOf(bytes);
+  absl::string_view rest = bytes.substr(kHeaderBytes);
   Entry entry;
-  entry.ingredients = Take(&rest, ingredients);
-  entry.metadata = Take(&rest, metadata);
-  entry.payload = rest;
+  entry.ingredients = Take(&rest, sizes.ingredients);
+  entry.metadata = Take(&rest, sizes.metadata);
+  entry.payload = Take(&rest, sizes.payload);
   return entry;
 }
 

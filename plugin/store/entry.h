@@ -14,9 +14,11 @@
 #ifndef HPU_PLUGIN_STORE_ENTRY_H_
 #define HPU_PLUGIN_STORE_ENTRY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "hpu/recipe/v1/entry.pb.h"
@@ -24,6 +26,7 @@
 namespace hpu::store {
 
 inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr size_t kHeaderBytes = 40;
 
 // A recipe's name in the cache and all that it was made from.
 struct Key {
@@ -41,6 +44,10 @@ struct Entry {
 };
 
 std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload);
+
+// InvalidArgument unless `header`, the first kHeaderBytes of a file (fewer if it ends before), is that of an entry of
+// `file_bytes`: what is damaged needs not be read whole, whatever size it seems to have.
+absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes);
 
 // InvalidArgument that says what is wrong, for anything but what SerializeEntry gave. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);

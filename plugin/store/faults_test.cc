@@ -17,11 +17,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "plugin/store/cleaning.h"
 #include "plugin/store/recipe_store.h"
 
 namespace {
 
-enum class Call { kNone, kWrite, kFsync, kRead, kFlock, kCreate, kRename };
+enum class Call { kNone, kWrite, kFsync, kRead, kFlock, kCreate, kRename, kUnlink };
 
 std::atomic<Call> failing{Call::kNone};
 std::atomic<int> failure{0};
@@ -73,6 +74,10 @@ int openat(int fd, const char* name, int flags, ...) {
 int renameat(int from_fd, const char* from, int to_fd, const char* to) noexcept {
   static auto next = Next<int (*)(int, const char*, int, const char*)>("renameat");
   return Fails(Call::kRename, from_fd) ? -1 : next(from_fd, from, to_fd, to);
+}
+int unlinkat(int fd, const char* name, int flags) noexcept {
+  static auto next = Next<int (*)(int, const char*, int)>("unlinkat");
+  return Fails(Call::kUnlink, fd) ? -1 : next(fd, name, flags);
 }
 }
 
@@ -139,8 +144,7 @@ TEST_P(WriteFaultsTest, ProgramGoesOnWithOneWarningAndNothingIsLeft) {
   failing = GetParam().call;
   EXPECT_FALSE(Run());
   EXPECT_FALSE(Run());
-  const size_t kinds = GetParam().call == Call::kCreate ? 2 : 1;  // the lock file and the entry
-  ASSERT_EQ(warnings_.size(), kinds);
+  ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(absl::StrContains(warnings_[0], std::strerror(GetParam().error))) << warnings_[0];
   EXPECT_EQ(counters_.stored, 0);
   failing = Call::kNone;
@@ -163,6 +167,24 @@ TEST_F(DiskFaultsTest, EntryThatCannotBeReadIsKept) {
   EXPECT_EQ(warnings_.size(), 1u);
   failing = Call::kNone;
   EXPECT_TRUE(Run());
+}
+
+TEST_F(DiskFaultsTest, EntryThatCannotBeEvictedIsAnError) {
+  EXPECT_FALSE(Run());
+  const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/false);
+  ASSERT_TRUE(directory.ok());
+  failure = EROFS;
+  failing = Call::kUnlink;
+  EXPECT_TRUE(absl::IsUnavailable(Evict(*directory, {/*max_bytes=*/0}).status()));
+  StoreSettings bounded = settings_;
+  bounded.max_bytes = SerializeEntry(SomeKey(), {}, "payload").size();
+  RecipeStore store(bounded, &counters_, [this](const std::string& message) { warnings_.push_back(message); });
+  recipe::v1::Ingredients other;
+  store.Put(Key::Of(other), {}, "payload", Claim());
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "may grow beyond HPU_RECIPE_CACHE_MAX_MB")) << warnings_[0];
+  failing = Call::kNone;
+  EXPECT_EQ(Evict(*directory, {/*max_bytes=*/0})->entries, 2);
 }
 
 TEST_F(DiskFaultsTest, WithoutLocksRecipesAreKeptAllTheSame) {

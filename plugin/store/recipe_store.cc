@@ -41,7 +41,7 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     // Opened anew each time: the directory may vanish while we wait.
     absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, !settings_.read_only);
     if (!directory.ok()) {
-      WarnOnce("directory", absl::StrCat(directory.status().message(), "; recipes are compiled and not kept"));
+      WarnNotKept(directory.status());
       return {};
     }
     CleanOnce(*directory);
@@ -82,6 +82,10 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
   absl::StatusOr<std::string> bytes = directory.Read(EntryName(key.name), /*touch=*/!settings_.read_only);
   if (!bytes.ok()) {
     if (absl::IsNotFound(bytes.status())) return std::nullopt;
+    if (absl::IsInvalidArgument(bytes.status())) {
+      Refuse(directory, key, bytes.status().message());
+      return std::nullopt;
+    }
     counters_.refused.fetch_add(1, std::memory_order_relaxed);
     WarnOnce(absl::StrCat("read ", key.name), absl::StrCat(bytes.status().message(), "; the recipe is compiled"));
     return std::nullopt;
@@ -117,8 +121,9 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
   const std::string name = LockName(key.name);
   while (true) {
     absl::StatusOr<FileDescriptor> file = directory.OpenLockFile(name);
+    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory has just vanished
     if (!file.ok()) {
-      WarnOnce("lock", absl::StrCat(file.status().message(), "; recipes are compiled and not kept"));
+      WarnNotKept(file.status());
       return Claim();
     }
     switch (files::TryLock(*file)) {
@@ -151,7 +156,7 @@ void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
   absl::Status status = Write(key, bytes);
   if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed since it was opened
   if (!status.ok()) {
-    WarnOnce("write", absl::StrCat(status.message(), "; recipes are compiled and not kept"));
+    WarnNotKept(status);
     return;
   }
   counters_.stored.fetch_add(1, std::memory_order_relaxed);
@@ -160,8 +165,18 @@ void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
 absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(settings_.path, /*make=*/true));
   TF_RETURN_IF_ERROR(directory.Write(EntryName(key.name), bytes));
-  if (settings_.max_bytes > 0) counters_.evicted.fetch_add(Evict(directory, {settings_.max_bytes}).entries);
+  if (settings_.max_bytes == 0) return absl::OkStatus();
+  if (const absl::StatusOr<Eviction> eviction = Evict(directory, {settings_.max_bytes}); eviction.ok()) {
+    counters_.evicted.fetch_add(eviction->entries);
+  } else {
+    WarnOnce("evict",
+             absl::StrCat(eviction.status().message(), "; the directory may grow beyond ", "HPU_RECIPE_CACHE_MAX_MB"));
+  }
   return absl::OkStatus();
+}
+
+void RecipeStore::WarnNotKept(const absl::Status& status) {
+  WarnOnce("not kept", absl::StrCat(status.message(), "; recipes are compiled and not kept"));
 }
 
 void RecipeStore::WarnOnce(const std::string& kind, const std::string& message) {

@@ -98,6 +98,8 @@ class RecipeStore {
   // Locks the key's file; nullopt while somebody else holds it, whom `holder` then names.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
   void WarnOnce(const std::string& kind, const std::string& message);
+  // Once for the directory, whichever operation fails first.
+  void WarnNotKept(const absl::Status& status);
   // Once for each time the directory was made: removes what killed processes left.
   void CleanOnce(const StoreDirectory& directory);
 

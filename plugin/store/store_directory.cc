@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/store/entry.h"
 #include "plugin/store/file_names.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -43,11 +44,16 @@ absl::Status MakeDirectories(const std::string& path) {
   }
 }
 
-// Why nothing may be read from it; empty if it may. Root can write anything anyway.
-std::string Distrust(const struct stat& info) {
-  if (info.st_uid != geteuid() && info.st_uid != 0) return absl::StrCat("belongs to user ", info.st_uid);
-  if ((info.st_mode & 022) != 0) return "can be written by other users";
-  return "";
+// FailedPrecondition if nothing may be read from it. Root can write anything anyway.
+absl::Status CheckTrust(const struct stat& info, const std::string& path) {
+  if (info.st_uid != geteuid() && info.st_uid != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(path, " belongs to user ", info.st_uid, ", not to you"));
+  }
+  if ((info.st_mode & 022) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " can be written by other users (chmod go-w ", path, " if what it holds is yours)"));
+  }
+  return absl::OkStatus();
 }
 
 bool WriteAll(int fd, absl::string_view bytes) {
@@ -60,8 +66,8 @@ bool WriteAll(int fd, absl::string_view bytes) {
   return true;
 }
 
-bool ReadAll(int fd, std::string* bytes) {
-  size_t done = 0;
+// From byte `done` on.
+bool ReadRest(int fd, size_t done, std::string* bytes) {
   while (done < bytes->size()) {
     const ssize_t got = read(fd, bytes->data() + done, bytes->size() - done);
     if (got < 0 && errno == EINTR) continue;
@@ -83,9 +89,7 @@ absl::StatusOr<StoreDirectory> StoreDirectory::Open(const std::string& path, boo
   }
   struct stat info;
   if (!directory.valid() || fstat(directory.get(), &info) != 0) return SystemError(absl::StrCat("cannot open ", path));
-  if (const std::string distrust = Distrust(info); !distrust.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat("the directory ", path, " ", distrust));
-  }
+  TF_RETURN_IF_ERROR(CheckTrust(info, path));
   return StoreDirectory(path, std::move(directory));
 }
 
@@ -96,12 +100,13 @@ absl::StatusOr<std::string> StoreDirectory::Read(absl::string_view name, bool to
   if (!S_ISREG(info.st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " is no ordinary file"));
   }
-  if (const std::string distrust = Distrust(info); !distrust.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " ", distrust));
-  }
+  TF_RETURN_IF_ERROR(CheckTrust(info, absl::StrCat(path_, "/", name)));
   flock(file.get(), LOCK_SH | LOCK_NB);  // eviction leaves alone what is being read
-  std::string bytes(info.st_size, '\0');
-  if (!ReadAll(file.get(), &bytes)) return Error(name, "cannot be read");
+  std::string bytes(kHeaderBytes, '\0');
+  if (!ReadRest(file.get(), 0, &bytes)) return Error(name, "cannot be read");
+  TF_RETURN_IF_ERROR(CheckHeader(bytes, info.st_size));
+  bytes.resize(info.st_size);
+  if (!ReadRest(file.get(), kHeaderBytes, &bytes)) return Error(name, "cannot be read");
   if (touch && time(nullptr) - info.st_mtim.tv_sec > kTouchSeconds) {
     const timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
     futimens(file.get(), times);

@@ -25,7 +25,8 @@ class StoreDirectory {
   // directories above it, for this user alone.
   static absl::StatusOr<StoreDirectory> Open(const std::string& path, bool make);
 
-  // All of a file that this user (or root) owns and that others may not write. Marks it as used now if `touch`.
+  // All of an entry that this user (or root) owns and that others may not write. Marks it as used now if `touch`.
+  // InvalidArgument if its header is not that of an entry of its size; whatever follows is for ParseEntry to check.
   absl::StatusOr<std::string> Read(absl::string_view name, bool touch) const;
   // Puts a file in place whole, or not at all; readable by this user alone; on the disk when this returns.
   absl::Status Write(absl::string_view name, absl::string_view bytes) const;

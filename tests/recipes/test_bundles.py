@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from habana_frameworks.tensorflow import recipe_store
 from habana_frameworks.tensorflow.recipe_store import fitness
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 from tests.recipes.conftest import Warm, run_training
@@ -145,6 +146,26 @@ def test_bundle_that_is_no_zip_file_or_cut_off(bundle: pathlib.Path, key: pathli
     assert done.returncode == 2 and "No such file" in done.stderr
 
 
+def test_no_damage_of_a_byte_is_more_than_a_refusal(
+    several: Warm, bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    good = bundle.read_bytes()
+    expected = {path.name: path.read_bytes() for path in entry_files(several.cache)}
+    refused = 0
+    # Every kind of byte: headers and names of the zip file, which stand between and after the compressed entries.
+    for position in [*range(0, len(good) - 1000, 61), *range(len(good) - 1000, len(good), 5)]:
+        bundle.write_bytes(good[:position] + bytes([good[position] ^ 0x41]) + good[position + 1 :])
+        shutil.rmtree(tmp_path / "other", ignore_errors=True)
+        try:
+            recipe_store.import_bundle(tmp_path / "other", bundle, recipe_store.SigningKey(key))
+        except recipe_store.BundleError:
+            refused += 1
+            assert not (tmp_path / "other").exists()
+        else:  # a time stamp
+            assert {path.name: path.read_bytes() for path in entry_files(tmp_path / "other")} == expected
+    assert refused > 100
+
+
 def test_bundle_that_is_too_large(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
     files = members(bundle)
     files[f"entries/{'0' * 64}.recipe"] = bytes(2 << 20)
@@ -197,7 +218,7 @@ def test_other_version_is_refused_and_the_rest_taken(
 
 
 HERE = fitness.Installation(
-    "0.1.0_a_tf2.15.1", "2.15.1", "emulator", "emulator 1; cpu zen +avx2,-fma; threads 2; flags "
+    "0.1.0_a_tf2.15.1", "2.15.1", "emulator", "emulator 1; cpu zen +avx2,-fma; threads 2; effort 3; flags "
 )
 
 
@@ -224,7 +245,7 @@ def test_what_does_not_fit_says_why(changes: dict[str, str], reason: str) -> Non
 
 
 def test_settings_are_conditions() -> None:
-    other = entry(target=HERE.target.replace("threads 2; flags ", "threads 8; flags --x"))
+    other = entry(target=HERE.target.replace("threads 2; effort 3; flags ", "threads 8; effort 1; flags --x"))
     assert fitness.misfits(other, HERE) == ()
-    assert fitness.conditions(other, HERE) == ("HPU_EMULATOR_THREADS=8", "XLA_FLAGS=--x")
+    assert fitness.conditions(other, HERE) == ("HPU_EMULATOR_THREADS=8", "HPU_COMPILE_EFFORT=1", "XLA_FLAGS=--x")
     assert fitness.misfits(entry(), HERE) == fitness.conditions(entry(), HERE) == ()

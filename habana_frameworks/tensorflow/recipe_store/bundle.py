@@ -15,6 +15,7 @@ import pathlib
 import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -27,6 +28,7 @@ FORMAT = 1
 MAX_BYTES = 4 << 30
 _MANIFEST, _SIGNATURE = "manifest.json", "signature"
 _MAX_MANIFEST_BYTES, _MAX_SIGNATURE_BYTES = 16 << 20, 64
+_ENCRYPTED = 1  # of the flags of a file in a zip file
 _ENTRY = re.compile(r"entries/([0-9a-f]{64})\.recipe")
 
 
@@ -111,7 +113,7 @@ def import_bundle(
     try:
         with zipfile.ZipFile(bundle) as archive:
             return _import(archive, path, key, max_bytes)
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise BundleError(f"it is no bundle, or damaged: {error}") from error
     except OSError as error:
         raise BundleError(f"it cannot be read: {error.strerror or error}") from error
@@ -151,6 +153,8 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
             raise BundleError(f"it holds a file that does not belong into a bundle: {name!r}")
         if name in members:
             raise BundleError(f"it holds {name} twice")
+        if info.flag_bits & _ENCRYPTED or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise BundleError(f"it is no bundle, or damaged: {name} is encrypted, or compressed in another way")
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:

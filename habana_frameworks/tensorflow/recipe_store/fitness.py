@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow.recipe_store.directory import Entry
 
 _MOST_FEATURES = 6
 # Parts of a target that a program can set to what the recipe was made with.
-_SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "flags": "XLA_FLAGS"}
+_SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "effort": "HPU_COMPILE_EFFORT", "flags": "XLA_FLAGS"}
 
 
 @dataclasses.dataclass(frozen=True)
