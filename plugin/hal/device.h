@@ -35,7 +35,7 @@ struct MemoryInfo {
 // For those who watch the device (`hpu smi`).
 struct DeviceUsage {
   uint64_t memory_bytes = 0;  // of device memory that holds data
-  uint64_t busy_ns = 0;       // for how long launches have run
+  uint64_t busy_ns = 0;       // for how long launches have run, those that go on included
 };
 
 // Exclusively held by this process until destroyed; all objects made from it must be gone by then. Thread safe.

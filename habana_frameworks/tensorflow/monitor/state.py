@@ -78,5 +78,5 @@ def _share(before: Module | None, after: Module, seconds: float) -> float | None
         return None
     if before.busy_seconds is None or after.busy_seconds is None:
         return None
-    # A launch counts when it ends, so a long one may seem longer than the time.
+    # The clock is not read at the very moment at which busy_seconds are.
     return min(1.0, max(0.0, (after.busy_seconds - before.busy_seconds) / seconds))

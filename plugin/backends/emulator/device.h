@@ -2,8 +2,6 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 
-#include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "plugin/backends/common/liveness.h"
 #include "plugin/backends/common/module_lock.h"
 #include "plugin/backends/common/timeline.h"
+#include "plugin/backends/emulator/busy_time.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/hal/device.h"
 
@@ -29,7 +28,9 @@ class EmulatorDevice final : public hal::Device {
 
   const hal::DeviceInfo& info() const override { return info_; }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
-  hal::DeviceUsage usage() const override { return {reservation_->CommittedBytes(), busy_ns_.load()}; }
+  hal::DeviceUsage usage() const override {
+    return {reservation_->CommittedBytes(), static_cast<uint64_t>(busy_.total().count())};
+  }
   absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
@@ -54,7 +55,8 @@ class EmulatorDevice final : public hal::Device {
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }
-  void CountBusy(std::chrono::nanoseconds time) { busy_ns_.fetch_add(time.count(), std::memory_order_relaxed); }
+  // Of launches.
+  BusyTime* busy() { return &busy_; }
   void AddStream(EmulatorStream* stream);
   void RemoveStream(EmulatorStream* stream);
 
@@ -77,7 +79,7 @@ class EmulatorDevice final : public hal::Device {
   const common::ModuleLock lock_;
   common::Liveness liveness_;
   const common::Reservation* const reservation_;  // owned by state_->memory
-  std::atomic<uint64_t> busy_ns_{0};
+  mutable BusyTime busy_;
   std::unique_ptr<State> state_;
 };
 

@@ -222,9 +222,8 @@ absl::Status EmulatorStream::RunWork(Command& command) {
 absl::Status EmulatorStream::RunLaunch(Command& command) {
   absl::Status status = device_->CountCommand(common::Faults::kLaunch, kind_);
   if (status.ok()) {
-    const auto begin = std::chrono::steady_clock::now();
+    const BusyTime::Scope busy(device_->busy());
     status = command.emulator_recipe->Run(command.arguments, command.results, command.workspace, device_->pool());
-    device_->CountBusy(std::chrono::steady_clock::now() - begin);
   }
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("launch of ", command.recipe->name(), ": ", status.message()));
