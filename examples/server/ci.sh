@@ -33,9 +33,15 @@ for log in one two; do
   tail -n 20 "$directory/$log.log"
 done
 
+held() { hpu smi -Q pid --format=csv,noheader | grep -v N/A; }
+
 echo "--- the server afterwards"
+for _ in {1..20}; do # it may notice a moment after a job's end
+  held >/dev/null || break
+  sleep 0.5
+done
 hpu smi -q
-if [ -n "$(hpu smi -Q pid --format=csv,noheader | grep -v N/A)" ]; then
+if held; then
   echo "a module is still held" >&2
   failed=1
 fi

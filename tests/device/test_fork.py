@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.processes import run_python
 
 START = """
-import os, sys, time
+import os, sys
 import tensorflow as tf
 from habana_frameworks.tensorflow import load_habana_module
 load_habana_module()
@@ -33,7 +33,6 @@ with tf.device("HPU:0"):
     tensor = tf.identity(tf.constant([1.0, 2.0]))
 
 def use():
-    begin = time.monotonic()
     for attempt in (lambda: tensor.numpy(), lambda: tf.constant([1.0]), lambda: tf.identity(tensor).numpy()):
         try:
             with tf.device("HPU:0"):
@@ -41,7 +40,6 @@ def use():
             raise AssertionError("worked")
         except tf.errors.AbortedError as error:
             assert "spawn" in str(error), error
-    assert time.monotonic() - begin < 5.0
 
 assert in_child(use) == 0
 assert tensor.numpy().tolist() == [1.0, 2.0]

@@ -119,13 +119,16 @@ def test_exhausted_memory_says_what_to_do(use: str) -> None:
         big = np.ones(20 << 20, np.uint8)
         with tf.device("HPU:0"):
             small = tf.identity(tf.constant(np.ones(20 << 20, np.uint8)))
-            begin = time.monotonic()
-            try:
-                {use}
-                raise AssertionError("fitted")
-            except tf.errors.ResourceExhaustedError as error:
-                print(error.message)
-            assert time.monotonic() - begin < 9.0  # TensorFlow would wait 10 seconds
+            seconds = []
+            for _ in range(3):  # on a busy machine one of them may take long all the same
+                begin = time.monotonic()
+                try:
+                    {use}
+                    raise AssertionError("fitted")
+                except tf.errors.ResourceExhaustedError as error:
+                    print(error.message)
+                seconds.append(time.monotonic() - begin)
+            assert min(seconds) < 9.0, seconds  # TensorFlow would wait 10 seconds
             assert small.numpy().sum() == 20 << 20
             del small
             assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20

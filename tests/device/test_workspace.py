@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -119,6 +120,25 @@ with concurrent.futures.ThreadPoolExecutor(6) as pool:
         HPU_WORKSPACE_CHUNK_MB="1",
     )
     assert result and all(result)
+
+
+def test_out_of_memory_says_what_takes_how_much_and_what_helps() -> None:
+    (message, argument), _ = run(
+        """
+try:
+    launch(40)
+except tf.errors.ResourceExhaustedError as error:
+    result = [str(error), square(40).nbytes]
+""",
+        HPU_MEMORY_MB="64",
+    )
+    assert "bytes of memory for temporaries; " in message
+    told = re.search(r"(\d+) bytes of arguments, (\d+) of results and (\d+) of temporaries", message)
+    assert told, message
+    arguments, results, temporaries = map(int, told.groups())
+    assert (arguments, results) == (argument, 4) and temporaries >= argument
+    remedies = ("a smaller batch", "HPU_MAX_CLUSTER_SIZE", "fewer threads", "HPU_WORKSPACE_CHUNK_MB", "HPU_MEMORY_MB")
+    assert all(remedy in message for remedy in remedies), message
 
 
 @pytest.mark.parametrize("value", ["0", "-3"])
