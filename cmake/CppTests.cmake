@@ -9,7 +9,9 @@ file(GLOB cts_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/cts/*.cc"
   "${CMAKE_SOURCE_DIR}/plugin/fuzz/*_test.cc"
   "${CMAKE_SOURCE_DIR}/plugin/backends/*/*/*_test.cc"
   # What of the compiler needs no tf2xla.
-  "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_queue*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_progress*.cc")
+  "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_queue*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/compile_progress*.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/compiler/recipe_cache*.cc" "${CMAKE_SOURCE_DIR}/plugin/compiler/disk_cache.cc"
+  "${CMAKE_SOURCE_DIR}/plugin/compiler/fingerprint.cc")
 if(HPU_SANITIZE MATCHES "thread")
   # They run inside TensorFlow, whose locks ThreadSanitizer does not see.
   list(FILTER cts_sources EXCLUDE REGEX "/backends/emulator/(recipe|object_loader|hlo_passes|kernels)|/compiler/.*_test")
@@ -22,7 +24,7 @@ if(cts_sources)
   add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_log>
     $<TARGET_OBJECTS:hpu_host_kernels>
     $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_device>
-    $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_service_fuzz>)
+    $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_service_fuzz> $<TARGET_OBJECTS:hpu_version>)
   foreach(layer backend_common backend_null backend_emulator backend_remote serve)
     if(TARGET hpu_${layer})
       target_sources(hpu_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)

@@ -226,6 +226,24 @@ TEST_F(RecipeStoreTest, WaitEndsAtTheTimeoutAndNamesTheHolder) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("the cluster: pid ", getpid()))) << warnings_[0];
 }
 
+TEST_F(RecipeStoreTest, LongWaitSaysForWhomAndHowLong) {
+  const auto first = Open(), second = Open();
+  const RecipeStore::Lookup claimed = first->FindOrClaim(KeyOf("one"), "one");
+  std::atomic<bool> cancelled{false};
+  std::thread waiter([&] { second->FindOrClaim(KeyOf("one"), "the cluster", &cancelled); });
+  const auto told = [this] {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return !warnings_.empty();
+  };
+  while (!told()) absl::SleepFor(absl::Milliseconds(10));
+  cancelled = true;
+  waiter.join();
+  EXPECT_TRUE(absl::StartsWith(warnings_[0], absl::StrCat("the cluster: waiting for pid ", getpid(), " (")))
+      << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "), which compiles it, for ")) << warnings_[0];
+  EXPECT_TRUE(absl::EndsWith(warnings_[0], "s so far")) << warnings_[0];
+}
+
 TEST_F(RecipeStoreTest, WaitEndsWhenItIsCancelled) {
   const auto first = Open(), second = Open();
   const RecipeStore::Lookup claimed = first->FindOrClaim(KeyOf("one"), "one");
