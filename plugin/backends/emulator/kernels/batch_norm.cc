@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "plugin/backends/emulator/kernels/columns.h"
+#include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/hal/status_macros.h"
 
@@ -29,39 +30,40 @@ HPU_INLINE void Join(float count, float* mean, float* squares, float other_count
   *squares += other_squares + apart * apart * (count * share);
 }
 
-HPU_INLINE void FindMoments(const Moments& work) {
-  const ColumnPiece& piece = *work.piece;
-  const int64_t columns = piece.columns, stride = piece.stride;
-  float* const means = piece.partial;
-  float* const squares = means + columns;
-  const float* x = work.x + piece.begin;
-  constexpr int64_t kLanes = 64;
-  for (int64_t row = 0; row < piece.rows; row += kBlock, x += kBlock * stride) {
-    const int64_t rows = std::min(kBlock, piece.rows - row);
-    for (int64_t first = 0; first < columns; first += kLanes) {
-      const int64_t lanes = std::min(kLanes, columns - first);
+struct LaneMoments {
+  template <int kLanes>
+  static HPU_INLINE void Run(const Moments& work, int64_t first) {
+    const ColumnPiece& piece = *work.piece;
+    const int64_t stride = piece.stride;
+    float* const means = piece.partial + first;
+    float* const squares = means + piece.columns;
+    const float* x = work.x + piece.begin + first;
+    for (int64_t row = 0; row < piece.rows; row += kBlock, x += kBlock * stride) {
+      const int64_t rows = std::min(kBlock, piece.rows - row);
       float mean[kLanes] = {}, square[kLanes] = {};
       for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t c = 0; c < lanes; ++c) mean[c] += x[r * stride + first + c];
+        HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] += x[r * stride + c];
       }
-      for (int64_t c = 0; c < lanes; ++c) mean[c] /= static_cast<float>(rows);
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] /= static_cast<float>(rows);
       for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t c = 0; c < lanes; ++c) {
-          const float apart = x[r * stride + first + c] - mean[c];
+        HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
+          const float apart = x[r * stride + c] - mean[c];
           square[c] += apart * apart;
         }
       }
-      for (int64_t c = 0; c < lanes; ++c) {
+      for (int64_t c = 0; c < kLanes; ++c) {
         if (row == 0) {
-          means[first + c] = mean[c];
-          squares[first + c] = square[c];
+          means[c] = mean[c];
+          squares[c] = square[c];
         } else {
-          Join(row, &means[first + c], &squares[first + c], rows, mean[c], square[c]);
+          Join(row, &means[c], &squares[c], rows, mean[c], square[c]);
         }
       }
     }
   }
-}
+};
+
+HPU_INLINE void FindMoments(const Moments& work) { OverLanes<LaneMoments>(work, 0, work.piece->columns); }
 
 HPU_VECTORIZED(MomentsOfPiece, Moments, FindMoments)
 
@@ -110,28 +112,37 @@ struct GradientSums {
   const ColumnPiece* piece;
 };
 
-HPU_INLINE void SumGradients(const GradientSums& work) {
-  const ColumnPiece& piece = *work.piece;
-  const int64_t s = piece.stride;
-  float* const sum = piece.partial;
-  float* const product = sum + piece.columns;
-  const float* mean = work.mean + piece.first_column;
-  const float* x = work.x + piece.begin;
-  const float* g = work.gradient + piece.begin;
-  for (int64_t c = 0; c < piece.columns; ++c) sum[c] = product[c] = 0;
-  int64_t row = 0;
-  for (; row + 2 <= piece.rows; row += 2, x += 2 * s, g += 2 * s) {
-    for (int64_t c = 0; c < piece.columns; ++c) {
-      sum[c] += g[c] + g[c + s];
-      product[c] += g[c] * (x[c] - mean[c]) + g[c + s] * (x[c + s] - mean[c]);
+struct LaneGradientSums {
+  template <int kLanes>
+  static HPU_INLINE void Run(const GradientSums& work, int64_t first) {
+    const ColumnPiece& piece = *work.piece;
+    const int64_t s = piece.stride;
+    const float* x = work.x + piece.begin + first;
+    const float* g = work.gradient + piece.begin + first;
+    float mean[kLanes], sum[kLanes] = {}, product[kLanes] = {};
+    HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] = work.mean[piece.first_column + first + c];
+    int64_t row = 0;
+    for (; row + 2 <= piece.rows; row += 2, x += 2 * s, g += 2 * s) {
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
+        sum[c] += g[c] + g[c + s];
+        product[c] += g[c] * (x[c] - mean[c]) + g[c + s] * (x[c + s] - mean[c]);
+      }
+    }
+    if (row < piece.rows) {
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
+        sum[c] += g[c];
+        product[c] += g[c] * (x[c] - mean[c]);
+      }
+    }
+    float* const partial = piece.partial + first;
+    HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
+      partial[c] = sum[c];
+      partial[c + piece.columns] = product[c];
     }
   }
-  if (row == piece.rows) return;
-  for (int64_t c = 0; c < piece.columns; ++c) {
-    sum[c] += g[c];
-    product[c] += g[c] * (x[c] - mean[c]);
-  }
-}
+};
+
+HPU_INLINE void SumGradients(const GradientSums& work) { OverLanes<LaneGradientSums>(work, 0, work.piece->columns); }
 
 HPU_VECTORIZED(GradientSumsOfPiece, GradientSums, SumGradients)
 

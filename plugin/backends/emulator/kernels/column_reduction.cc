@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/hal/status_macros.h"
 
@@ -44,25 +45,34 @@ struct Max {
 };
 
 template <typename F>
-HPU_INLINE void Reduce(const Work& work) {
-  const ColumnPiece& piece = *work.piece;
-  float* const sum = piece.partial;
-  for (int64_t c = 0; c < piece.columns; ++c) sum[c] = F::kInitial;
-  const float* a = work.a + piece.begin;
-  const float* b = work.b + piece.begin;
-  const int64_t s = piece.stride;
-  int64_t row = 0;
-  // Four rows at once: a fourth of the traffic of the sums, which also lose less of small numbers.
-  for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
-    for (int64_t c = 0; c < piece.columns; ++c) {
-      const float low = F::Of(F::Element(a[c], b[c]), F::Element(a[c + s], b[c + s]));
-      const float high = F::Of(F::Element(a[c + 2 * s], b[c + 2 * s]), F::Element(a[c + 3 * s], b[c + 3 * s]));
-      sum[c] = F::Of(sum[c], F::Of(low, high));
+struct ReduceLanes {
+  template <int kLanes>
+  static HPU_INLINE void Run(const Work& work, int64_t first) {
+    const ColumnPiece& piece = *work.piece;
+    const float* a = work.a + piece.begin + first;
+    const float* b = work.b + piece.begin + first;
+    const int64_t s = piece.stride;
+    float sum[kLanes];
+    HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::kInitial;
+    int64_t row = 0;
+    // Four rows at once: the sums lose less of small numbers.
+    for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
+        const float low = F::Of(F::Element(a[c], b[c]), F::Element(a[c + s], b[c + s]));
+        const float high = F::Of(F::Element(a[c + 2 * s], b[c + 2 * s]), F::Element(a[c + 3 * s], b[c + 3 * s]));
+        sum[c] = F::Of(sum[c], F::Of(low, high));
+      }
     }
+    for (; row < piece.rows; ++row, a += s, b += s) {
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::Of(sum[c], F::Element(a[c], b[c]));
+    }
+    HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) piece.partial[first + c] = sum[c];
   }
-  for (; row < piece.rows; ++row, a += s, b += s) {
-    for (int64_t c = 0; c < piece.columns; ++c) sum[c] = F::Of(sum[c], F::Element(a[c], b[c]));
-  }
+};
+
+template <typename F>
+HPU_INLINE void Reduce(const Work& work) {
+  OverLanes<ReduceLanes<F>>(work, 0, work.piece->columns);
 }
 
 HPU_VECTORIZED(ReduceSum, Work, Reduce<Sum>)
