@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/backends/emulator/hlo_passes/pointwise_convolutions.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/literal_util.h"
@@ -272,6 +273,7 @@ absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls) {
                                  [calls](HloInstruction* maximum) { return KernelWithRelu(maximum, calls); }));
   HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kAdd,
                                  [calls](HloInstruction* add) { return KernelWithTail(add, Tail::kBias, calls); }));
+  HPU_RETURN_IF_ERROR(MakeProductsOfPointwiseConvolutions(module));
   return ReplaceAll(module, xla::HloOpcode::kConvolution,
                     [calls](HloInstruction* convolution) { return KernelOf(convolution, calls); });
 }

@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Takes what tf2xla makes of convolutions in TensorFlow's order of dimensions, batch first and features last, and of
-// their gradients. Others are left to XLA.
+// their gradients. Pointwise ones become products of matrices, others are left to XLA.
 absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -204,7 +204,7 @@ TEST(ConvolutionPass, AddsBiasesInTheKernel) {
 
 // Another use of the sums without the bias: they are made as they were.
 TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
-  const Convolution c{Kind::kForward, Convolution::Tail::kNone, false, 2, 4, 4, 1, {{7, 7, 1}, {7, 7, 1}}};
+  const Convolution c{Kind::kForward, Convolution::Tail::kNone, false, 2, 4, 4, 1, {{7, 6, 2}, {7, 6, 2}}};
   xla::XlaBuilder builder("convolution");
   const XlaOp convolved = Build(&builder, c, xla::F32);
   const XlaOp bias = xla::Parameter(&builder, 2, xla::ShapeUtil::MakeShape(xla::F32, {4}), "bias");
