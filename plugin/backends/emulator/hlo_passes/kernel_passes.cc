@@ -13,6 +13,7 @@
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 #include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
+#include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/service/hlo_dce.h"
 
@@ -36,6 +37,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();
 }
 

@@ -1,0 +1,17 @@
+// Transpositions that move the last dimension become kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_TRANSPOSITION_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_TRANSPOSITION_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes those of larger arrays, unless XLA needs them no more: it takes them into products, convolutions, reductions
+// and other transpositions. After the passes that replace these.
+absl::Status UseTranspositionKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_TRANSPOSITION_PASS_H_

@@ -1,0 +1,219 @@
+#include "plugin/backends/emulator/kernels/transposition.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "plugin/backends/emulator/kernels/parallel.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr char kName[] = "transposition.1";
+constexpr int64_t kTile = 64;
+// A piece of work: few enough columns that their lines of the result stay in the TLB.
+constexpr int64_t kMostColumns = kTile;
+constexpr int64_t kMostRows = 4 * kTile;
+
+// A matrix: its rows lie `from_stride` elements apart, those of its transpose `to_stride`.
+template <typename T>
+struct Matrix {
+  const T* from;
+  T* to;
+  int64_t rows;
+  int64_t columns;
+  int64_t from_stride;
+  int64_t to_stride;
+};
+
+template <typename T, int size>
+using Vector __attribute__((vector_size(sizeof(T) * size))) = T;
+
+// Exchanges the blocks of `distance` elements beside the diagonal: for all powers of two, that transposes.
+template <typename T, int size, int distance>
+HPU_INLINE void Exchange(Vector<T, size>* rows) {
+  Vector<T, size> upper, lower;
+  for (int i = 0; i < size; ++i) {
+    upper[i] = static_cast<T>((i & distance) != 0 ? size + i - distance : i);
+    lower[i] = static_cast<T>((i & distance) != 0 ? size + i : i + distance);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < size; ++i) {
+    if ((i & distance) != 0) continue;
+    const Vector<T, size> a = rows[i], b = rows[i + distance];
+    rows[i] = __builtin_shuffle(a, b, upper);
+    rows[i + distance] = __builtin_shuffle(a, b, lower);
+  }
+  if constexpr (distance > 1) Exchange<T, size, distance / 2>(rows);
+}
+
+// A square of vectors of 32 bytes.
+template <typename T, int size>
+HPU_INLINE void TransposeSquare(const Matrix<T>& matrix, int64_t row, int64_t column) {
+  Vector<T, size> rows[size];
+#pragma GCC unroll 16
+  for (int i = 0; i < size; ++i) {
+    std::memcpy(&rows[i], matrix.from + (row + i) * matrix.from_stride + column, sizeof(rows[i]));
+  }
+  Exchange<T, size, size / 2>(rows);
+#pragma GCC unroll 16
+  for (int i = 0; i < size; ++i) {
+    std::memcpy(matrix.to + (column + i) * matrix.to_stride + row, &rows[i], sizeof(rows[i]));
+  }
+}
+
+template <typename T>
+HPU_INLINE void TransposeRest(const Matrix<T>& matrix, int64_t row, int64_t rows, int64_t column, int64_t columns) {
+  for (int64_t c = column; c < columns; ++c) {
+    for (int64_t r = row; r < rows; ++r) matrix.to[c * matrix.to_stride + r] = matrix.from[r * matrix.from_stride + c];
+  }
+}
+
+template <typename T>
+HPU_INLINE void TransposeTile(const Matrix<T>& matrix) {
+  constexpr int kSize = 32 / sizeof(T);
+  const int64_t rows = matrix.rows / kSize * kSize, columns = matrix.columns / kSize * kSize;
+  for (int64_t r = 0; r < rows; r += kSize) {
+    for (int64_t c = 0; c < columns; c += kSize) TransposeSquare<T, kSize>(matrix, r, c);
+  }
+  TransposeRest(matrix, 0, rows, columns, matrix.columns);
+  TransposeRest(matrix, rows, matrix.rows, 0, matrix.columns);
+}
+
+// By way of memory that stays in the first-level cache: lines of the result that lie a power of two apart would throw
+// each other out of it before they are full.
+template <typename T>
+HPU_INLINE void Transpose(const Matrix<T>& matrix) {
+  alignas(64) T made[kTile * kTile];
+  for (int64_t c = 0; c < matrix.columns; c += kTile) {
+    for (int64_t r = 0; r < matrix.rows; r += kTile) {
+      const int64_t rows = std::min(kTile, matrix.rows - r), columns = std::min(kTile, matrix.columns - c);
+      TransposeTile<T>({matrix.from + r * matrix.from_stride + c, made, rows, columns, matrix.from_stride, kTile});
+      for (int64_t i = 0; i < columns; ++i) {
+        std::memcpy(matrix.to + (c + i) * matrix.to_stride + r, made + i * kTile, rows * sizeof(T));
+      }
+    }
+  }
+}
+
+HPU_VECTORIZED(Transpose16, Matrix<uint16_t>, Transpose<uint16_t>)
+HPU_VECTORIZED(Transpose32, Matrix<uint32_t>, Transpose<uint32_t>)
+HPU_VECTORIZED(Transpose64, Matrix<uint64_t>, Transpose<uint64_t>)
+
+struct Dimension {
+  int64_t size;
+  int64_t from_stride;
+  int64_t to_stride;
+};
+
+// The result's dimensions, outermost first; those that lie together in both arrays are one.
+std::vector<Dimension> DimensionsOf(const Transposition& transposition) {
+  const std::vector<int64_t>&sizes = transposition.sizes, &order = transposition.order;
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t i = sizes.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * sizes[i];
+  std::vector<Dimension> dimensions;
+  int64_t to_stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const int64_t size = sizes[order[i]];
+    if (size == 1) continue;
+    if (!dimensions.empty() && strides[order[i]] == dimensions.back().size * dimensions.back().from_stride) {
+      dimensions.back().size *= size;
+    } else {
+      dimensions.push_back({size, strides[order[i]], to_stride});
+    }
+    to_stride *= size;
+  }
+  std::reverse(dimensions.begin(), dimensions.end());
+  return dimensions;
+}
+
+class TranspositionKernel final : public Kernel {
+ public:
+  // `dimensions` has two or more, and the last one's stride is not 1.
+  TranspositionKernel(int64_t element_bytes, std::vector<Dimension> dimensions)
+      : element_bytes_(element_bytes), outer_(std::move(dimensions)) {
+    rows_ = outer_.back();
+    outer_.pop_back();
+    const auto last = std::find_if(outer_.begin(), outer_.end(), [](const Dimension& d) { return d.from_stride == 1; });
+    columns_ = *last;
+    outer_.erase(last);
+    for (const Dimension& dimension : outer_) matrices_ *= dimension.size;
+  }
+
+  absl::Status Run(const KernelCall& call) const override {
+    switch (element_bytes_) {
+      case 2:
+        Run(call, Transpose16);
+        break;
+      case 4:
+        Run(call, Transpose32);
+        break;
+      default:
+        Run(call, Transpose64);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename T>
+  void Run(const KernelCall& call, void (*transpose)(const Matrix<T>&)) const {
+    const auto pieces_of = [](int64_t size, int64_t most) { return (size + most - 1) / most; };
+    const int64_t row_pieces = pieces_of(rows_.size, kMostRows), column_pieces = pieces_of(columns_.size, kMostColumns);
+    const int64_t piece_bytes = 2 * sizeof(T) * std::min(rows_.size, kMostRows) * std::min(columns_.size, kMostColumns);
+    RunShards(call.pool, matrices_ * row_pieces * column_pieces, ShardSize(piece_bytes), [&](Shard shard) {
+      for (int64_t i = shard.begin; i < shard.end; ++i) {
+        const int64_t row = i % row_pieces * kMostRows, column = i / row_pieces % column_pieces * kMostColumns;
+        int64_t from = row * rows_.from_stride + column, to = row + column * columns_.to_stride;
+        int64_t matrix = i / (row_pieces * column_pieces);
+        for (auto dimension = outer_.rbegin(); dimension != outer_.rend(); ++dimension) {
+          from += matrix % dimension->size * dimension->from_stride;
+          to += matrix % dimension->size * dimension->to_stride;
+          matrix /= dimension->size;
+        }
+        transpose({static_cast<const T*>(call.operands[0]) + from, static_cast<T*>(call.results[0]) + to,
+                   std::min(kMostRows, rows_.size - row), std::min(kMostColumns, columns_.size - column),
+                   rows_.from_stride, columns_.to_stride});
+      }
+    });
+  }
+
+  const int64_t element_bytes_;
+  std::vector<Dimension> outer_;
+  Dimension rows_;     // the result's last
+  Dimension columns_;  // the operand's last
+  int64_t matrices_ = 1;
+};
+
+// The bytes, the rank, the sizes, the order.
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  const absl::Status error = absl::InvalidArgumentError("not the parameters of a transposition");
+  const int64_t rank = parameters.size() < 2 ? 0 : parameters[1];
+  if (rank < 2 || static_cast<int64_t>(parameters.size()) != 2 + 2 * rank ||
+      (parameters[0] != 2 && parameters[0] != 4 && parameters[0] != 8)) {
+    return error;
+  }
+  const absl::Span<const int64_t> sizes = parameters.subspan(2, rank), order = parameters.subspan(2 + rank);
+  std::vector<int64_t> sorted(order.begin(), order.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (int64_t i = 0; i < rank; ++i) {
+    if (sizes[i] <= 0 || sorted[i] != i) return error;
+  }
+  std::vector<Dimension> dimensions =
+      DimensionsOf({parameters[0], {sizes.begin(), sizes.end()}, {order.begin(), order.end()}});
+  if (dimensions.empty() || dimensions.back().from_stride == 1) return error;
+  return std::make_unique<TranspositionKernel>(parameters[0], std::move(dimensions));
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+KernelSpec Transposition::Spec() const {
+  KernelSpec spec{kName, {element_bytes, static_cast<int64_t>(sizes.size())}};
+  spec.parameters.insert(spec.parameters.end(), sizes.begin(), sizes.end());
+  spec.parameters.insert(spec.parameters.end(), order.begin(), order.end());
+  return spec;
+}
+
+}  // namespace hpu::emulator
