@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import sys
 import textwrap
 
@@ -15,7 +16,7 @@ from habana_frameworks.tensorflow.recipe_store import list_entries
 from tests.distribute.jobs import TRAIN, Trained, assert_same_weights, assert_trained_as, run_job, train, trained
 from tests.hvd.jobs import Start, run_program
 from tests.remote.servers import Server
-from tests.support.processes import run, run_python
+from tests.support.processes import ROOT, run, run_python
 
 CASES = ("cnn-fit", "cnn-loop", "transformer-loop")
 
@@ -104,6 +105,13 @@ def test_workers_on_machines_of_their_own(tmp_path: pathlib.Path, alone: dict[st
     run_program(tmp_path, TRAIN, "--out", str(tmp_path), "cnn-loop", start=Start.MACHINES)
     workers = [trained(tmp_path, "cnn-loop", rank) for rank in range(2)]
     assert_trained_as(workers, 2, alone["cnn-loop"][0])
+
+
+def test_example() -> None:
+    output = run_job(2, ROOT / "examples" / "digits_strategy.py").output
+    found = re.search(r"2 workers, this one on \S*task:0/device:HPU:0: test loss \S+, test accuracy (\S+)%", output)
+    assert found is not None, output
+    assert float(found[1]) > 90
 
 
 def test_estimator(tmp_path: pathlib.Path) -> None:

@@ -76,6 +76,30 @@ def test_monitored_session(tmp_path: pathlib.Path) -> None:
     assert path.name == "default_profiling_[0-1].json" and launches(path) == 2
 
 
+def test_calls_of_a_trainable_and_the_whole_log(tmp_path: pathlib.Path) -> None:
+    """TF_HOOK_MODE=ctl, and HABANA_SYNAPSE_LOGGER=all until the program ends."""
+    code = """
+        import tensorflow as tf
+        import habana_frameworks.tensorflow as htf
+        from habana_frameworks.tensorflow import hw_profiler_helpers, synapse_logger_helpers
+        synapse_logger_helpers.synapse_logger_init()
+        htf.load_habana_module()
+        step = tf.function(lambda x: tf.reduce_sum(x * 2.0 + 1.0))
+
+        class Trainable:
+            def train(self, steps):
+                return [float(step(tf.ones([3]))) for _ in range(steps)]
+
+        trainable = hw_profiler_helpers.wrap_train(Trainable())
+        assert [trainable.train(2) for _ in range(3)] == [[9.0, 9.0]] * 3
+    """
+    hook = {"TF_HOOK_MODE": "ctl", "HABANA_PROFILE_RANGE": "1:2"}
+    run_python(code, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "all", **hook})
+    assert launches(tmp_path / "default_profiling_[1-1].json") == 2
+    assert launches(tmp_path / "worker0.local.synapse_log.json") == 6
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
     (tmp_path / "synapse_logger_command").write_text("no_eager_flush\n")
     code = """

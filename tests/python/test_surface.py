@@ -75,6 +75,9 @@ def test_what_programs_do_first_is_as_it_was() -> None:
         assert HabanaLayerNormalization.__mro__[1].__name__ == "LayerNormalization"
         log_info_devices = load_habana_module(allow_op_override=False)
         assert habana_device.get_type() == "GAUDI"
+        import tensorflow as tf
+        for symbol in (tf.keras.layers.LayerNormalization, tf.keras.activations.gelu):
+            assert not hasattr(symbol, "_replaced"), symbol
         assert htf.habana_ops is habana_ops and callable(habana_ops.habana_layer_norm)
         assert callable(habana_ops.pyramid_roi_align) and "pyramid_roi_align" in dir(habana_ops)
         try:
