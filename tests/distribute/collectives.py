@@ -88,6 +88,30 @@ def check_strategy(strategy: tf.distribute.Strategy) -> None:
         return strategy.run(lambda: tf.distribute.get_replica_context().all_gather(own, axis=0))
 
     assert gather().numpy().tolist() == [x for rank in range(SIZE) for x in (rank + 1.0, 2.0)]
+    check_loop(strategy, own)
+
+
+def check_loop(strategy: tf.distribute.Strategy, own: tf.Tensor) -> None:
+    """Two operations in each pass, whose number is known when it runs."""
+
+    @tf.function
+    def passes(count: tf.Tensor) -> tf.Tensor:
+        value = tf.zeros([2])
+        for _ in tf.range(count):
+
+            def replica(value: tf.Tensor = value) -> tuple[tf.Tensor, tf.Tensor]:
+                context = tf.distribute.get_replica_context()
+                return context.all_reduce("sum", own + value), context.all_gather(own, axis=0)
+
+            reduced, gathered = strategy.run(replica)
+            value += reduced / tf.reduce_sum(gathered)
+        return value
+
+    everyone = np.array([[rank + 1.0, 2.0] for rank in range(SIZE)])
+    expected = np.zeros(2)
+    for _ in range(3):
+        expected += (everyone + expected).sum(axis=0) / everyone.sum()
+    np.testing.assert_allclose(passes(tf.constant(3)).numpy(), expected, rtol=1e-6)
 
 
 def main() -> None:

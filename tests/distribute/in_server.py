@@ -15,6 +15,7 @@ from tensorflow.python.ops import collective_ops, gen_collective_ops
 from habana_frameworks.tensorflow import hccl, load_habana_module, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
 from habana_frameworks.tensorflow.monitor import server
+from tests.distribute.collectives import check_strategy
 
 GROUP = 33
 COUNT = 100_003  # no number of ranks or threads divides it
@@ -211,7 +212,7 @@ def check_off() -> None:
 
 
 def check_all() -> None:
-    HPUStrategy()
+    check_strategy(HPUStrategy())
     assert fabric.join(GROUP, RANK, SIZE)
     checks = Checks()
     with tf.device("/device:HPU:0"):

@@ -10,8 +10,9 @@ import textwrap
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow import ports, statistics
 from habana_frameworks.tensorflow.recipe_store import list_entries
 from tests.distribute.jobs import TRAIN, Trained, assert_same_weights, assert_trained_as, run_job, train, trained
 from tests.hvd.jobs import Start, run_program
@@ -105,6 +106,18 @@ def test_workers_on_machines_of_their_own(tmp_path: pathlib.Path, alone: dict[st
     run_program(tmp_path, TRAIN, "--out", str(tmp_path), "cnn-loop", start=Start.MACHINES)
     workers = [trained(tmp_path, "cnn-loop", rank) for rank in range(2)]
     assert_trained_as(workers, 2, alone["cnn-loop"][0])
+
+
+def test_strategy_of_one_device(hpu: str) -> None:
+    """TensorFlow's own, with the name that programs for Gaudi give."""
+    with tf.distribute.OneDeviceStrategy("device:HPU:0").scope():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))])
+        model.compile("sgd", "mse")
+    statistics.reset()
+    history = model.fit(np.ones([8, 3], np.float32), np.zeros([8, 1]), epochs=2, verbose=0).history["loss"]
+    assert history[1] < history[0]
+    assert model.trainable_variables[0].device.endswith(hpu)
+    assert statistics.get().launched_clusters and statistics.get().fallbacks == 0
 
 
 def test_example() -> None:
