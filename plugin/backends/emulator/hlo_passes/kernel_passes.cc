@@ -5,6 +5,7 @@
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
+#include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
@@ -37,6 +38,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseExtremumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();
 }

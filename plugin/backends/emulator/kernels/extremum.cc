@@ -1,0 +1,234 @@
+#include "plugin/backends/emulator/kernels/extremum.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "plugin/backends/emulator/kernels/bfloat16.h"
+#include "plugin/backends/emulator/kernels/lanes.h"
+#include "plugin/backends/emulator/kernels/parallel.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr char kName[] = "extremum.1";
+// As many as OverLanes takes at once: each has an extremum of its own.
+constexpr int kLanes = 64;
+// Of the columns that a thread takes at once: their extrema stay in the first-level cache.
+constexpr int64_t kMostColumns = 128;
+
+template <bool least>
+struct Order {
+  static constexpr float kInitial =
+      least ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
+  static HPU_INLINE bool Keeps(float best, float x) { return least ? best <= x : best >= x; }
+  static HPU_INLINE bool Beats(float x, float best) { return least ? x < best : x > best; }
+  // A NaN stays.
+  static HPU_INLINE float Of(float best, float x) {
+    const float better = Keeps(best, x) ? best : x;
+    return best != best ? best : better;
+  }
+};
+
+// Columns of one outer index, from which `size` rows lie `stride` elements apart.
+template <typename T>
+struct Work {
+  const T* from;
+  float* values;    // the results, or the extrema of which these are the places
+  int32_t* places;  // null if the values are the results
+  int64_t size;
+  int64_t stride;
+  int64_t columns;
+};
+
+template <typename T, bool least>
+HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
+  for (int64_t c = 0; c < work.columns; ++c) {
+    work.values[c] = Order<least>::kInitial;
+    work.places[c] = 0;
+  }
+  const T* from = work.from;
+  for (int64_t i = 0; i < work.size; ++i, from += work.stride) {
+    const auto place = static_cast<int32_t>(i);
+    HPU_SIMD
+    for (int64_t c = 0; c < work.columns; ++c) {
+      const float x = Load(from + c), best = work.values[c];
+      const bool keeps = Order<least>::Keeps(best, x);
+      work.values[c] = keeps ? best : x;
+      work.places[c] = keeps ? work.places[c] : place;
+    }
+  }
+}
+
+template <bool least>
+HPU_INLINE void ValuesOfColumns(const Work<float>& work) {
+  for (int64_t c = 0; c < work.columns; ++c) work.values[c] = Order<least>::kInitial;
+  const float* from = work.from;
+  for (int64_t i = 0; i < work.size; ++i, from += work.stride) {
+    HPU_SIMD
+    for (int64_t c = 0; c < work.columns; ++c) work.values[c] = Order<least>::Of(work.values[c], from[c]);
+  }
+}
+
+// Rows that lie one after the other: `columns` of them.
+template <typename T>
+struct Lanes {
+  const T* row;
+  float* values;
+  int32_t* places;
+  int32_t* nans;
+};
+
+template <bool least>
+struct PlaceLanes {
+  template <int n, typename T>
+  static HPU_INLINE void Run(const Lanes<T>& lanes, int64_t lane) {
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) {
+      const float x = Load(lanes.row + lane + i), best = lanes.values[i];
+      const bool beats = Order<least>::Beats(x, best);
+      lanes.values[i] = beats ? x : best;
+      lanes.places[i] = beats ? static_cast<int32_t>(lane) + i : lanes.places[i];
+      lanes.nans[i] |= x != x ? 1 : 0;
+    }
+  }
+};
+
+template <bool least>
+struct ValueLanes {
+  template <int n>
+  static HPU_INLINE void Run(const Lanes<float>& lanes, int64_t lane) {
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) lanes.values[i] = Order<least>::Of(lanes.values[i], lanes.row[lane + i]);
+  }
+};
+
+template <typename T, bool least>
+HPU_INLINE int32_t PlaceInRow(const T* row, int64_t size) {
+  float values[kLanes];
+  int32_t places[kLanes] = {}, nans[kLanes] = {};
+  std::fill_n(values, kLanes, Order<least>::kInitial);
+  OverLanes<PlaceLanes<least>>(Lanes<T>{row, values, places, nans}, 0, size);
+  int32_t nan = 0;
+  for (int i = 0; i < kLanes; ++i) nan |= nans[i];
+  float best = values[0];
+  int32_t place = places[0];
+  for (int i = 1; i < kLanes; ++i) {
+    if (Order<least>::Beats(values[i], best) || (values[i] == best && places[i] < place)) {
+      best = values[i];
+      place = places[i];
+    }
+  }
+  if (nan == 0) return place;
+  best = Order<least>::kInitial;
+  place = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const float x = Load(row + i);
+    if (Order<least>::Keeps(best, x)) continue;
+    best = x;
+    place = static_cast<int32_t>(i);
+  }
+  return place;
+}
+
+template <bool least>
+HPU_INLINE float ValueInRow(const float* row, int64_t size) {
+  float values[kLanes];
+  std::fill_n(values, kLanes, Order<least>::kInitial);
+  OverLanes<ValueLanes<least>>(Lanes<float>{row, values, nullptr, nullptr}, 0, size);
+  float best = values[0];
+  for (int i = 1; i < kLanes; ++i) best = Order<least>::Of(best, values[i]);
+  if (best != 0) return best;
+  // Of zeros of both signs, the first.
+  return *std::find(row, row + size, 0.0f);
+}
+
+template <typename T, bool least>
+HPU_INLINE void PlacesOfRows(const Work<T>& work) {
+  for (int64_t i = 0; i < work.columns; ++i) {
+    work.places[i] = PlaceInRow<T, least>(work.from + i * work.size, work.size);
+  }
+}
+
+template <bool least>
+HPU_INLINE void ValuesOfRows(const Work<float>& work) {
+  for (int64_t i = 0; i < work.columns; ++i) {
+    work.values[i] = ValueInRow<least>(work.from + i * work.size, work.size);
+  }
+}
+
+template <typename T, bool least>
+HPU_INLINE void Find(const Work<T>& work) {
+  if (work.places != nullptr) {
+    return work.stride == 1 ? PlacesOfRows<T, least>(work) : PlacesOfColumns<T, least>(work);
+  }
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return work.stride == 1 ? ValuesOfRows<least>(work) : ValuesOfColumns<least>(work);
+  }
+}
+
+HPU_VECTORIZED(FindGreatest, Work<float>, (Find<float, false>))
+HPU_VECTORIZED(FindLeast, Work<float>, (Find<float, true>))
+HPU_VECTORIZED(FindGreatestBFloat16, Work<BFloat16>, (Find<BFloat16, false>))
+HPU_VECTORIZED(FindLeastBFloat16, Work<BFloat16>, (Find<BFloat16, true>))
+
+class ExtremumKernel final : public Kernel {
+ public:
+  explicit ExtremumKernel(const Extremum& extremum) : extremum_(extremum) {}
+
+  absl::Status Run(const KernelCall& call) const override {
+    if (extremum_.bfloat16) {
+      Run(call, extremum_.least ? FindLeastBFloat16 : FindGreatestBFloat16);
+    } else {
+      Run(call, extremum_.least ? FindLeast : FindGreatest);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename T>
+  void Run(const KernelCall& call, void (*find)(const Work<T>&)) const {
+    const auto* from = static_cast<const T*>(call.operands[0]);
+    auto* values = extremum_.place ? nullptr : static_cast<float*>(call.results[0]);
+    auto* places = extremum_.place ? static_cast<int32_t*>(call.results[0]) : nullptr;
+    const int64_t size = extremum_.size, inner = extremum_.inner;
+    const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
+    if (inner == 1) {
+      RunShards(call.pool, extremum_.outer, ShardSize(bytes), [&](Shard shard) {
+        find({from + shard.begin * size, values == nullptr ? nullptr : values + shard.begin,
+              places == nullptr ? nullptr : places + shard.begin, size, 1, shard.end - shard.begin});
+      });
+      return;
+    }
+    const int64_t pieces = (inner + kMostColumns - 1) / kMostColumns;
+    RunShards(call.pool, extremum_.outer * pieces, ShardSize(bytes * std::min(inner, kMostColumns)), [&](Shard shard) {
+      for (int64_t i = shard.begin; i < shard.end; ++i) {
+        float extrema[kMostColumns];
+        const int64_t outer = i / pieces, column = i % pieces * kMostColumns, to = outer * inner + column;
+        find({from + outer * size * inner + column, values == nullptr ? extrema : values + to,
+              places == nullptr ? nullptr : places + to, size, inner, std::min(kMostColumns, inner - column)});
+      }
+    });
+  }
+
+  const Extremum extremum_;
+};
+
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
+      parameters[2] > parameters[0] || *std::min_element(parameters.begin() + 3, parameters.end()) <= 0 ||
+      (parameters[0] != 0 && parameters[4] > std::numeric_limits<int32_t>::max())) {
+    return absl::InvalidArgumentError("not the parameters of an extremum");
+  }
+  return std::make_unique<ExtremumKernel>(Extremum{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
+                                                   parameters[3], parameters[4], parameters[5]});
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+KernelSpec Extremum::Spec() const { return {kName, {place, least, bfloat16, outer, size, inner}}; }
+
+}  // namespace hpu::emulator
