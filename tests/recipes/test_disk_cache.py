@@ -12,6 +12,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 from tests.recipes.conftest import PROGRAM, Warm, run_training
 from tests.support.processes import ROOT
 
@@ -73,6 +75,23 @@ def test_read_only(warm: Warm) -> None:
     second = run_training(warm.cache, {"HPU_RECIPE_CACHE_READ_ONLY": "1"}, before)
     assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
     assert {path.name: path.stat().st_mtime_ns for path in warm.cache.iterdir()} == names
+
+
+FILES_OF_4_KIB = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "reason"), [("a file", "pass", "Not a directory"), ("new", FILES_OF_4_KIB, "large")]
+)
+def test_a_place_that_cannot_be_written_costs_one_warning(
+    first_run: Warm, tmp_path: pathlib.Path, name: str, before: str, reason: str
+) -> None:
+    (tmp_path / "a file").touch()
+    done = run_training(tmp_path / name, before=before + "; tf.function(lambda x: x * 2 + 1)(tf.ones([3]))")
+    assert done["losses"] == first_run.first["losses"]
+    assert (done["recipes"]["compiled"], done["recipes"]["stored"]) == (first_run.first["recipes"]["compiled"] + 1, 0)
+    (warning,) = [line for line in done["messages"].splitlines() if "Recipe cache: " in line]
+    assert reason in warning and "recipes are compiled and not kept" in warning
 
 
 def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathlib.Path) -> None:

@@ -46,15 +46,24 @@ def describe(backend: str) -> Any:
     except grpc.RpcError as error:
         if error.code() is not grpc.StatusCode.UNAVAILABLE:
             raise UnavailableError(f"device server at {backend}: {error.details()}") from None
-        raise UnavailableError(
-            f"no device server answers at {backend} ({error.details()}); start one: "
-            f"hpu serve --listen {device_channel.target(backend)}"
-        ) from None
+        raise UnavailableError(_why_unavailable(backend, error.details())) from None
     except ValueError as error:
         raise UnavailableError(str(error)) from None
     if len(answers) != 1:
         raise UnavailableError(f"what answers at {backend} is no device server")
     return answers[0]
+
+
+def _why_unavailable(backend: str, details: str) -> str:
+    """As the plugin says it."""
+    if backend.startswith("grpcs:"):
+        return (
+            f"no connection with the device server at {backend} ({details}); see that it runs, that HPU_SERVER_CA "
+            "vouches for its certificate and its address, and that HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks "
+            "for"
+        )
+    address = device_channel.target(backend)
+    return f"no device server answers at {backend} ({details}); start one: hpu serve --listen {address}"
 
 
 def _module(module: Any, model: str) -> Module:
