@@ -58,7 +58,9 @@ def meet(ranks: _launchers.Ranks) -> None:
 
 def _address(ranks: _launchers.Ranks, deadline: float) -> tuple[str, int]:
     """Where the server is; it runs if this is rank 0."""
-    given = flags.horovod_rendezvous() or _first_task(ranks)
+    given = flags.horovod_rendezvous()
+    if not given and ranks.launcher is _launchers.Launcher.TF_CONFIG:
+        given = _launchers.first_task()  # its port is free, as no server of TensorFlow's is started
     if not given:
         if ranks.size != ranks.local_size:
             raise errors.JobError(
@@ -71,14 +73,6 @@ def _address(ranks: _launchers.Ranks, deadline: float) -> tuple[str, int]:
     if not host or not port.isdigit():
         raise errors.JobError(f"{given} (of HPU_HOROVOD_RENDEZVOUS, or of TF_CONFIG's first task) is not host:port")
     return (host, _serve(host, int(port))) if ranks.rank == 0 else (host, int(port))
-
-
-def _first_task(ranks: _launchers.Ranks) -> str:
-    """Rank 0's address where TF_CONFIG names the ranks; its port is free, as no server of TensorFlow's is started."""
-    if ranks.launcher is not _launchers.Launcher.TF_CONFIG:
-        return ""
-    cluster = json.loads(os.environ["TF_CONFIG"])["cluster"]
-    return str(next(cluster[job][0] for job in _launchers._TRAINING_JOBS if cluster.get(job)))
 
 
 def _serve(host: str, port: int) -> int:

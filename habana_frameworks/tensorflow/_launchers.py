@@ -100,7 +100,8 @@ VARIABLES = (
 _TRAINING_JOBS = ("chief", "master", "worker")
 
 
-def _by_tf_config() -> Ranks | None:
+def by_tf_config() -> Ranks | None:
+    """As TF_CONFIG numbers the tasks that train; None if this is none of them."""
     text = os.environ.get("TF_CONFIG", "")
     if not text:
         return None
@@ -122,9 +123,15 @@ def _by_tf_config() -> Ranks | None:
     return Ranks(Launcher.TF_CONFIG, len(tasks), rank, hosts.count(hosts[rank]), hosts[:rank].count(hosts[rank]))
 
 
+def first_task() -> str:
+    """The address of rank 0 where by_tf_config() knows the ranks."""
+    cluster = json.loads(os.environ["TF_CONFIG"])["cluster"]
+    return str(next(cluster[job][0] for job in _TRAINING_JOBS if cluster.get(job)))
+
+
 _READERS: tuple[Callable[[], Ranks | None], ...] = (
     _by_variables(Launcher.OPEN_MPI, "OMPI_COMM_WORLD_"),
     _by_variables(Launcher.HOROVOD, "HOROVOD_"),
     _by_slurm,
-    _by_tf_config,
+    by_tf_config,
 )

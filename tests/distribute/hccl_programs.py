@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import hccl
+from habana_frameworks.tensorflow import hccl, multinode_helpers
 
 PROGRAMS = 100
 OPERATIONS = 3
@@ -181,7 +181,27 @@ def check_missing_rank(communicator: hccl.Communicator, directory: pathlib.Path)
     sys.stdout.flush()
 
 
+def check_absent_rank(directory: pathlib.Path) -> None:
+    """Rank 1 never joins the job; it is up until both of the others have given up."""
+    rank = multinode_helpers.comm_rank()
+    if rank == 1:
+        while len(list(directory.iterdir())) < 2:
+            time.sleep(0.05)
+        return
+    told = refused(lambda: hccl.init(timeout=2.0))
+    (directory / str(rank)).touch()
+    expected = (
+        "for the ranks 1 to come to 127.0.0.1:" if rank == 0 else "for rank 0 to come and say that all others have"
+    )
+    assert f"rank {rank} of the job has waited 2 s" in told and expected in told, told
+    sys.stdout.write("the absent rank is an error\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--absent-rank"]:
+        check_absent_rank(pathlib.Path(sys.argv[2]))
+        return
     communicator = hccl.init()
     if sys.argv[1:2] == ["--missing-rank"]:
         check_missing_rank(communicator, pathlib.Path(sys.argv[2]))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import json
 import pathlib
+import socket
+import time
 
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import hccl
+from habana_frameworks.tensorflow import hccl, ports
+from habana_frameworks.tensorflow.hccl import meeting
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT
 
@@ -24,6 +29,35 @@ def test_random_programs_agree_with_numpy_and_disagreements_name_ranks_and_sizes
 def test_a_missing_rank_is_an_error(tmp_path: pathlib.Path) -> None:
     result = run_job(3, PROGRAMS, "--missing-rank", str(tmp_path))
     assert "] the missing rank is an error" in result.output, result.output
+
+
+def test_a_rank_that_does_not_join_is_an_error(tmp_path: pathlib.Path) -> None:
+    result = run_job(3, PROGRAMS, "--absent-rank", str(tmp_path))
+    for rank in (0, 2):
+        assert f"[{rank}] the absent rank is an error" in result.output, result.output
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_ranks_that_make_a_strategy_are_not_waited_for(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that meets the others gets bytes of TensorFlow's server or client instead."""
+    with ports.reserved(1) as (port,):
+        cluster = {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1", "127.0.0.1:2"][: 2 + (rank == 0)]}
+        monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": rank}}))
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            met = pool.submit(meeting.meet, 60.0)
+            with socket.socket() as other:
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if rank == 0:
+                    while not met.done() and other.connect_ex(("127.0.0.1", port)) != 0:
+                        time.sleep(0.01)
+                    other.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+                else:
+                    other.bind(("127.0.0.1", port))
+                    other.listen()
+                    connection, _ = other.accept()
+                    with connection:
+                        connection.sendall(bytes([0, 0, 36, 4, 0]))
+            assert met.result(timeout=60) is None
 
 
 def test_the_example() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 from habana_frameworks.tensorflow import library_loader, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.hccl import meeting
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 from tensorflow.python.eager import context as eager_context
 from tensorflow.python.ops import collective_ops
@@ -52,7 +53,7 @@ def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEO
         raise ValueError(f"the id has {len(unique_id)} bytes; get_unique_id() gives {UNIQUE_ID_BYTES}")
     if size > multinode_helpers.comm_size():
         raise ValueError(f"a communicator of {size} ranks in a job of {multinode_helpers.comm_size()} processes")
-    _join_cluster()
+    _join_cluster(timeout)
     return Communicator(size, unique_id, rank, timeout)
 
 
@@ -65,7 +66,7 @@ def init(*, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
     return init_rank(multinode_helpers.comm_size(), unique_id, multinode_helpers.comm_rank(), timeout=timeout)
 
 
-def _join_cluster() -> None:
+def _join_cluster(timeout: float) -> None:
     """Makes this process one of TensorFlow's workers, unless it is one or is alone."""
     global _strategy
     library_loader.load_habana_module()
@@ -73,6 +74,7 @@ def _join_cluster() -> None:
         alone = multinode_helpers.comm_size() == 1
         if alone or eager_context.context()._collective_leader or _strategy is not None:
             return
+        meeting.meet(timeout)
         strategy = HPUStrategy()
         if strategy.num_replicas_in_sync == 1:
             raise HcclError(
