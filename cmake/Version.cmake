@@ -1,4 +1,5 @@
-# HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source archive).
+# HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source archive), and
+# HPU_SOURCE_HASH_HEADER, which is written anew at each build for which a source has changed.
 file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_version.py" line REGEX "^__version__")
 string(REGEX REPLACE "^__version__ = \"(.*)\"$" "\\1" HPU_PACKAGE_VERSION "${line}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
@@ -20,3 +21,11 @@ if(GIT_PROGRAM AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
   endif()
 endif()
+
+set(HPU_SOURCE_HASH_HEADER "${CMAKE_BINARY_DIR}/generated/plugin/version/source_hash.h")
+file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/*.cc" "${CMAKE_SOURCE_DIR}/plugin/*.h"
+  "${CMAKE_SOURCE_DIR}/plugin/*.yaml" "${CMAKE_SOURCE_DIR}/proto/*.proto")
+add_custom_command(OUTPUT "${HPU_SOURCE_HASH_HEADER}"
+  COMMAND "${CMAKE_COMMAND}" "-DDIRECTORY=${CMAKE_SOURCE_DIR}" "-DHEADER=${HPU_SOURCE_HASH_HEADER}"
+    -P "${CMAKE_CURRENT_LIST_DIR}/SourceHash.cmake"
+  DEPENDS ${hashed} "${CMAKE_CURRENT_LIST_DIR}/SourceHash.cmake" VERBATIM)

@@ -20,7 +20,8 @@ typedef struct hpu_buffer {
 
 HPU_EXPORT void hpu_buffer_free(hpu_buffer* buffer);
 
-// Release, source revision and TensorFlow version: "0.1.0_1a2b3c4d_tf2.15.1". Never freed.
+// Release, source revision, hash of the sources and TensorFlow version: "0.1.0_1a2b3c4d.5e6f7a8b_tf2.15.1". Never
+// freed.
 HPU_EXPORT const char* hpu_version(void);
 
 // --- device ---

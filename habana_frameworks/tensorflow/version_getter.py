@@ -8,7 +8,10 @@ from habana_frameworks.tensorflow import _c_api, library_loader
 
 
 def get_library_version() -> str:
-    """Release, source revision and TensorFlow version of the plugin: "0.1.0_1a2b3c4d_tf2.15.1". Loads the module."""
+    """Release, source revision, hash of the sources, TensorFlow version: "0.1.0_1a2b3c4d.5e6f7a8b_tf2.15.1".
+
+    Loads the module.
+    """
     version = _c_api.function(library_loader.plugin(), "hpu_version")
     version.restype = ctypes.c_char_p
     return bytes(version()).decode()

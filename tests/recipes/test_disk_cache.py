@@ -77,6 +77,23 @@ def test_read_only(warm: Warm) -> None:
     assert {path.name: path.stat().st_mtime_ns for path in warm.cache.iterdir()} == names
 
 
+def test_changed_sources_make_another_version(tmp_path: pathlib.Path) -> None:
+    def version() -> str:
+        arguments = [f"-DDIRECTORY={tmp_path}", f"-DHEADER={tmp_path}/hash.h"]
+        subprocess.run(["cmake", *arguments, "-P", str(ROOT / "cmake" / "SourceHash.cmake")], check=True)
+        return (tmp_path / "hash.h").read_text()
+
+    source = tmp_path / "plugin" / "passes" / "some_pass.cc"
+    source.parent.mkdir(parents=True)
+    versions = []
+    for text in ("int a;", "int b;", "int a;"):
+        source.write_text(text)
+        versions.append(version())
+    source.rename(source.with_name("other_pass.cc"))
+    versions.append(version())
+    assert versions[0] == versions[2] and len(set(versions)) == 3
+
+
 FILES_OF_4_KIB = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
 
 

@@ -61,7 +61,7 @@ def call(name: str, *arguments: Any) -> bytes:
 
 
 def version() -> str:
-    """Release, source revision and TensorFlow version of the plugin, as entries hold them."""
+    """Release, source revision, hash of the sources and TensorFlow version of the plugin, as entries hold them."""
     function = _c_api.function(plugin(), "hpu_version")
     function.restype = ctypes.c_char_p
     return str(function().decode())
