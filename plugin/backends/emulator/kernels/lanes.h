@@ -3,12 +3,13 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "plugin/backends/emulator/kernels/vectorize.h"
 
 namespace hpu::emulator {
 
-// Covers [begin, end) by calls of F::Run<n>(work, first lane).
+// Covers [begin, end) by calls of F::Run<n>(work, first lane), n being 64 and less.
 template <typename F, typename Work>
 HPU_INLINE void OverLanes(const Work& work, int64_t begin, int64_t end) {
   int64_t lane = begin;
@@ -16,6 +17,32 @@ HPU_INLINE void OverLanes(const Work& work, int64_t begin, int64_t end) {
   for (; lane + 16 <= end; lane += 16) F::template Run<16>(work, lane);
   for (; lane + 4 <= end; lane += 4) F::template Run<4>(work, lane);
   for (; lane < end; ++lane) F::template Run<1>(work, lane);
+}
+
+// The same by registers of `width` lanes, for those that work with Lanes.
+template <typename F, int width, typename Work>
+HPU_INLINE void OverRegisters(const Work& work, int64_t begin, int64_t end) {
+  int64_t lane = begin;
+  for (; lane + width <= end; lane += width) F::template Run<width>(work, lane);
+  for (; lane + 4 <= end; lane += 4) F::template Run<4>(work, lane);
+  for (; lane < end; ++lane) F::template Run<1>(work, lane);
+}
+
+// n numbers as one value, n being no more than a register holds. Of a loop with a choice between elements of arrays,
+// compilers make jumps around stores instead. Comparisons give Lanes<int32_t, n>, which `?:` takes.
+template <typename T, int n>
+using Lanes [[gnu::vector_size(sizeof(T) * n)]] = T;
+
+template <int n, typename T>
+HPU_INLINE Lanes<T, n> LoadLanes(const T* from) {
+  Lanes<T, n> lanes;
+  std::memcpy(&lanes, from, sizeof(lanes));
+  return lanes;
+}
+
+template <typename L, typename T>
+HPU_INLINE void StoreLanes(const L& lanes, T* to) {
+  std::memcpy(to, &lanes, sizeof(lanes));
 }
 
 }  // namespace hpu::emulator

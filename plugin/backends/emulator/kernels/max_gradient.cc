@@ -44,7 +44,7 @@ HPU_INLINE int64_t FindElements(const WindowTable& table, const int64_t (&o)[3],
   return count;
 }
 
-// One window, whose elements lie at `offsets` of an image.
+// A window, whose elements lie at `offsets` from `input` and `output`.
 struct Window {
   const float* input;
   const float* gradient;
@@ -53,68 +53,79 @@ struct Window {
   int32_t count;
 };
 
+// Without `overlap`, no other window writes where this one does, and nothing has to be there before.
+template <bool overlap>
 struct AddWindow {
   template <int n>
   static HPU_INLINE void Run(const Window& window, int64_t lane) {
     const float* const input = window.input + lane;
-    float greatest[n];
-    int32_t place[n];
-    HPU_SIMD
-    for (int i = 0; i < n; ++i) {
-      greatest[i] = input[window.offsets[0] + i];
-      place[i] = 0;
-    }
+    Lanes<float, n> greatest = LoadLanes<n>(input + window.offsets[0]);
+    Lanes<int32_t, n> place = {};
     for (int32_t p = 1; p < window.count; ++p) {
-      const float* from = input + window.offsets[p];
-      HPU_SIMD
-      for (int i = 0; i < n; ++i) {
-        // Read before the choice: a choice of what to read would not become vector code.
-        const float old = greatest[i], next = from[i];
-        const int32_t old_place = place[i];
-        greatest[i] = old >= next ? old : next;
-        place[i] = old >= next ? old_place : p;
+      const Lanes<float, n> next = LoadLanes<n>(input + window.offsets[p]);
+      const Lanes<int32_t, n> keep = greatest >= next;
+      greatest = keep ? greatest : next;
+      place = keep ? place : place * 0 + p;
+    }
+    const Lanes<float, n> more = LoadLanes<n>(window.gradient + lane);
+    for (int32_t p = 0; p < window.count; ++p) {
+      float* const to = window.output + window.offsets[p] + lane;
+      // Sums begin with zero, so that -0.0 does not appear.
+      Lanes<float, n> sum = {};
+      if (overlap) sum = LoadLanes<n>(to);
+      StoreLanes(sum + (place == p ? more : Lanes<float, n>{}), to);
+    }
+  }
+};
+
+template <bool overlap>
+struct AddWindows {
+  template <int width>
+  static HPU_INLINE void Run(const Piece& piece) {
+    const WindowTable& table = *piece.table;
+    const Windows& w = table.windows();
+    const int64_t outer = piece.outer;
+    const float* const input = piece.input + outer * w.inputs() * w.inner;
+    const float* gradient = piece.gradient + outer * w.outputs() * w.inner;
+    float* const output = piece.output + outer * w.inputs() * w.inner;
+    if (overlap || !table.covers()) {
+      for (int64_t i = 0; i < w.inputs(); ++i) {
+        std::fill(output + i * w.inner + piece.lanes.begin, output + i * w.inner + piece.lanes.end, 0.0f);
       }
     }
-    float more[n];
-    HPU_SIMD
-    for (int i = 0; i < n; ++i) more[i] = window.gradient[lane + i];
-    for (int32_t p = 0; p < window.count; ++p) {
-      float* to = window.output + window.offsets[p] + lane;
-      HPU_SIMD
-      for (int i = 0; i < n; ++i) {
-        const float value = more[i];
-        to[i] += place[i] == p ? value : 0.0f;
+    int64_t found[kMostPlaces];
+    for (int64_t a = 0; a < w.dimensions[0].output; ++a) {
+      for (int64_t b = 0; b < w.dimensions[1].output; ++b) {
+        const bool whole_row = table.IsWhole(0, a) && table.IsWhole(1, b);
+        for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
+          Window window{input, gradient, output, table.offsets().data(), static_cast<int32_t>(w.places())};
+          if (whole_row && table.IsWhole(2, c)) {
+            const int64_t first = table.FirstOf(a, b, c);
+            window.input += first;
+            window.output += first;
+            for (const int64_t ahead : table.ahead()) {
+              __builtin_prefetch(window.input + ahead);
+              __builtin_prefetch(window.output + ahead, 1);
+            }
+          } else {
+            window.offsets = found;
+            window.count = static_cast<int32_t>(FindElements(table, {a, b, c}, found));
+            if (window.count == 0) continue;
+          }
+          OverRegisters<AddWindow<overlap>, width>(window, piece.lanes.begin, piece.lanes.end);
+        }
       }
     }
   }
 };
 
-HPU_INLINE void AddWindows(const Piece& piece) {
-  const Windows& w = piece.table->windows();
-  const float* input = piece.input + piece.outer * w.inputs() * w.inner;
-  const float* gradient = piece.gradient + piece.outer * w.outputs() * w.inner;
-  float* output = piece.output + piece.outer * w.inputs() * w.inner;
-  for (int64_t i = 0; i < w.inputs(); ++i) {
-    for (int64_t lane = piece.lanes.begin; lane < piece.lanes.end; ++lane) output[i * w.inner + lane] = 0;
-  }
-  int64_t offsets[kMostPlaces];
-  for (int64_t a = 0; a < w.dimensions[0].output; ++a) {
-    for (int64_t b = 0; b < w.dimensions[1].output; ++b) {
-      for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
-        const int64_t count = FindElements(*piece.table, {a, b, c}, offsets);
-        if (count == 0) continue;
-        const Window window{input, gradient, output, offsets, static_cast<int32_t>(count)};
-        OverLanes<AddWindow>(window, piece.lanes.begin, piece.lanes.end);
-      }
-    }
-  }
-}
-
-HPU_VECTORIZED(AddPiece, Piece, AddWindows)
+HPU_VECTORIZED_BY_REGISTERS(AddOverlapping, Piece, AddWindows<true>)
+HPU_VECTORIZED_BY_REGISTERS(AddSeparate, Piece, AddWindows<false>)
 
 class MaxGradientKernel final : public Kernel {
  public:
-  explicit MaxGradientKernel(const Windows& windows) : table_(windows) {}
+  explicit MaxGradientKernel(const Windows& windows)
+      : table_(windows), run_(table_.overlaps() ? AddOverlapping : AddSeparate) {}
 
   absl::Status Run(const KernelCall& call) const override {
     const Windows& windows = table_.windows();
@@ -123,15 +134,16 @@ class MaxGradientKernel final : public Kernel {
     const int64_t blocks = (windows.inner + wanted - 1) / wanted;
     RunShards(call.pool, windows.outer * blocks, 1, [&](Shard shard) {
       const int64_t lane = shard.begin % blocks * wanted;
-      AddPiece({static_cast<const float*>(call.operands[0]), static_cast<const float*>(call.operands[1]),
-                static_cast<float*>(call.results[0]), &table_, shard.begin / blocks,
-                Shard{lane, std::min(lane + wanted, windows.inner)}});
+      run_({static_cast<const float*>(call.operands[0]), static_cast<const float*>(call.operands[1]),
+            static_cast<float*>(call.results[0]), &table_, shard.begin / blocks,
+            Shard{lane, std::min(lane + wanted, windows.inner)}});
     });
     return absl::OkStatus();
   }
 
  private:
   const WindowTable table_;
+  void (*const run_)(const Piece&);
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {

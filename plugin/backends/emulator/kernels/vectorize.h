@@ -25,13 +25,19 @@ Function BestOf(Function baseline, Function avx2, Function avx512) {
 #define HPU_SIMD _Pragma("omp simd")
 
 // Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE.
-#define HPU_VECTORIZED(name, Arguments, body)                                                                  \
+#define HPU_VECTORIZED(name, Arguments, body) HPU_VECTORIZED_AS(name, Arguments, body, body, body)
+
+// The same for `body::Run<n>`, n being how many floats a register holds.
+#define HPU_VECTORIZED_BY_REGISTERS(name, Arguments, body) \
+  HPU_VECTORIZED_AS(name, Arguments, body::Run<4>, body::Run<8>, body::Run<16>)
+
+#define HPU_VECTORIZED_AS(name, Arguments, baseline, avx2, avx512)                                             \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,fma,prefer-vector-width=512"))) void name##Avx512( \
       const Arguments& arguments) {                                                                            \
-    body(arguments);                                                                                           \
+    avx512(arguments);                                                                                         \
   }                                                                                                            \
-  __attribute__((target("avx2,fma"))) void name##Avx2(const Arguments& arguments) { body(arguments); }         \
-  void name##Baseline(const Arguments& arguments) { body(arguments); }                                         \
+  __attribute__((target("avx2,fma"))) void name##Avx2(const Arguments& arguments) { avx2(arguments); }         \
+  void name##Baseline(const Arguments& arguments) { baseline(arguments); }                                     \
   void name(const Arguments& arguments) {                                                                      \
     static const auto best = ::hpu::emulator::BestOf(&name##Baseline, &name##Avx2, &name##Avx512);             \
     best(arguments);                                                                                           \

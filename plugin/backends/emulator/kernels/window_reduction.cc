@@ -38,7 +38,33 @@ struct Max {
   }
 };
 
-// One window.
+// A window all of whose elements are in the input, from the first of them.
+template <typename T>
+struct WholeWindow {
+  const T* input;
+  T* output;
+  const std::vector<int64_t>& offsets;
+};
+
+template <typename T, typename F>
+struct ReduceWholeWindow {
+  template <int n>
+  static HPU_INLINE void Run(const WholeWindow<T>& window, int64_t lane) {
+    float sum[n];
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) sum[i] = F::kInitial;
+    for (const int64_t offset : window.offsets) {
+      const T* from = window.input + offset + lane;
+      HPU_SIMD
+      for (int i = 0; i < n; ++i) sum[i] = F::Of(sum[i], Load(from + i));
+    }
+    T* const to = window.output + lane;
+    HPU_SIMD
+    for (int i = 0; i < n; ++i) StoreExact(sum[i], to + i);
+  }
+};
+
+// Any window.
 template <typename T>
 struct Place {
   const T* image;
@@ -79,16 +105,24 @@ struct ReduceWindow {
 
 template <typename T, typename F>
 HPU_INLINE void ReduceRows(const Rows& work) {
-  const Windows& w = work.table->windows();
+  const WindowTable& table = *work.table;
+  const Windows& w = table.windows();
   const int64_t columns = w.dimensions[2].output;
   for (int64_t r = work.rows.begin; r < work.rows.end; ++r) {
     const int64_t row = r % w.dimensions[1].output, rest = r / w.dimensions[1].output;
     const int64_t plane = rest % w.dimensions[0].output, image = rest / w.dimensions[0].output;
     const T* input = static_cast<const T*>(work.input) + image * w.inputs() * w.inner;
     T* output = static_cast<T*>(work.output) + r * columns * w.inner;
+    const bool whole = table.IsWhole(0, plane) && table.IsWhole(1, row);
     for (int64_t column = 0; column < columns; ++column, output += w.inner) {
-      const int64_t o[3] = {plane, row, column};
-      OverLanes<ReduceWindow<T, F>>(Place<T>{input, output, *work.table, o}, 0, w.inner);
+      if (whole && table.IsWhole(2, column)) {
+        const T* from = input + table.FirstOf(plane, row, column);
+        for (const int64_t ahead : table.ahead()) __builtin_prefetch(from + ahead);
+        OverLanes<ReduceWholeWindow<T, F>>(WholeWindow<T>{from, output, table.offsets()}, 0, w.inner);
+      } else {
+        const int64_t o[3] = {plane, row, column};
+        OverLanes<ReduceWindow<T, F>>(Place<T>{input, output, table, o}, 0, w.inner);
+      }
     }
   }
 }

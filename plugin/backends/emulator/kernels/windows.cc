@@ -6,6 +6,9 @@ namespace hpu::emulator {
 namespace {
 
 constexpr size_t kEach = 7;
+// In numbers of 4 bytes: a cache line, and rows of which processors foresee the next part although they read several.
+constexpr int64_t kLine = 16;
+constexpr int64_t kLongRow = 2048;
 
 int64_t ElementOf(const Windows::Dimension& d, int64_t o, int64_t k) {
   const int64_t padded = o * d.stride + k * d.dilation - d.pad_low;
@@ -51,9 +54,34 @@ absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
 WindowTable::WindowTable(const Windows& windows) : windows_(windows) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Windows::Dimension& d = windows.dimensions[i];
+    std::vector<int64_t> holders(d.input);  // how many windows hold each element
     for (int64_t o = 0; o < d.output; ++o) {
-      for (int64_t k = 0; k < d.window; ++k) inputs_[i].push_back(ElementOf(d, o, k));
+      // Elements of windows that skip some in a dilated input do not lie at the same distances.
+      bool whole = d.base_dilation == 1 || d.window == 1;
+      for (int64_t k = 0; k < d.window; ++k) {
+        const int64_t element = ElementOf(d, o, k);
+        inputs_[i].push_back(element);
+        whole &= element >= 0;
+        if (element >= 0) ++holders[element];
+      }
+      whole_[i].push_back(whole);
     }
+    covers_ &= std::find(holders.begin(), holders.end(), 0) == holders.end();
+    overlaps_ |= std::any_of(holders.begin(), holders.end(), [](int64_t count) { return count > 1; });
+  }
+  const auto& [planes, rows, columns] = windows.dimensions;
+  for (int64_t a = 0; a < planes.window; ++a) {
+    for (int64_t b = 0; b < rows.window; ++b) {
+      for (int64_t c = 0; c < columns.window; ++c) {
+        const int64_t plane = a * planes.dilation, row = b * rows.dilation, column = c * columns.dilation;
+        offsets_.push_back(((plane * rows.input + row) * columns.input + column) * windows.inner);
+      }
+    }
+  }
+  const int64_t row = columns.input * windows.inner;
+  if (row > kLongRow || rows.dilation > 1) return;
+  for (int64_t r = rows.window; r < rows.window + rows.stride; ++r) {
+    for (int64_t i = 0; i < columns.stride * windows.inner; i += kLine) ahead_.push_back(r * row + i);
   }
 }
 

@@ -48,10 +48,29 @@ class WindowTable {
   int64_t InputOf(int dimension, int64_t o, int64_t k) const {
     return inputs_[dimension][o * windows_.dimensions[dimension].window + k];
   }
+  // Whether window `o` of a dimension holds an input element at every place. The elements of windows that are whole in
+  // all dimensions lie at `offsets` from the first of them, which FirstOf finds, in numbers of the array.
+  bool IsWhole(int dimension, int64_t o) const { return whole_[dimension][o]; }
+  int64_t FirstOf(int64_t plane, int64_t row, int64_t column) const {
+    const int64_t rows = InputOf(0, plane, 0) * windows_.dimensions[1].input + InputOf(1, row, 0);
+    return (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
+  }
+  const std::vector<int64_t>& offsets() const { return offsets_; }
+  // Where, from a whole window's first element, is what the windows below it will read first; empty where processors
+  // foresee that by themselves.
+  const std::vector<int64_t>& ahead() const { return ahead_; }
+  // Whether every input element is in some window; whether one is in several.
+  bool covers() const { return covers_; }
+  bool overlaps() const { return overlaps_; }
 
  private:
   const Windows windows_;
   std::array<std::vector<int64_t>, 3> inputs_;
+  std::array<std::vector<bool>, 3> whole_;
+  std::vector<int64_t> offsets_;
+  std::vector<int64_t> ahead_;
+  bool covers_ = true;
+  bool overlaps_ = false;
 };
 
 }  // namespace hpu::emulator
