@@ -14,6 +14,7 @@ import time
 import pytest
 
 from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow.job import Job
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT, run
 
@@ -104,6 +105,27 @@ def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
     assert "rank 0 was ended by signal 9" in result.output
 
 
+def test_a_rank_that_heeds_no_signal_is_killed(script: pathlib.Path) -> None:
+    ready = script.with_suffix(".ready")
+    write(
+        script,
+        f"""
+        import os, pathlib, signal, sys, time
+        ready = pathlib.Path({str(ready)!r})
+        if os.environ["RANK"] == "0":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            ready.touch()
+            time.sleep(600)
+        while not ready.exists():
+            time.sleep(0.05)
+        sys.exit(3)
+        """,
+    )
+    environments = [{**os.environ, "RANK": str(rank)} for rank in range(2)]
+    outcome = Job([sys.executable, str(script)], environments, lambda rank, number, line: None, grace=0.2).run()
+    assert (outcome.exit_codes, outcome.failed, outcome.exit_code) == ((128 + signal.SIGKILL, 3), 1, 3)
+
+
 def ended(pid: int) -> bool:
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -121,7 +143,7 @@ def wait_until(condition: object, seconds: float = 30) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_signals_leave_no_process(script: pathlib.Path, number: int, tmp_path: pathlib.Path) -> None:
-    # Ranks that heed no signal but SIGKILL; each has started another process.
+    # Each rank has started another process.
     write(
         script,
         f"""
