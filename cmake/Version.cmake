@@ -23,9 +23,12 @@ if(GIT_PROGRAM AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
 endif()
 
 set(HPU_SOURCE_HASH_HEADER "${CMAKE_BINARY_DIR}/generated/plugin/version/source_hash.h")
-file(GLOB_RECURSE hashed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/plugin/*.cc" "${CMAKE_SOURCE_DIR}/plugin/*.h"
-  "${CMAKE_SOURCE_DIR}/plugin/*.yaml" "${CMAKE_SOURCE_DIR}/proto/*.proto")
+set(directory "${CMAKE_SOURCE_DIR}")
+set(glob_flags CONFIGURE_DEPENDS)
+include(HashedSources)
 add_custom_command(OUTPUT "${HPU_SOURCE_HASH_HEADER}"
-  COMMAND "${CMAKE_COMMAND}" "-DDIRECTORY=${CMAKE_SOURCE_DIR}" "-DHEADER=${HPU_SOURCE_HASH_HEADER}"
+  COMMAND "${CMAKE_COMMAND}" "-Ddirectory=${directory}" "-Dheader=${HPU_SOURCE_HASH_HEADER}"
     -P "${CMAKE_CURRENT_LIST_DIR}/SourceHash.cmake"
-  DEPENDS ${hashed} "${CMAKE_CURRENT_LIST_DIR}/SourceHash.cmake" VERBATIM)
+  DEPENDS ${hashed} "${CMAKE_CURRENT_LIST_DIR}/SourceHash.cmake"
+    "${CMAKE_CURRENT_LIST_DIR}/HashedSources.cmake"
+  VERBATIM)

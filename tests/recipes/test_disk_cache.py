@@ -79,7 +79,7 @@ def test_read_only(warm: Warm) -> None:
 
 def test_changed_sources_make_another_version(tmp_path: pathlib.Path) -> None:
     def version() -> str:
-        arguments = [f"-DDIRECTORY={tmp_path}", f"-DHEADER={tmp_path}/hash.h"]
+        arguments = [f"-Ddirectory={tmp_path}", f"-Dheader={tmp_path}/hash.h"]
         subprocess.run(["cmake", *arguments, "-P", str(ROOT / "cmake" / "SourceHash.cmake")], check=True)
         return (tmp_path / "hash.h").read_text()
 
@@ -89,6 +89,8 @@ def test_changed_sources_make_another_version(tmp_path: pathlib.Path) -> None:
     for text in ("int a;", "int b;", "int a;"):
         source.write_text(text)
         versions.append(version())
+    source.with_name("some_pass_test.cc").touch()
+    assert version() == versions[0]
     source.rename(source.with_name("other_pass.cc"))
     versions.append(version())
     assert versions[0] == versions[2] and len(set(versions)) == 3

@@ -68,8 +68,8 @@ def test_stops_after_steps(script: pathlib.Path, tmp_path: pathlib.Path) -> None
 
 
 def test_stops_when_idle(script: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    outcome = as_json("--path", tmp_path / "recipes", "--idle", 2, script, FOR_EVER, 0)
-    assert len(outcome["made"]) == 2 and outcome["stopped"] == "no new recipe for 2 s"
+    outcome = as_json("--path", tmp_path / "recipes", "--idle", 4, script, FOR_EVER, 0)
+    assert len(outcome["made"]) == 2 and outcome["stopped"] == "no new recipe for 4 s"
 
 
 def test_exit_codes(script: pathlib.Path, tmp_path: pathlib.Path) -> None:
