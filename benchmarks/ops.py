@@ -24,12 +24,13 @@ Shape = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class OpCase:
-    """An op as a function of tensors, and the shapes of these."""
+    """An op as a function of tensors, and their shapes; the last one holds indices below `indices_below`, if set."""
 
     name: str
     function: Callable[..., Any]
     shapes: tuple[Shape, ...]
     dtype: tf.DType = tf.float32
+    indices_below: int = 0
 
     @property
     def label(self) -> str:
@@ -38,11 +39,14 @@ class OpCase:
 
     def inputs(self, device: str) -> list[tf.Tensor]:
         generator = np.random.default_rng(0)
+        floats = self.shapes[:-1] if self.indices_below else self.shapes
         with tf.device(device):
-            return [
-                tf.cast(tf.constant(generator.standard_normal(shape, dtype=np.float32)), self.dtype)
-                for shape in self.shapes
+            tensors = [
+                tf.cast(tf.constant(generator.standard_normal(shape, dtype=np.float32)), self.dtype) for shape in floats
             ]
+            if self.indices_below:
+                tensors.append(tf.constant(generator.integers(0, self.indices_below, self.shapes[-1], np.int32)))
+        return tensors
 
 
 def _conv(name: str, image: Shape, kernel: Shape, strides: int = 1, dilations: int = 1) -> Iterator[OpCase]:
@@ -119,6 +123,48 @@ def _resize(method: str, image: Shape, out: Shape) -> Iterator[OpCase]:
     return _gradients(f"resize {method}", lambda x: tf.image.resize(x, out[1:3], method), image, out)
 
 
+def _cholesky(x: tf.Tensor) -> tf.Tensor:
+    return tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True) + 4 * tf.eye(x.shape[-1]))
+
+
+def _gather_gradient(table: tf.Tensor, dy: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+        tape.watch(table)
+        rows = tf.gather(table, indices)
+    return tf.convert_to_tensor(tape.gradient(rows, table, output_gradients=dy))
+
+
+def _cross_entropy_gradient(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+    return tape.gradient(loss, logits)
+
+
+def _indexed() -> list[OpCase]:
+    """Ops whose last tensor holds indices."""
+    table, rows, batch = (8192, 128), (2048, 128), (2048, 512)
+    return [
+        OpCase("gather rows", tf.gather, (table, (32, 64)), indices_below=8192),
+        OpCase("gather rows gradient", _gather_gradient, (table, (32, 64, 128), (32, 64)), indices_below=8192),
+        OpCase("gather columns", lambda x, indices: tf.gather(x, indices, axis=1), (batch, (256,)), indices_below=512),
+        OpCase(
+            "scatter",
+            lambda x, updates, indices: tf.tensor_scatter_nd_add(x, indices, updates),
+            (table, rows, (2048, 1)),
+            indices_below=8192,
+        ),
+        OpCase(
+            "segment sums",
+            lambda x, indices: tf.math.unsorted_segment_sum(x, indices, 512),
+            ((8192, 64), (8192,)),
+            indices_below=512,
+        ),
+        OpCase("one hot", lambda indices: tf.one_hot(indices, 512), ((2048,),), indices_below=512),
+        OpCase("cross entropy gradient", _cross_entropy_gradient, (batch, (2048,)), indices_below=512),
+    ]
+
+
 def cases() -> list[OpCase]:
     matrix = (2048, 512)
     return [
@@ -175,6 +221,7 @@ def cases() -> list[OpCase]:
         OpCase("matmul transposed", lambda x, y: tf.matmul(x, y, transpose_a=True), ((128, 784), (128, 512))),
         OpCase("matmul transposed", lambda x, y: tf.matmul(x, y, transpose_b=True), ((128, 512), (784, 512))),
         OpCase("matmul", tf.matmul, ((512, 512), (512, 512)), tf.bfloat16),
+        OpCase("batched matmul", tf.matmul, ((256, 8, 8), (256, 8, 8))),
         OpCase("batched matmul", tf.matmul, ((64, 64, 32), (64, 32, 64))),
         OpCase("batched matmul", tf.matmul, ((16, 128, 128), (16, 128, 64))),
         OpCase(
@@ -189,6 +236,37 @@ def cases() -> list[OpCase]:
         OpCase("transpose to NHWC", lambda x: tf.transpose(x, [0, 2, 3, 1]), ((8, 64, 24, 24),)),
         OpCase("concat", lambda x, y: tf.concat([x, y], -1), (matrix, matrix)),
         OpCase("cumulative sum", lambda x: tf.cumsum(x, 1), ((512, 512),)),
+        OpCase("cumulative product", lambda x: tf.math.cumprod(x, 1), ((512, 512),)),
+        OpCase("cumulative sum of columns", lambda x: tf.cumsum(x, 0), (matrix,)),
+        OpCase("pad", lambda x: tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]]), ((8, 24, 24, 64),)),
+        OpCase("pad", lambda x: tf.pad(x, [[0, 0], [4, 4]]), (matrix,)),
+        OpCase(
+            "pad by reflection", lambda x: tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]], "REFLECT"), ((8, 24, 24, 64),)
+        ),
+        OpCase("tile", lambda x: tf.tile(x, [1, 4]), ((512, 512),)),
+        OpCase("reverse", lambda x: tf.reverse(x, [-1]), (matrix,)),
+        OpCase("roll", lambda x: tf.roll(x, 3, axis=1), (matrix,)),
+        OpCase("split", lambda x: tf.split(x, 4, -1), (matrix,)),
+        OpCase("stack", lambda x, y: tf.stack([x, y], -1), (matrix, matrix)),
+        OpCase("space to depth", lambda x: tf.nn.space_to_depth(x, 2), ((8, 48, 48, 16),)),
+        *_gradients("strided slice", lambda x: x[:, ::2, ::2], (8, 48, 48, 64), (8, 24, 24, 64)),
+        OpCase("where", lambda x, y: tf.where(x > 0, x, y), (matrix, matrix)),
+        OpCase("sine", tf.sin, (matrix,)),
+        OpCase("arctangent", tf.atan, (matrix,)),
+        OpCase("all finite", lambda x: tf.reduce_all(tf.math.is_finite(x)), ((4608, 256),)),
+        OpCase("sort", lambda x: tf.sort(x, -1), ((256, 512),)),
+        OpCase("argsort", lambda x: tf.argsort(x, -1, stable=True), ((256, 512),)),
+        OpCase("top 5", lambda x: tf.math.top_k(x, 5), (matrix,)),
+        OpCase("top 1", lambda x: tf.math.top_k(x, 1), (matrix,)),
+        OpCase("l2 normalise", lambda x: tf.math.l2_normalize(x, -1), (matrix,)),
+        OpCase("clip by global norm", lambda x, y: tf.clip_by_global_norm([x, y], 1.0)[0], (matrix, (512,))),
+        OpCase("local response normalisation", tf.nn.lrn, ((8, 24, 24, 64),)),
+        OpCase("standardise images", tf.image.per_image_standardization, ((8, 96, 96, 3),)),
+        OpCase("adjust contrast", lambda x: tf.image.adjust_contrast(x, 2.0), ((8, 96, 96, 3),)),
+        OpCase("Cholesky", _cholesky, ((16, 64, 64),)),
+        OpCase("inverse", tf.linalg.inv, ((16, 64, 64),)),
+        OpCase("Fourier transform", lambda x: tf.abs(tf.signal.rfft(x)), ((256, 1024),)),
+        *_indexed(),
         OpCase(
             "conv 3x3",
             lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"),

@@ -10,7 +10,7 @@
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
-#include "plugin/backends/emulator/kernels/cumulative_sum.h"
+#include "plugin/backends/emulator/kernels/cumulative.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "plugin/cts/fixture.h"
 #include "tensorflow/core/util/util.h"
@@ -83,7 +83,7 @@ TEST(AutotunerTest, MeasuresBoth) {
                                                             {kSize, 1}, {1, 1}, {}, {}, {{kSize - 1, 0}, {0, 0}})});
   const auto module = ModuleOf(builder.Build().value());
   const xla::HloInstruction* sums = module->entry_computation()->root_instruction()->operand(0);
-  CumulativeSum kernel;
+  Cumulative kernel;
   kernel.size = kSize;
   kernel.inner = 8;
   const auto times = MeasureTimes(*sums, kernel.Spec());

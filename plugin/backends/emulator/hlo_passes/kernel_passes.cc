@@ -4,7 +4,7 @@
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
-#include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
+#include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   }
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(UseCumulativeSumKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseCumulativeKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));

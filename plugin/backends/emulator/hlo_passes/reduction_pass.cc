@@ -1,11 +1,11 @@
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/kernels/column_reduction.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/shape_util.h"
@@ -21,27 +21,27 @@ using Function = ColumnReduction::Function;
 constexpr int64_t kLeastElements = 8192;
 constexpr int64_t kLeastColumns = 8;
 
-std::optional<Columns> ColumnsOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
-  std::vector<int64_t> order(reduced.begin(), reduced.end());
-  std::sort(order.begin(), order.end());
-  if (order.empty() || order.back() - order.front() + 1 != static_cast<int64_t>(order.size())) return std::nullopt;
-  Columns columns;
+// The sizes before, of and behind the reduced dimensions, if these lie together.
+std::optional<Columns> SizesOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
+  if (reduced.empty()) return std::nullopt;
+  const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
+  if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
+  Columns sizes;
   for (int64_t i = 0; i < shape.rank(); ++i) {
-    int64_t& size = i < order.front() ? columns.outer : i > order.back() ? columns.columns : columns.rows;
-    size *= shape.dimensions(i);
+    (i < first ? sizes.outer : i > last ? sizes.columns : sizes.rows) *= shape.dimensions(i);
   }
-  if (columns.columns < kLeastColumns || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return std::nullopt;
-  return columns;
+  return sizes;
 }
 
-// All elements as rows that a kernel reduces to one, which XLA reduces: alone, it runs one thread over them.
-std::optional<Columns> ColumnsOfAll(const xla::Shape& shape) {
-  constexpr int64_t kMostColumns = 1024, kLeastRows = 64;
-  const int64_t elements = xla::ShapeUtil::ElementsIn(shape);
+// Few long rows, each cut into rows that a kernel reduces to one, which XLA reduces: alone, it runs one thread over all
+// elements, and takes those of images one at a time.
+std::optional<Columns> CutRows(const Columns& sizes) {
+  constexpr int64_t kMostOuter = 64, kMostColumns = 1024, kLeastRows = 64;
+  if (sizes.outer > kMostOuter || sizes.rows < kLeastElements) return std::nullopt;
   int64_t columns = kMostColumns;
-  while (elements % columns != 0) columns /= 2;
-  if (columns < kLeastColumns || elements / columns < kLeastRows || elements < kLeastElements) return std::nullopt;
-  return Columns{1, elements / columns, columns};
+  while (sizes.rows % columns != 0 || (sizes.rows / columns < kLeastRows && columns > kLeastColumns)) columns /= 2;
+  if (columns < kLeastColumns) return std::nullopt;
+  return Columns{sizes.outer, sizes.rows / columns, columns};
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
@@ -54,9 +54,13 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
   const float initial = add ? 0 : -std::numeric_limits<float>::infinity();
   if (ScalarOf(reduce->mutable_operand(1)) != initial) return nullptr;
   const xla::Shape& shape = reduce->operand(0)->shape();
-  const bool all = reduce->shape().rank() == 0;
-  const auto columns = all ? ColumnsOfAll(shape) : ColumnsOf(shape, reduce->dimensions());
-  if (!columns.has_value()) return nullptr;
+  std::optional<Columns> columns = SizesOf(shape, reduce->dimensions());
+  if (!columns.has_value() || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
+  const bool of_rows = columns->columns == 1;
+  // Maxima of rows have another kernel.
+  if (of_rows && !add && columns->outer > 1) return nullptr;
+  if (of_rows) columns = CutRows(*columns);
+  if (!columns.has_value() || columns->columns < kLeastColumns) return nullptr;
   ColumnReduction kernel{add ? Function::kSum : Function::kMax, *columns};
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
   HloInstruction* source = SourceOf(operands[0]);
@@ -66,11 +70,13 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
     operands = {source->mutable_operand(0)};
     if (!square) operands.push_back(source->mutable_operand(1));
   }
-  if (!all) return calls->Add(kernel.Spec(), operands, reduce->shape());
-  HPU_ASSIGN_OR_RETURN(HloInstruction * row,
-                       calls->Add(kernel.Spec(), operands, xla::ShapeUtil::MakeShape(xla::F32, {columns->columns})));
-  return reduce->parent()->AddInstruction(
-      HloInstruction::CreateReduce(reduce->shape(), row, reduce->mutable_operand(1), {0}, reduce->to_apply()));
+  if (!of_rows) return calls->Add(kernel.Spec(), operands, reduce->shape());
+  HPU_ASSIGN_OR_RETURN(
+      HloInstruction * cut,
+      calls->Add(kernel.Spec(), operands, xla::ShapeUtil::MakeShape(xla::F32, {columns->outer, columns->columns})));
+  HloInstruction* sums = reduce->parent()->AddInstruction(HloInstruction::CreateReduce(
+      xla::ShapeUtil::MakeShape(xla::F32, {columns->outer}), cut, reduce->mutable_operand(1), {1}, reduce->to_apply()));
+  return reduce->parent()->AddInstruction(HloInstruction::CreateReshape(reduce->shape(), sums));
 }
 
 }  // namespace

@@ -59,6 +59,19 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{1 << 17}, {0}}, Case{{64, 64, 32}, {0, 1, 2}},
                                          Case{{9, 13, 7, 80}, {0, 1, 2, 3}}));
 
+class LongRowsTest : public testing::TestWithParam<Case> {};
+
+TEST_P(LongRowsTest, SumsEqualXla) {
+  for (const Function function : {Function::kSum, Function::kSumOfSquares, Function::kSumOfProducts}) {
+    const xla::XlaComputation computation = Reduction(GetParam().dims, GetParam().reduced, function);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, LongRowsTest,
+                         testing::Values(Case{{2, 8192}, {1}}, Case{{3, 96, 96, 3}, {1, 2, 3}},
+                                         Case{{2, 3, 40, 8, 32}, {3, 2, 4}}, Case{{1, 70000}, {1}}));
+
 TEST(ReductionPass, MaximaOfSpecialNumbers) {
   const xla::XlaComputation computation = Reduction({2000, 16}, {0}, Function::kMax);
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
@@ -73,6 +86,8 @@ TEST(ReductionPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) { return KernelsOf(Reduction(c.dims, c.reduced, Function::kSum)).size(); };
   EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "rows";
   EXPECT_EQ(kernels({{91, 91}, {0, 1}}), 0) << "everything, not to be cut in rows";
+  EXPECT_EQ(kernels({{65, 8192}, {1}}), 0) << "many rows";
+  EXPECT_EQ(kernels({{2, 8191}, {1}}), 0) << "rows that are not to be cut";
   EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "everything, few elements";
   EXPECT_EQ(kernels({{32, 8, 32, 8}, {0, 2}}), 0) << "dimensions apart";
   EXPECT_EQ(kernels({{10, 8}, {0}}), 0) << "few elements";

@@ -1,9 +1,9 @@
-#include "plugin/backends/emulator/hlo_passes/cumulative_sum_pass.h"
+#include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 
 #include <cstdint>
 #include <optional>
 
-#include "plugin/backends/emulator/kernels/cumulative_sum.h"
+#include "plugin/backends/emulator/kernels/cumulative.h"
 #include "xla/window_util.h"
 
 namespace hpu::emulator {
@@ -12,8 +12,8 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-std::optional<CumulativeSum> Describe(const xla::Window& window, const xla::Shape& shape) {
-  CumulativeSum sum;
+std::optional<Cumulative> Describe(const xla::Window& window, const xla::Shape& shape) {
+  Cumulative sum;
   bool found = false;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     const xla::WindowDimension& d = window.dimensions(i);
@@ -31,7 +31,7 @@ std::optional<CumulativeSum> Describe(const xla::Window& window, const xla::Shap
     sum.reverse = before == 0;
     const int64_t padding = before + after;
     if (padding != size - 1 && padding != size) return std::nullopt;
-    sum.from_zero = padding == size;
+    sum.from_neutral = padding == size;
   }
   return found ? std::optional(sum) : std::nullopt;
 }
@@ -39,17 +39,23 @@ std::optional<CumulativeSum> Describe(const xla::Window& window, const xla::Shap
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
   if (!reduction->shape().IsArray() || !IsFloatArray(reduction->operand(0)->shape()) ||
       reduction->shape().element_type() != xla::F32 || reduction->operand(0)->shape().element_type() != xla::F32 ||
-      !Computes(reduction->to_apply(), HloOpcode::kAdd) || ScalarOf(reduction->mutable_operand(1)) != 0.0f) {
+      reduction->operand_count() != 2) {
     return nullptr;
   }
-  const std::optional<CumulativeSum> sum = Describe(reduction->window(), reduction->operand(0)->shape());
-  if (!sum.has_value()) return nullptr;
-  return calls->Add(sum->Spec(), {reduction->mutable_operand(0)}, reduction->shape());
+  const bool product = Computes(reduction->to_apply(), HloOpcode::kMultiply);
+  if ((!product && !Computes(reduction->to_apply(), HloOpcode::kAdd)) ||
+      ScalarOf(reduction->mutable_operand(1)) != (product ? 1.0f : 0.0f)) {
+    return nullptr;
+  }
+  std::optional<Cumulative> kernel = Describe(reduction->window(), reduction->operand(0)->shape());
+  if (!kernel.has_value()) return nullptr;
+  kernel->product = product;
+  return calls->Add(kernel->Spec(), {reduction->mutable_operand(0)}, reduction->shape());
 }
 
 }  // namespace
 
-absl::Status UseCumulativeSumKernels(xla::HloModule* module, KernelCalls* calls) {
+absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceAll(module, HloOpcode::kReduceWindow,
                     [calls](HloInstruction* reduction) { return KernelOf(reduction, calls); });
 }

@@ -1,0 +1,17 @@
+// Cumulative sums become kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CUMULATIVE_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CUMULATIVE_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes float32 sums and products over a window as long as its one dimension, which ends, or begins, at each element.
+// Before the pass that takes windows of other lengths.
+absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CUMULATIVE_PASS_H_

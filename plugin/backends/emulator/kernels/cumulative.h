@@ -1,0 +1,26 @@
+// Sums and products of all elements up to each one.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Operand: a float32 array [outer, size, inner]. Result: [outer, size, inner], or size + 1 if `from_neutral`: then it
+// begins with that of no element, 0 or 1. Sums begin at the first element, or at the last one if `reverse`.
+struct Cumulative {
+  bool product = false;  // else sums
+  bool reverse = false;
+  bool from_neutral = false;
+  int64_t outer = 1;
+  int64_t size = 1;
+  int64_t inner = 1;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
