@@ -20,6 +20,10 @@ int AvailableCpus();
 // spinning succeeds and halves when it fails, down to a rare try. On one CPU it never spins. Thread safe.
 class AdaptiveSpin {
  public:
+  AdaptiveSpin() = default;
+  // most: how long a wait spins where that pays.
+  explicit AdaptiveSpin(std::chrono::nanoseconds most) : most_(static_cast<int>(most.count())) {}
+
   // Returns `ready()`, perhaps after spinning for it.
   template <typename Ready>
   bool Await(const Ready& ready) {
@@ -31,7 +35,7 @@ class AdaptiveSpin {
       for (int i = 0; i < 16; ++i) {
         Pause();
         if (ready()) {
-          budget_.store(std::min(budget * 2, kMost), std::memory_order_relaxed);
+          budget_.store(std::min(budget * 2, most_), std::memory_order_relaxed);
           return true;
         }
       }
@@ -41,7 +45,6 @@ class AdaptiveSpin {
   }
 
  private:
-  static constexpr int kMost = 20'000;  // ns
   static constexpr int kLeast = 1'000;  // ns; below it only every kRetry-th wait spins
   static constexpr int kRetry = 32;
 
@@ -59,7 +62,8 @@ class AdaptiveSpin {
     return waits_.fetch_add(1, std::memory_order_relaxed) % kRetry == 0 ? kLeast : 0;
   }
 
-  std::atomic<int> budget_{kMost / 2};
+  const int most_ = 20'000;  // ns
+  std::atomic<int> budget_{most_ / 2};
   std::atomic<unsigned> waits_{0};
 };
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "plugin/backends/emulator/compute_threads.h"
 #include "plugin/backends/emulator/kernels/op_device.h"
 #include "plugin/flags/flags.h"
 #include "tsl/platform/cpu_info.h"
-#include "tsl/platform/env.h"
 #include "tsl/platform/threadpool.h"
 #include "unsupported/Eigen/CXX11/Tensor"
 
@@ -13,11 +13,14 @@ namespace hpu::emulator {
 
 ComputePool::ComputePool(int threads)
     : threads_(std::max(1, threads)),
-      pool_(std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), "hpu_compute", threads_)),
-      device_(std::make_unique<Eigen::ThreadPoolDevice>(pool_->AsEigenThreadPool(), threads_)),
+      compute_threads_(std::make_unique<ComputeThreads>(threads_)),
+      pool_(std::make_unique<tsl::thread::ThreadPool>(compute_threads_.get())),
+      device_(std::make_unique<Eigen::ThreadPoolDevice>(compute_threads_.get(), threads_)),
       op_device_(std::make_unique<OpDevice>(pool_.get(), device_.get())) {}
 
 ComputePool::~ComputePool() = default;
+
+common::AdaptiveSpin& ComputePool::finish_spin() const { return compute_threads_->finish_spin(); }
 
 int ComputePool::DefaultThreads() {
   // Enough for any machine; keeps a mistyped setting from starting millions of threads.

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "plugin/backends/common/spin.h"
+
 namespace Eigen {
 struct ThreadPoolDevice;
 }  // namespace Eigen
@@ -13,6 +15,7 @@ class ThreadPool;
 
 namespace hpu::emulator {
 
+class ComputeThreads;
 class OpDevice;
 
 // Recipes split their loops over it. Its threads flush denormals, as TensorFlow's do, so that results do not depend on
@@ -27,6 +30,8 @@ class ComputePool {
 
   const Eigen::ThreadPoolDevice* device() const { return device_.get(); }
   tsl::thread::ThreadPool* workers() const { return pool_.get(); }
+  // For waiting until they have finished.
+  common::AdaptiveSpin& finish_spin() const;
   // The same threads for TensorFlow's CPU kernels.
   OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
@@ -36,7 +41,8 @@ class ComputePool {
 
  private:
   const int threads_;
-  const std::unique_ptr<tsl::thread::ThreadPool> pool_;
+  const std::unique_ptr<ComputeThreads> compute_threads_;
+  const std::unique_ptr<tsl::thread::ThreadPool> pool_;  // over these threads, as all below
   const std::unique_ptr<Eigen::ThreadPoolDevice> device_;
   const std::unique_ptr<OpDevice> op_device_;
 };

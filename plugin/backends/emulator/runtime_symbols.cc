@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "plugin/backends/emulator/kernels/fork_join.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "xla/service/custom_call_target_registry.h"
 
@@ -9,6 +10,7 @@ namespace hpu::emulator {
 
 void* FindRuntimeSymbol(const std::string& name) {
   if (name == kKernelSymbol) return KernelSymbolAddress();
+  if (name == kForkJoinSymbol) return ForkJoinAddress();
   // The just-in-time compiler resolves by this registry alone: the same functions give the same numbers. It also holds
   // names that no library exports (__truncsfbf2).
   void* address = xla::CustomCallTargetRegistry::Global()->Lookup(name, "Host");

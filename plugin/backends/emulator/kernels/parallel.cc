@@ -4,31 +4,39 @@
 #include <atomic>
 #include <memory>
 
-#include "tsl/platform/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+#include "plugin/backends/common/spin.h"
 #include "tsl/platform/threadpool.h"
 
 namespace hpu::emulator {
 
 void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef<void(Shard)> body) {
   struct Progress {
-    explicit Progress(int64_t shards) : unfinished(static_cast<int>(shards)) {}
+    explicit Progress(int64_t shards) : unfinished(shards) {}
     std::atomic<int64_t> next{0};
-    tsl::BlockingCounter unfinished;
+    std::atomic<int64_t> unfinished;
+    absl::Notification finished;
   };
+  if (total <= each) {
+    if (total > 0) body({0, total});
+    return;
+  }
   const int64_t shards = (total + each - 1) / each;
   const auto progress = std::make_shared<Progress>(shards);
   // The body is there until all shards are finished. A thread that begins later finds none left, and does not touch it.
   const auto run = [=] {
     for (int64_t shard; (shard = progress->next.fetch_add(1, std::memory_order_relaxed)) < shards;) {
       body({shard * each, std::min(total, (shard + 1) * each)});
-      progress->unfinished.DecrementCount();
+      if (progress->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) progress->finished.Notify();
     }
   };
   // The calling thread is one of those that run, and waits for none that has not begun: it may be busy elsewhere.
   const int64_t helpers = std::min<int64_t>(pool.threads(), shards) - 1;
   for (int64_t i = 0; i < helpers; ++i) pool.workers()->Schedule(run);
   run();
-  progress->unfinished.Wait();
+  if (!pool.finish_spin().Await([&] { return progress->finished.HasBeenNotified(); })) {
+    progress->finished.WaitForNotification();
+  }
 }
 
 int64_t ShardSize(int64_t bytes) {

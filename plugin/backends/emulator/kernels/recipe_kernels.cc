@@ -61,4 +61,6 @@ RecipeKernels::Scope::Scope(const RecipeKernels& kernels, ComputePool& pool, voi
 
 RecipeKernels::Scope::~Scope() { current = nullptr; }
 
+const RecipeKernels::Scope* RecipeKernels::Scope::Current() { return current; }
+
 }  // namespace hpu::emulator

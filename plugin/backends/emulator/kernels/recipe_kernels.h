@@ -39,6 +39,9 @@ class RecipeKernels {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
+    // That of this thread; null if there is none.
+    static const Scope* Current();
+
     const RecipeKernels& kernels;
     ComputePool& pool;
     void* const workspace;
