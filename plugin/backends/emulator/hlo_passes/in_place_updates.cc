@@ -1,10 +1,12 @@
 #include "plugin/backends/emulator/hlo_passes/in_place_updates.h"
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
@@ -19,11 +21,12 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// A variable: the argument, XLA's copy of it, which all readers use, and what makes its new value.
+// A variable: the argument, XLA's copy of it, what makes its new value, and what reads the copy.
 struct Variable {
   HloInstruction* argument;
   HloInstruction* copy;
   HloInstruction* update;
+  std::vector<HloInstruction*> readers;
 };
 
 // True if `user` has read an element of `operand` before it writes that of its result, and reads it only then.
@@ -51,7 +54,7 @@ std::vector<Variable> CopiedVariables(const xla::HloModule& module) {
         if (copy->opcode() != HloOpcode::kCopy || copy->HasControlDependencies() ||
             !xla::ShapeUtil::Equal(copy->shape(), argument->shape()))
           return;
-        variables.push_back({argument, copy, root->mutable_operand(result[0])});
+        variables.push_back({argument, copy, root->mutable_operand(result[0]), {}});
       });
   return variables;
 }
@@ -78,29 +81,61 @@ std::vector<HloInstruction*> ReadersOf(const Variable& variable, const xla::HloA
   return readers;
 }
 
-// The instruction and all that runs after it whatever the schedule.
-absl::flat_hash_set<const HloInstruction*> After(const HloInstruction* instruction) {
-  absl::flat_hash_set<const HloInstruction*> after = {instruction};
-  std::vector<const HloInstruction*> unvisited = {instruction};
-  while (!unvisited.empty()) {
-    const HloInstruction* visited = unvisited.back();
-    unvisited.pop_back();
-    const auto visit = [&](const HloInstruction* next) {
-      if (after.insert(next).second) unvisited.push_back(next);
-    };
-    absl::c_for_each(visited->users(), visit);
-    absl::c_for_each(visited->control_successors(), visit);
+using Positions = absl::flat_hash_map<const HloInstruction*, int64_t>;
+
+// An order of the computation's instructions that keeps all dependencies, and in which updates come after their readers
+// wherever that can be.
+Positions OrderOf(const HloComputation& computation, const std::vector<Variable>& variables) {
+  struct Waiting {
+    int64_t dependencies = 0;
+    int64_t readers = 0;
+    std::vector<const HloInstruction*> updates;  // which wait for this instruction, a reader
+  };
+  absl::flat_hash_map<const HloInstruction*, Waiting> waiting;
+  std::vector<const HloInstruction*> ready, early;  // `early` ones are updates that some readers have not come before
+  for (const HloInstruction* instruction : computation.instructions()) {
+    waiting[instruction].dependencies =
+        instruction->unique_operands().size() + instruction->control_predecessors().size();
   }
-  return after;
+  for (const Variable& variable : variables) {
+    for (const HloInstruction* reader : variable.readers) {
+      if (reader == variable.update) continue;
+      ++waiting[variable.update].readers;
+      waiting[reader].updates.push_back(variable.update);
+    }
+  }
+  const auto add_if_ready = [&](const HloInstruction* instruction) {
+    const Waiting& waits = waiting[instruction];
+    if (waits.dependencies == 0) (waits.readers == 0 ? ready : early).push_back(instruction);
+  };
+  absl::c_for_each(computation.instructions(), add_if_ready);
+  Positions positions;
+  while (!ready.empty() || !early.empty()) {
+    std::vector<const HloInstruction*>& next = ready.empty() ? early : ready;
+    const HloInstruction* instruction = next.back();
+    next.pop_back();
+    if (!positions.emplace(instruction, positions.size()).second) continue;
+    const auto finish = [&](const HloInstruction* successor) {
+      --waiting[successor].dependencies;
+      add_if_ready(successor);
+    };
+    absl::c_for_each(instruction->users(), finish);
+    absl::c_for_each(instruction->control_successors(), finish);
+    for (const HloInstruction* update : waiting[instruction].updates) {
+      --waiting[update].readers;
+      if (waiting[update].readers == 0) add_if_ready(update);
+    }
+  }
+  return positions;
 }
 
-// Puts the readers before the update. Changes nothing if one of them needs it.
-absl::StatusOr<bool> Order(const std::vector<HloInstruction*>& readers, HloInstruction* update) {
-  const auto after = After(update);
-  const auto comes_late = [&](HloInstruction* reader) { return reader != update && after.contains(reader); };
-  if (absl::c_any_of(readers, comes_late)) return false;
-  for (HloInstruction* reader : readers) {
-    if (reader != update) HPU_RETURN_IF_ERROR(reader->AddControlDependencyTo(update));
+// Puts the readers before the update. Changes nothing if one of them comes later.
+absl::StatusOr<bool> Order(const Variable& variable, const Positions& positions) {
+  const int64_t updated = positions.at(variable.update);
+  const auto comes_late = [&](HloInstruction* reader) { return positions.at(reader) > updated; };
+  if (absl::c_any_of(variable.readers, comes_late)) return false;
+  for (HloInstruction* reader : variable.readers) {
+    if (reader != variable.update) HPU_RETURN_IF_ERROR(reader->AddControlDependencyTo(variable.update));
   }
   return true;
 }
@@ -108,18 +143,24 @@ absl::StatusOr<bool> Order(const std::vector<HloInstruction*>& readers, HloInstr
 }  // namespace
 
 absl::Status UpdateInPlace(xla::HloModule* module) {
-  const std::vector<Variable> variables = CopiedVariables(*module);
-  if (variables.empty()) return absl::OkStatus();
+  const std::vector<Variable> copied = CopiedVariables(*module);
+  if (copied.empty()) return absl::OkStatus();
   HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
-  std::vector<HloInstruction*> unneeded;
-  for (const Variable& variable : variables) {
-    const std::vector<HloInstruction*> readers = ReadersOf(variable, *aliases);
-    if (readers.empty()) continue;
-    if (absl::c_linear_search(readers, variable.update) &&
+  std::vector<Variable> variables;
+  for (Variable variable : copied) {
+    variable.readers = ReadersOf(variable, *aliases);
+    if (variable.readers.empty()) continue;
+    if (absl::c_linear_search(variable.readers, variable.update) &&
         !MayOverwrite(aliases->dataflow_analysis(), variable.copy, variable.update)) {
       continue;
     }
-    HPU_ASSIGN_OR_RETURN(const bool ordered, Order(readers, variable.update));
+    variables.push_back(std::move(variable));
+  }
+  // Dependencies that one order keeps make no cycle.
+  const Positions positions = OrderOf(*module->entry_computation(), variables);
+  std::vector<HloInstruction*> unneeded;
+  for (const Variable& variable : variables) {
+    HPU_ASSIGN_OR_RETURN(const bool ordered, Order(variable, positions));
     if (ordered) unneeded.push_back(variable.copy);
   }
   // Not before: the analysis is of the program as it was.

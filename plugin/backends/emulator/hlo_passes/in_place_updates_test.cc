@@ -88,6 +88,23 @@ TEST(InPlaceUpdates, OtherReadersComeFirst) {
   ExpectSameInPlace(2, body);
 }
 
+// A reader of one variable's old value needs the other's new one.
+TEST(InPlaceUpdates, ReadersOfOtherUpdatesComeBetween) {
+  for (const int first : {0, 1}) {
+    const Body body = [first](XlaBuilder*, const std::vector<XlaOp>& v) {
+      const XlaOp updated = Less(v[first], xla::Dot(v[first], v[first]));
+      const XlaOp late = xla::Dot(updated, v[1 - first]);
+      std::vector<XlaOp> results(2);
+      results[first] = updated;
+      results[1 - first] = Less(v[1 - first], xla::Tanh(v[1 - first]));
+      results.push_back(late);
+      return results;
+    };
+    EXPECT_EQ(CopiesOf(Program(2, /*in_place=*/true, body)).after, 0);
+    ExpectSameInPlace(2, body);
+  }
+}
+
 TEST(InPlaceUpdates, ReadersOfTheNewValueKeepTheCopy) {
   const Body body = [](XlaBuilder*, const std::vector<XlaOp>& v) {
     const XlaOp updated = Less(v[0], xla::Dot(v[0], v[0]));
