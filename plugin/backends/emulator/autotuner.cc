@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "plugin/backends/emulator/aligned_block.h"
 #include "plugin/backends/emulator/compiler.h"
 #include "plugin/backends/emulator/compute_pool.h"
@@ -17,7 +15,7 @@
 #include "plugin/backends/emulator/recipe.h"
 #include "plugin/hal/status_macros.h"
 #include "tsl/platform/logging.h"
-#include "xla/shape_util.h"
+#include "xla/hlo/ir/hlo_computation.h"
 
 namespace hpu::emulator {
 namespace {
@@ -46,37 +44,65 @@ absl::StatusOr<double> SecondsOf(const Call& call) {
   }
 }
 
-absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileAlone(const xla::HloInstruction& instruction) {
-  const hal::Program program{"autotuning", ProgramOfInstruction(instruction)->ToProto().SerializeAsString()};
-  HPU_ASSIGN_OR_RETURN(RecipeParts parts, CompileWithoutKernels(program));
-  return EmulatorRecipe::Create(program.name, std::move(parts));
+// Of one round each.
+template <typename Xla, typename Kernel>
+absl::StatusOr<Autotuner::Times> TimesOf(const Xla& xla, const Kernel& kernel) {
+  Autotuner::Times times;
+  HPU_ASSIGN_OR_RETURN(times.xla, SecondsOf(xla));
+  HPU_ASSIGN_OR_RETURN(times.kernel, SecondsOf(kernel));
+  return times;
 }
+
+using Compile = absl::StatusOr<RecipeParts>(const hal::Program&);
+
+// A recipe with what it works on.
+class Run {
+ public:
+  static absl::StatusOr<Run> Make(const xla::HloModule& module, Compile* compile) {
+    const hal::Program program{"autotuning", module.ToProto().SerializeAsString()};
+    HPU_ASSIGN_OR_RETURN(RecipeParts parts, compile(program));
+    Run run;
+    HPU_ASSIGN_OR_RETURN(run.recipe_, EmulatorRecipe::Create(program.name, std::move(parts)));
+    for (const hal::TensorSpec& argument : run.recipe_->arguments()) {
+      run.blocks_.push_back(Numbers(argument.bytes));
+      run.arguments_.push_back(run.blocks_.back().data());
+    }
+    run.blocks_.push_back(Numbers(run.recipe_->results()[0].spec.bytes));
+    run.result_ = run.blocks_.back().data();
+    run.blocks_.push_back(Numbers(run.recipe_->workspace_bytes()));
+    return run;
+  }
+
+  absl::Status operator()(ComputePool& pool) const {
+    void* const results[] = {result_};
+    return recipe_->Run(arguments_, results, blocks_.back().data(), pool);
+  }
+
+ private:
+  std::shared_ptr<const EmulatorRecipe> recipe_;
+  std::vector<AlignedBlock> blocks_;  // arguments, result, workspace
+  std::vector<void*> arguments_;
+  void* result_ = nullptr;
+};
 
 }  // namespace
 
-absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloInstruction& instruction, const KernelSpec& spec) {
-  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<const Kernel> kernel, MakeKernel(spec));
-  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<const EmulatorRecipe> recipe, CompileAlone(instruction));
-  std::vector<AlignedBlock> blocks;
-  std::vector<void*> operands;
-  for (const hal::TensorSpec& argument : recipe->arguments()) {
-    blocks.push_back(Numbers(argument.bytes));
-    operands.push_back(blocks.back().data());
-  }
-  const AlignedBlock result = Numbers(recipe->results()[0].spec.bytes), workspace = Numbers(recipe->workspace_bytes());
-  void* const results[] = {result.data()};
+absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program) {
+  HPU_ASSIGN_OR_RETURN(const Run by_xla, Run::Make(program, CompileWithoutKernels));
+  HPU_ASSIGN_OR_RETURN(const Run by_kernels, Run::Make(program, CompileWithKernels));
   ComputePool pool;
-  const auto run_xla = [&] { return recipe->Run(operands, results, workspace.data(), pool); };
-  const auto run_kernel = [&] { return kernel->Run({operands.data(), results, nullptr, pool}); };
-  // What is made at a first call only.
-  HPU_RETURN_IF_ERROR(run_xla());
-  HPU_RETURN_IF_ERROR(run_kernel());
+  const auto run_xla = [&] { return by_xla(pool); };
+  const auto run_kernels = [&] { return by_kernels(pool); };
+  // What is made at a first call only counts for the kernel, which is so much quicker all the same where XLA's code is
+  // loops over single elements: once is enough of these.
+  constexpr double kHopeless = 10;
+  HPU_ASSIGN_OR_RETURN(Autotuner::Times least, TimesOf(run_xla, run_kernels));
+  if (least.xla > kHopeless * least.kernel) return least;
   constexpr double kEternity = std::numeric_limits<double>::infinity();
-  Autotuner::Times least{kEternity, kEternity};
+  least = {kEternity, kEternity};
   for (int round = 0; round < kRounds; ++round) {
-    HPU_ASSIGN_OR_RETURN(const double xla, SecondsOf(run_xla));
-    HPU_ASSIGN_OR_RETURN(const double own, SecondsOf(run_kernel));
-    least = {std::min(least.xla, xla), std::min(least.kernel, own)};
+    HPU_ASSIGN_OR_RETURN(const Autotuner::Times times, TimesOf(run_xla, run_kernels));
+    least = {std::min(least.xla, times.xla), std::min(least.kernel, times.kernel)};
   }
   return least;
 }
@@ -86,13 +112,15 @@ Autotuner& Autotuner::OfProcess() {
   return *autotuner;
 }
 
-absl::StatusOr<bool> Autotuner::PrefersKernel(const xla::HloInstruction& instruction, const KernelSpec& spec) {
-  const std::string name = absl::StrCat(spec.name, " of (", absl::StrJoin(spec.parameters, ", "), ")");
+absl::StatusOr<bool> Autotuner::PrefersKernel(const xla::HloInstruction& instruction,
+                                              absl::Span<const xla::HloInstruction* const> inner) {
+  const std::unique_ptr<xla::HloModule> program = ProgramOfInstruction(instruction, inner);
+  const std::string text = program->entry_computation()->ToString(xla::HloPrintOptions::Canonical());
   absl::MutexLock lock(&mutex_);
-  if (const auto known = preferred_.find(name); known != preferred_.end()) return known->second;
-  HPU_ASSIGN_OR_RETURN(const Times times, stopwatch_(instruction, spec));
-  VLOG(1) << name << ": " << 1e6 * times.kernel << " us, XLA " << 1e6 * times.xla << " us";
-  return preferred_[name] = times.kernel < times.xla;
+  if (const auto known = preferred_.find(text); known != preferred_.end()) return known->second;
+  HPU_ASSIGN_OR_RETURN(const Times times, stopwatch_(*program));
+  VLOG(1) << text << ": " << 1e6 * times.kernel << " us, XLA " << 1e6 * times.xla << " us";
+  return preferred_[text] = times.kernel < times.xla;
 }
 
 }  // namespace hpu::emulator

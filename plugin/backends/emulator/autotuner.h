@@ -10,8 +10,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "plugin/backends/emulator/kernels/kernel.h"
+#include "absl/types/span.h"
 #include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_module.h"
 
 namespace hpu::emulator {
 
@@ -23,16 +24,17 @@ class Autotuner {
     double xla = 0;
     double kernel = 0;
   };
-  using Stopwatch = std::function<absl::StatusOr<Times>(const xla::HloInstruction&, const KernelSpec&)>;
+  using Stopwatch = std::function<absl::StatusOr<Times>(const xla::HloModule&)>;
 
   explicit Autotuner(Stopwatch stopwatch) : stopwatch_(std::move(stopwatch)) {}
   // The process's own, with MeasureTimes.
   static Autotuner& OfProcess();
 
-  // Whether the kernel, which takes the instruction's operands and makes its result, is quicker than XLA's code for the
-  // instruction. Measured once for each kernel's parameters, one measurement at a time, so that they do not disturb
-  // each other. Errors are those of the stopwatch.
-  absl::StatusOr<bool> PrefersKernel(const xla::HloInstruction& instruction, const KernelSpec& spec)
+  // Whether what the passes make of the instruction, with the operands in `inner` that they replace with it, is quicker
+  // than XLA's code. Measured once for each instruction and its shapes, one measurement at a time, so that they do not
+  // disturb each other. Errors are those of the stopwatch.
+  absl::StatusOr<bool> PrefersKernel(const xla::HloInstruction& instruction,
+                                     absl::Span<const xla::HloInstruction* const> inner = {})
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -41,9 +43,10 @@ class Autotuner {
   std::map<std::string, bool> preferred_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Compiles the instruction by XLA alone, and runs both in turns, for some 10 ms if a call takes less than one. The
-// shortest of several times counts: what else runs on the machine only adds. Errors: see CompileRecipe and MakeKernel.
-absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloInstruction& instruction, const KernelSpec& spec);
+// Compiles a program of one result by XLA alone and with kernels, and runs both in turns, for some 10 ms if a call
+// takes less than one. The shortest of several times counts: what else runs on the machine only adds. XLA's code runs
+// once if it takes ten times as long. Errors: see CompileRecipe.
+absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program);
 
 }  // namespace hpu::emulator
 

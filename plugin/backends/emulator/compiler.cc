@@ -87,6 +87,10 @@ absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
   return Compile(program, flags::EmulatorKernels(), flags::Autotune() ? &Autotuner::OfProcess() : nullptr);
 }
 
+absl::StatusOr<RecipeParts> CompileWithKernels(const hal::Program& program) {
+  return Compile(program, /*replace=*/true, /*autotuner=*/nullptr);
+}
+
 absl::StatusOr<RecipeParts> CompileWithoutKernels(const hal::Program& program) {
   return Compile(program, /*replace=*/false, /*autotuner=*/nullptr);
 }

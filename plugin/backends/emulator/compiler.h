@@ -13,7 +13,8 @@ namespace hpu::emulator {
 // CompileRecipe. Thread safe; compilations run side by side.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
-// The same without kernels, whatever HPU_EMULATOR_KERNELS says.
+// The same with all kernels or with none, whatever HPU_EMULATOR_KERNELS and HPU_AUTOTUNE say.
+absl::StatusOr<RecipeParts> CompileWithKernels(const hal::Program& program);
 absl::StatusOr<RecipeParts> CompileWithoutKernels(const hal::Program& program);
 
 }  // namespace hpu::emulator

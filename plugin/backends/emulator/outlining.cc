@@ -1,6 +1,8 @@
 #include "plugin/backends/emulator/outlining.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -191,7 +193,8 @@ absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* modul
   return programs;
 }
 
-std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction) {
+std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction,
+                                                absl::Span<const HloInstruction* const> inner) {
   xla::HloModuleConfig config = instruction.GetModule()->config();
   config.clear_entry_computation_layout();
   xla::DebugOptions debug_options = config.debug_options();
@@ -200,13 +203,19 @@ std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instructio
   auto program = std::make_unique<HloModule>("function", config);
   xla::HloCloneContext context(program.get());
   HloComputation::Builder builder("function");
-  std::vector<HloInstruction*> operands;
-  for (const HloInstruction* operand : instruction.operands()) {
-    operands.push_back(builder.AddInstruction(
-        HloInstruction::CreateParameter(operands.size(), operand->shape(), absl::StrCat("operand.", operands.size()))));
-  }
-  HloInstruction* root =
-      builder.AddInstruction(instruction.CloneWithNewOperands(instruction.shape(), operands, &context));
+  int64_t parameters = 0;
+  const std::function<HloInstruction*(const HloInstruction&)> clone = [&](const HloInstruction& original) {
+    std::vector<HloInstruction*> operands;
+    for (const HloInstruction* operand : original.operands()) {
+      const bool computed = std::find(inner.begin(), inner.end(), operand) != inner.end();
+      operands.push_back(computed ? clone(*operand)
+                                  : builder.AddInstruction(HloInstruction::CreateParameter(
+                                        parameters, operand->shape(), absl::StrCat("operand.", parameters))));
+      if (!computed) ++parameters;
+    }
+    return builder.AddInstruction(original.CloneWithNewOperands(original.shape(), operands, &context));
+  };
+  HloInstruction* root = clone(instruction);
   if (!root->shape().IsTuple()) root = builder.AddInstruction(HloInstruction::CreateTuple({root}));
   program->AddEntryComputationWithLayouts(builder.Build(root));
   return program;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "xla/hlo/ir/hlo_module.h"
 
 namespace hpu::emulator {
@@ -19,8 +20,10 @@ namespace hpu::emulator {
 // that they work on in place. A small program is left as it is.
 absl::StatusOr<std::vector<std::unique_ptr<xla::HloModule>>> Outline(xla::HloModule* module, int first_number);
 
-// A program that computes the instruction alone, from its operands as parameters, as a tuple of its results.
-std::unique_ptr<xla::HloModule> ProgramOfInstruction(const xla::HloInstruction& instruction);
+// A program that computes the instruction alone, as a tuple of its results. Its parameters are the instruction's
+// operands; of those in `inner`, which the program computes too, theirs.
+std::unique_ptr<xla::HloModule> ProgramOfInstruction(const xla::HloInstruction& instruction,
+                                                     absl::Span<const xla::HloInstruction* const> inner = {});
 
 }  // namespace hpu::emulator
 

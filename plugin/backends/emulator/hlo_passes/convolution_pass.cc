@@ -7,6 +7,7 @@
 
 #include "plugin/backends/emulator/hlo_passes/pointwise_convolutions.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/service/hlo_creation_utils.h"
@@ -136,6 +137,13 @@ HloInstruction* ReversedFilter(HloInstruction* reversed) {
   return source->mutable_operand(0);
 }
 
+// The instructions that reverse it, which the kernel does without.
+std::vector<const HloInstruction*> ReversalOf(const HloInstruction* reversed) {
+  std::vector<const HloInstruction*> reversal = {reversed};
+  while (reversal.back()->opcode() != xla::HloOpcode::kReverse) reversal.push_back(reversal.back()->operand(0));
+  return reversal;
+}
+
 // tf2xla has moved a grouped filter's groups from the output features to the input features: back.
 absl::StatusOr<HloInstruction*> WithGroupsOfOutputs(HloInstruction* filter, const Convolution& c) {
   if (c.groups == 1 || c.depthwise()) return filter;
@@ -193,10 +201,12 @@ xla::Shape ImageShape(const Convolution& c, xla::Shape shape) {
   return shape;
 }
 
-// XLA takes the others apart into loops, which nobody wants to time.
+// XLA takes grouped ones apart into loops, which nobody wants to time.
 absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolution, KernelCalls* calls) {
-  if (c.kind != Kind::kForward || c.groups > 1) return true;
-  return calls->Prefers(c.Spec(), convolution);
+  if (c.groups > 1) return true;
+  std::vector<const HloInstruction*> inner;
+  if (c.kind == Kind::kInputGradient) inner = ReversalOf(convolution.operand(1));
+  return calls->Prefers(convolution, inner);
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {
@@ -248,7 +258,7 @@ absl::StatusOr<HloInstruction*> KernelWithTail(HloInstruction* add, Tail tail, K
   if (!alone.has_value()) return nullptr;
   Convolution c = *alone;
   c.tail = tail;
-  if (!c.Check().ok() || !MakeKernel(c.Spec()).ok()) return nullptr;
+  if (!c.Check().ok() || !UsesOneDnn("FusedConv2D", c.bfloat16)) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(*alone, *convolution, calls));
   if (!prefers) return nullptr;
   return calls->Add(c.Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());

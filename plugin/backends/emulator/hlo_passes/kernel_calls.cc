@@ -21,9 +21,10 @@ void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new)
 
 }  // namespace
 
-absl::StatusOr<bool> KernelCalls::Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction) const {
+absl::StatusOr<bool> KernelCalls::Prefers(const xla::HloInstruction& instruction,
+                                          absl::Span<const xla::HloInstruction* const> inner) const {
   if (autotuner_ == nullptr) return true;
-  return autotuner_->PrefersKernel(instruction, spec);
+  return autotuner_->PrefersKernel(instruction, inner);
 }
 
 absl::StatusOr<xla::HloInstruction*> KernelCalls::Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,

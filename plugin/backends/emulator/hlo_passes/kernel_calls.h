@@ -24,9 +24,10 @@ class KernelCalls {
   // `autotuner` may be null; else it chooses where the passes ask.
   explicit KernelCalls(Autotuner* autotuner = nullptr) : autotuner_(autotuner) {}
 
-  // Whether the kernel, which takes the instruction's operands, is to take its place: by measurement if there is an
-  // autotuner; else it always is.
-  absl::StatusOr<bool> Prefers(const KernelSpec& spec, const xla::HloInstruction& instruction) const;
+  // Whether a kernel is to take the place of the instruction, and of its operands in `inner`: by measurement if there
+  // is an autotuner; else it always is.
+  absl::StatusOr<bool> Prefers(const xla::HloInstruction& instruction,
+                               absl::Span<const xla::HloInstruction* const> inner = {}) const;
 
   // An instruction in the computation of its operands that calls the kernel. All arrays are dense and row-major;
   // `shape` is a tuple where the kernel makes several. Errors are those of MakeKernel: a kernel that this machine

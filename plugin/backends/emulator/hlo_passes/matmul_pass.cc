@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/backends/emulator/kernels/matmul.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/shape_util.h"
 
@@ -40,9 +41,9 @@ std::optional<Matrix> MatrixOf(const xla::Shape& shape, const Dimensions& contra
   return matrix;
 }
 
-// A product as a kernel computes it: the sides are two operands of the dot, or these in the other order.
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, bool exchanged, const xla::Shape& shape,
-                                         KernelCalls* calls) {
+// A product as a kernel computes it: the sides are two operands of the dot, or these in the other order if its result
+// is transposed.
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, const HloInstruction* transpose, KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   if (!IsFloatArray(dot->shape()) || !IsFloatArray(a) || !IsFloatArray(b) || a.element_type() != b.element_type() ||
@@ -53,7 +54,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, bool exchanged, co
   auto right = MatrixOf(b, numbers.rhs_contracting_dimensions());
   if (!left.has_value() || !right.has_value()) return nullptr;
   std::vector<HloInstruction*> operands(dot->operands().begin(), dot->operands().end());
-  if (exchanged) {
+  if (transpose != nullptr) {
     std::swap(left, right);
     std::swap(operands[0], operands[1]);
   }
@@ -67,14 +68,11 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, bool exchanged, co
   if (kernel.rows * kernel.inner * kernel.columns < kLeastProducts || kernel.rows == 1 || kernel.columns == 1) {
     return nullptr;
   }
-  // Without oneDNN there is none.
-  if (!MakeKernel(kernel.Spec()).ok()) return nullptr;
-  // The exchange saves a transposition, which the dot alone does not show.
-  if (!exchanged) {
-    HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(kernel.Spec(), *dot));
-    if (!prefers) return nullptr;
-  }
-  return calls->Add(kernel.Spec(), operands, shape);
+  if (!UsesOneDnn("MatMul", kernel.bfloat16)) return nullptr;
+  HPU_ASSIGN_OR_RETURN(const bool prefers,
+                       transpose == nullptr ? calls->Prefers(*dot) : calls->Prefers(*transpose, {dot}));
+  if (!prefers) return nullptr;
+  return calls->Add(kernel.Spec(), operands, (transpose == nullptr ? dot : transpose)->shape());
 }
 
 // What a product's transpose puts first is what its second operand kept, as einsum's gradients have it: the product of
@@ -88,7 +86,7 @@ absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, Ker
   for (int64_t i = 0; i < rank; ++i) {
     if (transpose->dimensions(i) != (i + of_left) % rank) return nullptr;
   }
-  return KernelOf(dot, /*exchanged=*/true, transpose->shape(), calls);
+  return KernelOf(dot, transpose, calls);
 }
 
 }  // namespace
@@ -97,7 +95,7 @@ absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kTranspose,
                                  [calls](HloInstruction* transpose) { return ExchangedKernelOf(transpose, calls); }));
   return ReplaceAll(module, xla::HloOpcode::kDot,
-                    [calls](HloInstruction* dot) { return KernelOf(dot, /*exchanged=*/false, dot->shape(), calls); });
+                    [calls](HloInstruction* dot) { return KernelOf(dot, /*transpose=*/nullptr, calls); });
 }
 
 }  // namespace hpu::emulator

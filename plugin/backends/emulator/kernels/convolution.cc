@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/hal/status_macros.h"
 
@@ -97,11 +98,11 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     // oneDNN's gradients fail with such padding, others are slow or wrong.
     if (!c.HasNamedPadding()) return absl::UnimplementedError("TensorFlow has no kernel for a gradient so padded");
     // Those that are not oneDNN's know no groups but those of depthwise convolutions.
-    if (node.op() == OpName(c) && c.groups > 1 && !c.depthwise()) {
+    if (c.groups > 1 && !c.depthwise() && !UsesOneDnn(OpName(c), c.bfloat16)) {
       return absl::UnimplementedError("TensorFlow has no kernel for this gradient of a grouped convolution");
     }
   }
-  if (c.tail != Tail::kNone && node.op() == OpName(c)) return absl::UnimplementedError("oneDNN is off");
+  if (c.tail != Tail::kNone && !UsesOneDnn(OpName(c), c.bfloat16)) return absl::UnimplementedError("oneDNN is off");
   SetTail(&node, c.tail, dtype);
   SetPadding(&node, c.dimensions);
   SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
