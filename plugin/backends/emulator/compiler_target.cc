@@ -48,7 +48,12 @@ const HostCpu& GetHostCpu() {
 }
 
 bool IsTargetGeneric() {
-  static const bool generic = flags::EmulatorTarget() == "generic";
+  static const bool generic = [] {
+    if (flags::EmulatorTarget() != "generic") return false;
+    // Eigen, which multiplies matrices for XLA, takes code of oneDNN's by the processor. It asks at its first product.
+    setenv("TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL", "0", /*overwrite=*/1);
+    return true;
+  }();
   return generic;
 }
 
