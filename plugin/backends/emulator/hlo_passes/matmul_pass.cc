@@ -65,10 +65,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, const HloInstructi
   kernel.rows = left->kept;
   kernel.inner = left->contracted;
   kernel.columns = right->kept;
-  if (kernel.rows * kernel.inner * kernel.columns < kLeastProducts || kernel.rows == 1 || kernel.columns == 1) {
-    return nullptr;
-  }
-  if (!UsesOneDnn("MatMul", kernel.bfloat16)) return nullptr;
+  if (!IsWorthAKernel(kernel)) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers,
                        transpose == nullptr ? calls->Prefers(*dot) : calls->Prefers(*transpose, {dot}));
   if (!prefers) return nullptr;
@@ -90,6 +87,11 @@ absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, Ker
 }
 
 }  // namespace
+
+bool IsWorthAKernel(const MatMul& product) {
+  return product.rows * product.inner * product.columns >= kLeastProducts && product.rows > 1 && product.columns > 1 &&
+         UsesOneDnn("MatMul", product.bfloat16);
+}
 
 absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kTranspose,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"
@@ -45,12 +46,22 @@ HloInstruction* Unreversed(HloInstruction* filter) {
                                                                                           : source->mutable_operand(0);
 }
 
+bool IsWorthIt(const HloInstruction& convolution, const std::vector<std::pair<int64_t, int64_t>>& contracted) {
+  const xla::Shape &input = convolution.operand(0)->shape(), &filter = convolution.operand(1)->shape();
+  MatMul product;
+  product.bfloat16 = input.element_type() == xla::BF16;
+  for (const auto& [of_input, of_filter] : contracted) product.inner *= input.dimensions(of_input);
+  product.rows = xla::ShapeUtil::ElementsIn(input) / product.inner;
+  product.columns = xla::ShapeUtil::ElementsIn(filter) / product.inner;
+  return IsWorthAKernel(product);
+}
+
 // The product has the batch's dimension, the space if it is kept, and the features of the result, in the order in which
 // the operands have them. Null if the convolution's result has another order.
 absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
   const Window window = WindowOf(*convolution);
   if (window == Window::kOther || convolution->feature_group_count() != 1 || convolution->batch_group_count() != 1 ||
-      !IsFloatArray(convolution->shape())) {
+      !IsFloatArray(convolution->shape()) || !IsFloatArray(convolution->operand(0)->shape())) {
     return nullptr;
   }
   const auto& numbers = convolution->convolution_dimension_numbers();
@@ -67,6 +78,7 @@ absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
   }
   result.push_back(numbers.output_feature_dimension());
   if (!std::is_sorted(kept.begin(), kept.end()) || !std::is_sorted(result.begin(), result.end())) return nullptr;
+  if (!IsWorthIt(*convolution, contracted)) return nullptr;
   std::sort(contracted.begin(), contracted.end());
 
   HloInstruction* filter = convolution->mutable_operand(1);

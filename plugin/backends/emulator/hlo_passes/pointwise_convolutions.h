@@ -8,7 +8,8 @@
 namespace hpu::emulator {
 
 // Takes convolutions without groups whose window is one element, as those of 1×1 filters and their input gradients, or
-// all of the input, as 1×1 filters' gradients. Others, and padded, strided and dilated ones, are left.
+// all of the input, as 1×1 filters' gradients. Others are left, and padded, strided, dilated and small ones: XLA would
+// transpose images for their products.
 absl::Status MakeProductsOfPointwiseConvolutions(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -109,26 +109,19 @@ TEST(PointwiseConvolutions, AreOneKernelForProducts) {
 }
 
 TEST(PointwiseConvolutions, EqualXla) {
-  const size_t kernels = tensorflow::IsMKLEnabled() ? 1 : 0;
   for (const Kind kind : kKinds) {
     for (const xla::PrimitiveType type : {xla::F32, xla::BF16}) {
       SCOPED_TRACE(static_cast<int>(kind));
       Layer layer;
       layer.type = type;
-      const double tolerance = type == xla::F32 ? 2e-6 : 1e-2;
+      const double tolerance = type == xla::F32 ? 1e-5 : 1e-2;
       const xla::XlaComputation larger = Convolve(layer, kind);
-      ExpectSameWithKernels(larger, ArgumentsOf(larger), kernels, tolerance);
-      // One pixel, and few features.
-      for (const auto& [size, in, out] : {std::tuple(1, 7, 5), std::tuple(3, 1, 5), std::tuple(3, 4, 1)}) {
-        layer = {2, size, in, out, 1, 1, 0, type};
-        const xla::XlaComputation smaller = Convolve(layer, kind);
-        EXPECT_EQ(Convolutions(smaller), 0);
-        ExpectSameWithKernels(smaller, ArgumentsOf(smaller), 0, tolerance);
+      ExpectSameWithKernels(larger, ArgumentsOf(larger), 1, tolerance);
+      // A filter as large as the image, and one pixel.
+      for (const Layer& other : {Layer{4, 8, 32, 128, 8, 1, 0, type}, Layer{40, 1, 200, 150, 1, 1, 0, type}}) {
+        const xla::XlaComputation computation = Convolve(other, kind);
+        ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, tolerance);
       }
-      // A filter as large as the image.
-      layer = {2, 3, 4, 5, 3, 1, 0, type};
-      const xla::XlaComputation whole = Convolve(layer, kind);
-      ExpectSameWithKernels(whole, ArgumentsOf(whole), Convolutions(whole), tolerance);
     }
   }
 }
@@ -138,6 +131,7 @@ TEST(PointwiseConvolutions, LeavesOthers) {
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 3, 1, 0}, kind)), 1) << "a window";
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 1, 2, 0}, kind)), 1) << "strides";
     EXPECT_EQ(Convolutions(Convolve({2, 12, 40, 96, 1, 1, 1}, kind)), 1) << "padding";
+    EXPECT_EQ(Convolutions(Convolve({2, 3, 7, 5, 1, 1, 0}, kind)), 1) << "a small one";
   }
 }
 
