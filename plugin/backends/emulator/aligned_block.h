@@ -11,12 +11,12 @@
 
 namespace hpu::emulator {
 
-// Begins at a multiple of kWorkspaceAlignment; not filled with anything.
+// Begins at a multiple of kWorkspaceAlignment and ends at one; not filled with anything.
 class AlignedBlock {
  public:
   explicit AlignedBlock(uint64_t bytes)
-      : data_(static_cast<char*>(::operator new(std::max<uint64_t>(bytes, 1), std::align_val_t(kWorkspaceAlignment)))) {
-  }
+      : data_(static_cast<char*>(
+            ::operator new(AlignUp(std::max<uint64_t>(bytes, 1)), std::align_val_t(kWorkspaceAlignment)))) {}
   ~AlignedBlock() {
     if (data_ != nullptr) ::operator delete(data_, std::align_val_t(kWorkspaceAlignment));
   }

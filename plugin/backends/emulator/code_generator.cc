@@ -21,6 +21,16 @@ namespace {
 using xla::cpu_function_runtime::BufferInfo;
 using Modules = std::vector<std::unique_ptr<xla::HloModule>>;
 
+// XLA packs buffers of a program by 16 bytes: after a small one, large ones lie across cache lines, and TensorFlow's
+// kernels, which take no such memory, work on copies. With sizes like these, each begins at a multiple of 64.
+class AligningCompiler final : public xla::cpu::CpuCompiler {
+ public:
+  xla::HloCostAnalysis::ShapeSizeFunction ShapeSizeBytesFunction() const override {
+    const xla::HloCostAnalysis::ShapeSizeFunction size = CpuCompiler::ShapeSizeBytesFunction();
+    return [size](const xla::Shape& shape) -> int64_t { return AlignUp(size(shape)); };
+  }
+};
+
 // Functions that are compiled at a time: enough that what XLA sets up each time does not count, few enough that all
 // threads have work.
 constexpr size_t kBatch = 8;
@@ -32,7 +42,7 @@ bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();
   return index < table.results.size() && table.results[index].aliased_argument < 0 &&
-         table.results[index].spec.bytes == buffer.size();
+         AlignUp(table.results[index].spec.bytes) == buffer.size();
 }
 
 absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& table, uint64_t* workspace_bytes) {
@@ -41,15 +51,17 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& 
   if (buffer.is_entry_parameter()) {
     slot.source = BufferSlot::Source::kArgument;
     slot.value = buffer.entry_parameter_number();
-    if (slot.value >= table.arguments.size() || table.arguments[slot.value].bytes != buffer.size()) {
+    if (slot.value >= table.arguments.size() || AlignUp(table.arguments[slot.value].bytes) != buffer.size()) {
       return absl::InternalError(absl::StrCat("XLA gave argument ", slot.value, " another size than the program"));
     }
+    slot.bytes = table.arguments[slot.value].bytes;
   } else if (MayLieInResult(buffer, table)) {
     slot.source = BufferSlot::Source::kResult;
     slot.value = buffer.result_parameter_number();
+    slot.bytes = table.results[slot.value].spec.bytes;
   } else if (buffer.is_temp_buffer()) {
     slot.source = BufferSlot::Source::kWorkspace;
-    slot.value = (*workspace_bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    slot.value = AlignUp(*workspace_bytes);
     *workspace_bytes = slot.value + slot.bytes;
   }
   return slot;
@@ -61,7 +73,7 @@ absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code,
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (static_cast<int64_t>(i) == code.result_buffer_index()) {
       const uint64_t bytes = table.results.size() * sizeof(void*);
-      if (buffers[i].size() != bytes) return absl::InternalError("XLA's result table has an unexpected size");
+      if (buffers[i].size() != AlignUp(bytes)) return absl::InternalError("XLA's result table has an unexpected size");
       parts.slots.push_back({BufferSlot::Source::kResultTable, 0, bytes});
       continue;
     }
@@ -118,7 +130,7 @@ absl::Status CompileFunctions(Modules modules, FunctionParts* functions) {
 }  // namespace
 
 xla::cpu::CpuCompiler& XlaCompiler() {
-  static auto* compiler = new xla::cpu::CpuCompiler;
+  static auto* compiler = new AligningCompiler;
   return *compiler;
 }
 

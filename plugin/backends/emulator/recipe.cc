@@ -22,10 +22,10 @@ namespace {
 // XLA assumes it of every buffer.
 constexpr uintptr_t kBufferAlignment = 16;
 
-bool AnyUnaligned(absl::Span<void* const> pointers) {
+bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
   uintptr_t bits = 0;
   for (void* pointer : pointers) bits |= reinterpret_cast<uintptr_t>(pointer);
-  return bits % kBufferAlignment != 0;
+  return bits % alignment != 0;
 }
 
 // Puts results where the caller wants them that the code left elsewhere: two of one value, a parameter handed through,
@@ -80,7 +80,10 @@ absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<v
                                                    " arguments and ", parts_.table.results.size(), " results, not ",
                                                    arguments.size(), " and ", results.size()));
   }
-  if (AnyUnaligned(arguments) || AnyUnaligned(results)) return RunUnaligned(arguments, results, workspace, pool);
+  // Code may use the memory of a result up to the next multiple of kWorkspaceAlignment.
+  if (AnyUnaligned(arguments, kBufferAlignment) || AnyUnaligned(results, kWorkspaceAlignment)) {
+    return RunUnaligned(arguments, results, workspace, pool);
+  }
   void* const* produced = nullptr;
   absl::Status status = Call(arguments, results, workspace, pool, &produced);
   if (status.ok() && !std::equal(results.begin(), results.end(), produced)) {

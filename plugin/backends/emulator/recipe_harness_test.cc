@@ -13,7 +13,7 @@
 
 namespace hpu::emulator {
 
-TestBuffer::TestBuffer(uint64_t bytes) : bytes_(bytes), storage_(new char[bytes + hal::kDeviceAlignment]) {
+TestBuffer::TestBuffer(uint64_t bytes) : bytes_(bytes), storage_(new char[AlignUp(bytes) + hal::kDeviceAlignment]) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(storage_.get());
   aligned_ = storage_.get() + (hal::kDeviceAlignment - address % hal::kDeviceAlignment);
   // What is not written shows.

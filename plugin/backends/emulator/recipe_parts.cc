@@ -4,9 +4,7 @@
 
 namespace hpu::emulator {
 
-uint64_t FunctionWorkspaceOffset(const RecipeParts& parts) {
-  return (parts.workspace_bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-}
+uint64_t FunctionWorkspaceOffset(const RecipeParts& parts) { return AlignUp(parts.workspace_bytes); }
 
 uint64_t WorkspaceBytes(const RecipeParts& parts) {
   uint64_t most = 0;

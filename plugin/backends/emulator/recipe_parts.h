@@ -14,8 +14,11 @@ namespace hpu::emulator {
 
 // The function of each object.
 inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
-// Buffers of the workspace start at multiples of this.
+// Buffers of the workspace start at multiples of this, each in a multiple of it of its own.
 inline constexpr uint64_t kWorkspaceAlignment = 64;
+constexpr uint64_t AlignUp(uint64_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
 
 // Where one pointer of the compiled function's buffer table comes from.
 struct BufferSlot {

@@ -112,13 +112,43 @@ TEST(RecipeTest, AliasThatTheCodeDoesNotTake) {
   for (BufferSlot& slot : parts->slots) {
     if (slot.source != BufferSlot::Source::kResult || slot.value != 0) continue;
     slot.source = BufferSlot::Source::kWorkspace;
-    slot.value = (parts->workspace_bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+    slot.value = AlignUp(parts->workspace_bytes);
     parts->workspace_bytes = slot.value + slot.bytes;
   }
   auto recipe = EmulatorRecipe::Create("moved", *std::move(parts));
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(computation, arguments));
+}
+
+// However small: those behind them begin at a multiple of 64 too.
+TEST(RecipeTest, BuffersTakeWholeCacheLines) {
+  XlaBuilder builder("products");
+  const XlaOp a = xla::Parameter(&builder, 0, Floats({5, 5}), "a");
+  const XlaOp product = xla::Dot(a, a);
+  xla::Tuple(&builder, {xla::Dot(product, xla::Dot(product, a))});
+  auto parts = CompileParts(ProgramOf(builder.Build().value()));
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_EQ(parts->workspace_bytes, 2 * 128);
+}
+
+// A result's memory may end within a line that belongs to somebody else, unless it begins one.
+TEST(RecipeTest, WritesNothingBesideResults) {
+  auto recipe = Compiled(SumAndProduct(5));
+  ASSERT_NE(recipe, nullptr);
+  std::vector<xla::Literal> arguments = ArgumentsOf(SumAndProduct(5));
+  const std::vector<std::string> want = RunRecipe(*recipe, arguments);
+  TestBuffer inputs(128), outputs(128), workspace(recipe->workspace_bytes());
+  std::memcpy(inputs.data(), arguments[0].untyped_data(), 20);
+  std::memcpy(static_cast<char*>(inputs.data()) + 32, arguments[1].untyped_data(), 20);
+  const std::string before(static_cast<char*>(outputs.data()), 128);
+  char* const out = static_cast<char*>(outputs.data());
+  ComputePool pool(1);
+  ASSERT_TRUE(
+      recipe->Run({inputs.data(), static_cast<char*>(inputs.data()) + 32}, {out + 16, out + 48}, workspace.data(), pool)
+          .ok());
+  EXPECT_EQ(std::string(out, 128),
+            before.substr(0, 16) + want[0] + before.substr(36, 12) + want[1] + before.substr(68));
 }
 
 TEST(RecipeTest, TakesUnalignedPointers) {
