@@ -73,7 +73,7 @@ HPU_INLINE void ValuesOfColumns(const Work<float>& work) {
 
 // Rows that lie one after the other: `columns` of them.
 template <typename T>
-struct Lanes {
+struct RowWork {
   const T* row;
   float* values;
   int32_t* places;
@@ -83,7 +83,7 @@ struct Lanes {
 template <bool least>
 struct PlaceLanes {
   template <int n, typename T>
-  static HPU_INLINE void Run(const Lanes<T>& lanes, int64_t lane) {
+  static HPU_INLINE void Run(const RowWork<T>& lanes, int64_t lane) {
     HPU_SIMD
     for (int i = 0; i < n; ++i) {
       const float x = Load(lanes.row + lane + i), best = lanes.values[i];
@@ -98,7 +98,7 @@ struct PlaceLanes {
 template <bool least>
 struct ValueLanes {
   template <int n>
-  static HPU_INLINE void Run(const Lanes<float>& lanes, int64_t lane) {
+  static HPU_INLINE void Run(const RowWork<float>& lanes, int64_t lane) {
     HPU_SIMD
     for (int i = 0; i < n; ++i) lanes.values[i] = Order<least>::Of(lanes.values[i], lanes.row[lane + i]);
   }
@@ -109,7 +109,7 @@ HPU_INLINE int32_t PlaceInRow(const T* row, int64_t size) {
   float values[kLanes];
   int32_t places[kLanes] = {}, nans[kLanes] = {};
   std::fill_n(values, kLanes, Order<least>::kInitial);
-  OverLanes<PlaceLanes<least>>(Lanes<T>{row, values, places, nans}, 0, size);
+  OverLanes<PlaceLanes<least>>(RowWork<T>{row, values, places, nans}, 0, size);
   int32_t nan = 0;
   for (int i = 0; i < kLanes; ++i) nan |= nans[i];
   float best = values[0];
@@ -144,7 +144,7 @@ template <bool least>
 HPU_INLINE float ValueInRow(const float* row, int64_t size) {
   float values[kLanes];
   std::fill_n(values, kLanes, Order<least>::kInitial);
-  OverLanes<ValueLanes<least>>(Lanes<float>{row, values, nullptr, nullptr}, 0, size);
+  OverLanes<ValueLanes<least>>(RowWork<float>{row, values, nullptr, nullptr}, 0, size);
   FoldLanes<kLanes, least>(values);
   if (values[0] != 0) return values[0];
   // Of zeros of both signs, the first.
