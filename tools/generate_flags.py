@@ -22,7 +22,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINE_LENGTH = 120
 TYPES = ("bool", "int", "string", "enum", "list")
-EFFECTS = ("acts", "inert", "tensorflow")
+EFFECTS = ("acts", "inert", "tensorflow", "job")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -224,6 +224,7 @@ def documentation(flags: list[Flag]) -> str:
         "name. `hpu doctor` lists those that are set.",
         *_table("Settings that act", [flag for flag in flags if flag.effect == "acts"]),
         *_table("TensorFlow's own, which it reads itself", [flag for flag in flags if flag.effect == "tensorflow"]),
+        *_table("Horovod's and Open MPI's own", [flag for flag in flags if flag.effect == "job"]),
         *_table("Accepted without effect", [flag for flag in flags if flag.effect == "inert"]),
     ]
     return "\n".join(lines) + "\n"

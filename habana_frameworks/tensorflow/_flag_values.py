@@ -24,6 +24,8 @@ class Effect(enum.Enum):
     """It is accepted and does nothing."""
     TENSORFLOW = "tensorflow"
     """It is TensorFlow's own, which reads it itself."""
+    JOB = "job"
+    """Horovod or Open MPI have it for the processes of a job."""
 
 
 @dataclasses.dataclass(frozen=True)

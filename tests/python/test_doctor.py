@@ -102,7 +102,8 @@ def test_unknown_backend() -> None:
 
 def test_settings() -> None:
     environment = {"HPU_MEMORY_MB": "lots", "HPU_BACKENT": "null", "HPU_CLUSTERING": "off", "XLA_FLAGS": "--xla_foo"}
-    _, findings = doctor({**environment, "HPU_BACKEND": None})
+    others = {"HOROVOD_FUSION_THRESHOLD": "0", "GRAPH_VISUALIZATION": "1"}
+    _, findings = doctor({**environment, **others, "HPU_BACKEND": None})
     texts = [finding["text"] for finding in about(findings, "settings", "warning")]
     assert texts == [
         "HPU_MEMORY_MB=lots is not a whole number; '32768' is used",
@@ -111,6 +112,8 @@ def test_settings() -> None:
     assert "HPU_CLUSTERING=off (default on)" in [finding["text"] for finding in about(findings, "settings", "ok")]
     notes = [finding["text"] for finding in about(findings, "settings", "note")]
     assert "XLA_FLAGS=--xla_foo is TensorFlow's own" in notes
+    assert "HOROVOD_FUSION_THRESHOLD=0 is Horovod's or Open MPI's own" in notes
+    assert "GRAPH_VISUALIZATION=1 is accepted and has no effect" in notes
 
 
 def test_secrets_are_not_shown() -> None:
