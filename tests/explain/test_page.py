@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import pathlib
+import random
 import re
 import shutil
 import subprocess
+from typing import NamedTuple
 
 import pytest
 
@@ -25,6 +27,7 @@ CLUSTERS = tuple(model.Cluster(f"habana_cluster_f_{n}", "HPU:0", 1, 1, 0, 0, 1, 
 CUT = model.Cut("habana_cluster_f_0", "habana_cluster_f_1", "cycle", "ops run between", ("</script><b>",))
 GRAPH = model.Graph("f", "__inference_f_1", OPS, CLUSTERS, (CUT,))
 EXPLANATION = model.Explanation((GRAPH,), Eager(0, 0.0, 0, 0, 0))
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the layout")
 
 
 def data_of(text: str) -> model.Explanation:
@@ -58,23 +61,85 @@ def data_of_empty(text: str) -> list[object]:
     return graphs
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the layout")
-def test_the_layout_places_all_boxes_without_overlap(tmp_path: pathlib.Path) -> None:
+class Box(NamedTuple):
+    key: str
+    x: float
+    y: float
+    w: float
+    h: float
+
+    def is_apart_from(self, other: Box) -> bool:
+        return (
+            self.x + self.w <= other.x
+            or other.x + other.w <= self.x
+            or self.y + self.h <= other.y
+            or other.y + other.h <= self.y
+        )
+
+
+def laid_out(graph: model.Graph, opened: list[list[str]], directory: pathlib.Path) -> list[tuple[list[Box], int]]:
+    """For each set of opened boxes: the boxes and the number of edges."""
     program = (pathlib.Path(page.__file__).parent / "page" / "layout.js").read_text()
-    graph = json.loads(EXPLANATION.to_json())["graphs"][0]
+    explained = json.loads(model.Explanation((graph,), EXPLANATION.eager).to_json())["graphs"][0]
     program += f"""
-    const graph = {json.dumps(graph)};
+    const graph = {json.dumps(explained)};
     prepare(graph);
-    const found = [new Set(), new Set(["chabana_cluster_f_0"])].map((open) => layout(graph, open));
+    const found = {json.dumps(opened)}.map((open) => layout(graph, new Set(open)));
     const corners = (one) => one.boxes.map((b) => [b.key, b.x, b.y, b.w, b.h]);
     console.log(JSON.stringify(found.map((one) => [corners(one), one.edges.length])));
     """
-    path = tmp_path / "layout.js"
+    path = directory / "layout.js"
     path.write_text(program)
     done = subprocess.run(["node", str(path)], capture_output=True, text=True, timeout=60, check=True)
-    (closed, edges), (opened, _) = json.loads(done.stdout)
-    assert sorted(box[0] for box in closed) == ["chabana_cluster_f_0", "chabana_cluster_f_1", "o0", "o2"] and edges == 4
+    return [([Box(*box) for box in boxes], edges) for boxes, edges in json.loads(done.stdout)]
+
+
+def assert_apart(boxes: list[Box]) -> None:
+    boxes = sorted(boxes, key=lambda box: box.x)
+    for i, box in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            if other.x >= box.x + box.w:
+                break
+            assert box.is_apart_from(other), (box, other)
+
+
+def size(boxes: list[Box]) -> tuple[float, float]:
+    return max(box.x + box.w for box in boxes), max(box.y + box.h for box in boxes)
+
+
+@needs_node
+def test_the_layout_places_all_boxes_without_overlap(tmp_path: pathlib.Path) -> None:
+    (closed, edges), (opened, _) = laid_out(GRAPH, [[], ["chabana_cluster_f_0"]], tmp_path)
+    assert (
+        sorted(box.key for box in closed) == ["chabana_cluster_f_0", "chabana_cluster_f_1", "o0", "o2"] and edges == 4
+    )
     assert len(opened) == 5
-    for i, (_, x, y, w, h) in enumerate(closed):
-        for _, x2, y2, w2, h2 in closed[i + 1 :]:
-            assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
+    assert_apart(closed)
+
+
+@needs_node
+def test_the_layout_of_5000_ops_fits_a_screen_or_a_few(tmp_path: pathlib.Path) -> None:
+    """Like a train step: 40 clusters, ops on the CPU between them, and a second half that uses all of the first."""
+    choose = random.Random(1)
+    ops: list[model.Op] = []
+    for index in range(5000):
+        outside = index % 125 == 124
+        near = [choose.randrange(max(0, index - 9), index) for _ in range(2)] if index else []
+        far = [4999 - index] if index > 2500 else []
+        cluster = None if outside else f"habana_cluster_f_{index // 125}"
+        place, rule = ("CPU:0", "pinned") if outside else ("HPU:0", None)
+        ops.append(model.Op(f"layer_{index // 50}/op_{index}", "Tanh", place, cluster, ("float",), (*near, *far), rule))
+    names = [f"habana_cluster_f_{n}" for n in range(40)]
+    clusters = tuple(model.Cluster(name, "HPU:0", 1, 1, 0, 0, 1, False, launches=2) for name in names)
+    graph = model.Graph("f", "__inference_f_1", tuple(ops), clusters, ())
+    (closed, _), (one, _), (every, _) = laid_out(
+        graph, [[], ["c" + names[7]], ["c" + name for name in names]], tmp_path
+    )
+    assert len(closed) == 80  # 40 clusters, and what is between them
+    assert_apart(closed)
+    assert_apart([box for box in one if box.key != "c" + names[7]])
+    assert_apart([box for box in every if not box.key.startswith("chabana")])
+    # Closed, its boxes of 190 by 58 points and more are legible on one screen; with all ops it is about square.
+    assert max(size(closed)) < 3000
+    width, height = size(every)
+    assert 0.2 < width / height < 5
