@@ -14,6 +14,7 @@
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 #include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
+#include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
 #include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
 #include "plugin/hal/status_macros.h"
@@ -36,6 +37,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseCumulativeKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSortKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseSortedSearchKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));

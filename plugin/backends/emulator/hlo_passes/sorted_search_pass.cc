@@ -1,0 +1,69 @@
+#include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "plugin/backends/emulator/kernels/sorted_search.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::ComparisonDirection;
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+// Below, comparing with all is as quick.
+constexpr int64_t kLeastBounds = 8;
+constexpr int64_t kLeastComparisons = 16384;
+
+bool IsZero(HloInstruction* value) {
+  const HloInstruction* source = SourceOf(value);
+  return source->opcode() == HloOpcode::kConstant && source->literal().IsZero({});
+}
+
+// The array that is broadcast to three dimensions along these, or null.
+HloInstruction* BroadcastAlong(HloInstruction* value, int64_t first, int64_t second) {
+  const bool is = value->opcode() == HloOpcode::kBroadcast && value->shape().rank() == 3 &&
+                  value->dimensions().size() == 2 && value->dimensions(0) == first && value->dimensions(1) == second;
+  return is ? value->mutable_operand(0) : nullptr;
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* sum, KernelCalls* calls) {
+  if (sum->operand_count() != 2 || !sum->shape().IsArray() || sum->shape().element_type() != xla::S32 ||
+      !Computes(sum->to_apply(), HloOpcode::kAdd) || !IsZero(sum->mutable_operand(1)) ||
+      sum->dimensions().size() != 1 || sum->dimensions(0) != 2 || sum->operand(0)->opcode() != HloOpcode::kConvert) {
+    return nullptr;
+  }
+  HloInstruction* const compare = sum->mutable_operand(0)->mutable_operand(0);
+  if (compare->opcode() != HloOpcode::kCompare) return nullptr;
+  const ComparisonDirection direction = compare->comparison_direction();
+  if (direction != ComparisonDirection::kGt && direction != ComparisonDirection::kGe) return nullptr;
+  HloInstruction* const values = BroadcastAlong(compare->mutable_operand(0), 0, 1);
+  HloInstruction* const bounds = BroadcastAlong(compare->mutable_operand(1), 0, 2);
+  if (values == nullptr || bounds == nullptr || !values->shape().is_static() || !bounds->shape().is_static()) {
+    return nullptr;
+  }
+  const xla::PrimitiveType type = values->shape().element_type();
+  SortedSearch search;
+  search.integers = type == xla::S32;
+  search.or_equal = direction == ComparisonDirection::kGe;
+  search.rows = compare->shape().dimensions(0);
+  search.values = compare->shape().dimensions(1);
+  search.bounds = compare->shape().dimensions(2);
+  if ((type != xla::F32 && type != xla::S32) || search.bounds < kLeastBounds ||
+      search.bounds > std::numeric_limits<int32_t>::max() ||
+      xla::ShapeUtil::ElementsIn(compare->shape()) < kLeastComparisons) {
+    return nullptr;
+  }
+  return calls->Add(search.Spec(), {values, bounds}, sum->shape());
+}
+
+}  // namespace
+
+absl::Status UseSortedSearchKernels(xla::HloModule* module, KernelCalls* calls) {
+  return ReplaceAll(module, HloOpcode::kReduce, [calls](HloInstruction* sum) { return KernelOf(sum, calls); });
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,16 @@
+// Counting the bounds that values are beyond becomes a search.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes what tf2xla makes of LowerBound and UpperBound: of each value, the sum of its comparisons with all bounds.
+absl::Status UseSortedSearchKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_

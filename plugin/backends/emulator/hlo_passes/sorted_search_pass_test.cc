@@ -1,0 +1,98 @@
+// Searches as tf2xla makes them, against XLA.
+#include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/kernels/sorted_search.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaOp;
+
+struct Case {
+  int64_t rows, values, bounds;
+  bool or_equal = false;
+  xla::PrimitiveType type = xla::F32;
+};
+
+xla::XlaComputation SearchOf(const Case& c) {
+  xla::XlaBuilder builder("search");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(c.type, {c.rows, c.values}), "x");
+  const XlaOp y = xla::Parameter(&builder, 1, xla::ShapeUtil::MakeShape(c.type, {c.rows, c.bounds}), "y");
+  const std::vector<int64_t> all{c.rows, c.values, c.bounds};
+  const XlaOp values = xla::BroadcastInDim(x, all, {0, 1}), bounds = xla::BroadcastInDim(y, all, {0, 2});
+  const XlaOp beyond = c.or_equal ? xla::Ge(values, bounds) : xla::Gt(values, bounds);
+  xla::Tuple(&builder, {xla::Reduce(xla::ConvertElementType(beyond, xla::S32), xla::Zero(&builder, xla::S32),
+                                    xla::CreateScalarAddComputation(xla::S32, &builder), {2})});
+  return builder.Build().value();
+}
+
+// Few different numbers, some of which are none.
+xla::Literal Numbers(const Case& c, int64_t size, Dice* dice, bool nan) {
+  xla::Literal numbers(xla::ShapeUtil::MakeShape(xla::F32, {c.rows, size}));
+  for (float& number : numbers.data<float>()) {
+    number = static_cast<float>(dice->Roll(-40, 40)) / 2;
+    if (number == -20) number = -0.0f;
+    if (nan && number == 20) number = std::numeric_limits<float>::quiet_NaN();
+    if (nan && number == 19) number = std::numeric_limits<float>::infinity();
+  }
+  return numbers.Convert(c.type).value();
+}
+
+template <typename T>
+void SortRows(xla::Literal* numbers, int64_t size) {
+  const auto data = numbers->data<T>();
+  for (size_t i = 0; i < data.size(); i += size) std::sort(data.begin() + i, data.begin() + i + size);
+}
+
+class SortedSearchPassTest : public testing::TestWithParam<int> {};
+
+TEST_P(SortedSearchPassTest, EqualsXla) {
+  Dice dice(GetParam());
+  Case c{dice.Roll(1, 4), dice.Roll(1, 90), dice.Roll(8, 90)};
+  c.or_equal = dice.Roll(0, 1) == 1;
+  if (dice.Roll(0, 2) == 0) c.type = xla::S32;
+  c.rows += 16384 / (c.rows * c.values * c.bounds) * c.rows;
+  SCOPED_TRACE(testing::PrintToString(std::vector<int64_t>{c.rows, c.values, c.bounds}));
+  const bool nan = c.type == xla::F32;
+  std::vector<xla::Literal> arguments;
+  arguments.push_back(Numbers(c, c.values, &dice, nan));
+  // Sorted, or not; or sorted but for a NaN.
+  arguments.push_back(Numbers(c, c.bounds, &dice, /*nan=*/false));
+  if (dice.Roll(0, 3) > 0) {
+    c.type == xla::F32 ? SortRows<float>(&arguments[1], c.bounds) : SortRows<int32_t>(&arguments[1], c.bounds);
+  }
+  if (nan && dice.Roll(0, 2) == 0) {
+    const auto bounds = arguments[1].data<float>();
+    bounds[dice.Roll(0, bounds.size() - 1)] = std::numeric_limits<float>::quiet_NaN();
+  }
+  ExpectSameAsEvaluator(SearchOf(c), arguments, 1, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 24));
+
+TEST(SortedSearchPass, RefusesOtherParameters) {
+  EXPECT_TRUE(MakeKernel(SortedSearch{true, false, 2, 3, 4}.Spec()).ok());
+  EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 3, 0}.Spec()).ok()) << "no bounds";
+  EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 3, int64_t{1} << 31}.Spec()).ok()) << "too many bounds";
+}
+
+TEST(SortedSearchPass, LeavesTheRest) {
+  const auto count = [](const Case& c) { return KernelsOf(SearchOf(c)).size(); };
+  EXPECT_EQ(count({4, 100, 100}), 1);
+  EXPECT_EQ(count({4, 10, 10}), 0) << "few comparisons";
+  EXPECT_EQ(count({40, 100, 7}), 0) << "few bounds";
+  EXPECT_EQ(count({4, 100, 0}), 0) << "none";
+  EXPECT_EQ(count({4, 100, 100, false, xla::F64}), 0) << "float64";
+}
+
+}  // namespace
+}  // namespace hpu::emulator

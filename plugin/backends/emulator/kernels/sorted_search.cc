@@ -1,0 +1,139 @@
+#include "plugin/backends/emulator/kernels/sorted_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "plugin/backends/emulator/kernels/parallel.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr char kName[] = "sorted_search.1";
+// Values that are searched for at once: one step of each hides what another waits for.
+constexpr int kBlock = 8;
+
+template <typename T>
+struct Work {
+  const T* values;
+  const T* bounds;
+  int32_t* counts;
+  int64_t size;
+  int32_t bound_count;
+  bool sorted;
+};
+
+template <bool or_equal, typename T>
+HPU_INLINE bool IsBeyond(T value, T bound) {
+  return or_equal ? value >= bound : value > bound;
+}
+
+// Halves what is left of the bounds until one is, without jumps: which way a value goes is not foreseen. Not by
+// vectors: compilers read their elements one by one here.
+template <bool or_equal, int block, typename T>
+HPU_INLINE void SearchBlock(const Work<T>& work, int64_t first) {
+  const T* const values = work.values + first;
+  int64_t places[block] = {};
+  for (int64_t left = work.bound_count; left > 1;) {
+    const int64_t half = left / 2;
+    const T* const middle = work.bounds + half - 1;
+#pragma GCC unroll 8
+    for (int i = 0; i < block; ++i) {
+      places[i] += half & -static_cast<int64_t>(IsBeyond<or_equal>(values[i], middle[places[i]]));
+    }
+    left -= half;
+  }
+  for (int i = 0; i < block; ++i) {
+    const bool beyond = IsBeyond<or_equal>(values[i], work.bounds[places[i]]);
+    work.counts[first + i] = static_cast<int32_t>(places[i]) + (beyond ? 1 : 0);
+  }
+}
+
+template <bool or_equal, typename T>
+HPU_INLINE void CountBounds(const Work<T>& work) {
+  for (int64_t i = 0; i < work.size; ++i) {
+    const T value = work.values[i];
+    int32_t count = 0;
+    for (int32_t b = 0; b < work.bound_count; ++b) count += IsBeyond<or_equal>(value, work.bounds[b]) ? 1 : 0;
+    work.counts[i] = count;
+  }
+}
+
+template <bool or_equal, typename T>
+HPU_INLINE void Search(const Work<T>& work) {
+  if (!work.sorted) return CountBounds<or_equal>(work);
+  int64_t i = 0;
+  for (; i + kBlock <= work.size; i += kBlock) SearchBlock<or_equal, kBlock>(work, i);
+  for (; i < work.size; ++i) SearchBlock<or_equal, 1>(work, i);
+}
+
+HPU_VECTORIZED(FindFirst, Work<float>, (Search<false, float>))
+HPU_VECTORIZED(FindLast, Work<float>, (Search<true, float>))
+HPU_VECTORIZED(FindFirstInteger, Work<int32_t>, (Search<false, int32_t>))
+HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
+
+// A NaN makes it unsorted.
+template <typename T>
+bool IsSorted(const T* bounds, int64_t size) {
+  bool sorted = bounds[0] == bounds[0];
+  for (int64_t i = 1; i < size; ++i) sorted &= bounds[i - 1] <= bounds[i];
+  return sorted;
+}
+
+class SortedSearchKernel final : public Kernel {
+ public:
+  explicit SortedSearchKernel(const SortedSearch& search) : search_(search) {}
+
+  absl::Status Run(const KernelCall& call) const override {
+    if (search_.integers) {
+      Run(call, search_.or_equal ? FindLastInteger : FindFirstInteger);
+    } else {
+      Run(call, search_.or_equal ? FindLast : FindFirst);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename T>
+  void Run(const KernelCall& call, void (*search)(const Work<T>&)) const {
+    const auto* values = static_cast<const T*>(call.operands[0]);
+    const auto* bounds = static_cast<const T*>(call.operands[1]);
+    auto* counts = static_cast<int32_t*>(call.results[0]);
+    const int64_t size = search_.values, count = search_.bounds;
+    std::vector<char> sorted(search_.rows);  // not of bool, whose elements threads cannot write apart
+    RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
+      for (int64_t row = shard.begin; row < shard.end; ++row) sorted[row] = IsSorted(bounds + row * count, count);
+    });
+    // Pieces of rows, few of which are shorter than the others.
+    const int64_t most = std::min<int64_t>(size, 4096), pieces = (size + most - 1) / most;
+    RunShards(call.pool, search_.rows * pieces, ShardSize(most * 64), [&](Shard shard) {
+      for (int64_t i = shard.begin; i < shard.end; ++i) {
+        const int64_t row = i / pieces, begin = i % pieces * most, first = row * size + begin;
+        search({values + first, bounds + row * count, counts + first, std::min(most, size - begin),
+                static_cast<int32_t>(count), sorted[row] != 0});
+      }
+    });
+  }
+
+  const SortedSearch search_;
+};
+
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  if (parameters.size() != 5 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 ||
+      *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
+      parameters[4] > std::numeric_limits<int32_t>::max()) {
+    return absl::InvalidArgumentError("not the parameters of a sorted search");
+  }
+  return std::make_unique<SortedSearchKernel>(
+      SortedSearch{parameters[0] != 0, parameters[1] != 0, parameters[2], parameters[3], parameters[4]});
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+KernelSpec SortedSearch::Spec() const { return {kName, {integers, or_equal, rows, values, bounds}}; }
+
+}  // namespace hpu::emulator

@@ -1,0 +1,25 @@
+// Where values would stand in sorted rows.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORTED_SEARCH_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORTED_SEARCH_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Operands: values [rows, values] and bounds [rows, bounds], both float32 or both int32. Result: int32 [rows, values],
+// how many bounds of its row a value is greater than, or not less than. Those of a row that is not sorted are counted.
+struct SortedSearch {
+  bool integers = false;
+  bool or_equal = false;
+  int64_t rows = 1;
+  int64_t values = 1;
+  int64_t bounds = 1;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORTED_SEARCH_H_
