@@ -110,6 +110,7 @@ const IndexedOp* FindIndexedOp(std::string_view op) {
       {"TensorScatterMax", {1, 0, false, true, false, nullptr}},
       {"TensorScatterMin", {1, 0, false, true, false, nullptr}},
       {"TensorScatterUpdate", {1, 0, false, true, false, nullptr}},
+      {"CropAndResize", {2, 0, false, false, false, nullptr}},
       {"SparseSoftmaxCrossEntropyWithLogits", {1, 0, false, false, true, nullptr}},
   });
   const auto found = ops->find(op);

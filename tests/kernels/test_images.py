@@ -90,3 +90,42 @@ def test_projective_transforms_refuse_what_does_not_fit() -> None:
 
     with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match="transform"):
         transform(tf.zeros([2, 8]))
+
+
+# The whole image, turned over, beyond its borders, a line.
+BOXES = np.array(
+    [[0, 0, 1, 1], [0.1, 0.2, 0.7, 0.95], [0.9, 0.8, 0.1, 0.3], [-0.4, -0.2, 1.3, 0.5], [0.3, 0.3, 0.3, 0.9]],
+    np.float32,
+)
+
+
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+@pytest.mark.parametrize("size", [(14, 14), (5, 1), (1, 3)])
+def test_crops(size: tuple[int, int], method: str) -> None:
+    def crop(images: tf.Tensor, boxes: tf.Tensor) -> tf.Tensor:
+        return tf.image.crop_and_resize(images, boxes, [0, 2, 1, 1, 0], size, method, extrapolation_value=0.5)
+
+    assert_same_graph(crop, IMAGES, BOXES, gradients=False, tolerance=PLACES)
+
+
+def test_crops_end_with_the_image() -> None:
+    """Sums that are rounded otherwise than in TensorFlow's kernels would end beyond it, and give 0."""
+    ends = np.linspace(0, 0.9, 40, dtype=np.float32)
+    boxes = np.stack([ends, ends, np.ones_like(ends), np.ones_like(ends)], 1)
+    for size in (7, 13, 14, 28):
+        images = np.random.default_rng(size).uniform(1, 2, (1, 50, 37, 1)).astype(np.float32)
+        assert_same_graph(
+            lambda images, boxes, size=size: tf.image.crop_and_resize(images, boxes, [0] * 40, (size, size)),
+            images,
+            boxes,
+            gradients=False,
+            tolerance=PLACES,
+        )
+
+
+def test_crops_of_whole_numbers() -> None:
+    @tf.function
+    def crop(images: tf.Tensor) -> tf.Tensor:
+        return tf.image.crop_and_resize(images, BOXES, [0, 2, 1, 1, 0], (4, 6))
+
+    assert_same_on_hpu(crop, (IMAGES * 100).astype(np.int8), tolerance=Tolerance(1e-4, 1e-3))
