@@ -213,6 +213,12 @@ def _sorts() -> list[OpCase]:
         OpCase(
             "search sorted rows", lambda x, y: tf.searchsorted(tf.cumsum(tf.abs(x), -1), 50 * tf.abs(y)), (rows, rows)
         ),
+        OpCase(
+            "sums by unique index",
+            lambda x, indices: tf.math.unsorted_segment_sum(x, tf.unique(indices)[1], 8192),
+            ((8192, 64), (8192,)),
+            indices_below=512,
+        ),
         OpCase("crop and resize", _crop, (images, (64, 4), (64,)), indices_below=4),
         OpCase(
             "crop and resize gradients", _crop_gradients, (images, (64, 4), (64, 14, 14, 64), (64,)), indices_below=4
