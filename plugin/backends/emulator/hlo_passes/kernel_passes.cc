@@ -5,6 +5,7 @@
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
+#include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
@@ -33,6 +34,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseMatMulKernels(module, &calls));
   }
+  HPU_RETURN_IF_ERROR(UseElementaryFunctionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseCumulativeKernels(module, &calls));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugin/backends/emulator/kernels/bfloat16.h"
+#include "plugin/backends/emulator/kernels/formulas.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
@@ -35,34 +36,6 @@ struct Row {
   float* lanes;
   float value;  // what is subtracted, or what is multiplied by
 };
-
-// e^x for x <= 0 and NaN, to two units in the last place; 0 where that would be denormal.
-HPU_INLINE float Exp(float x) {
-  constexpr float kLeast = -87.336544f;  // the logarithm of 2^-126
-  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  // Added, it leaves a number's nearest integer in the last bits.
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
-  union {
-    float value;
-    int32_t bits;
-  } shifted, power;
-  const float bounded = x < kLeast ? kLeast : x;
-  shifted.value = bounded * kLog2E + kRound;
-  const float n = shifted.value - kRound;
-  const float r = (bounded - n * kLn2High) - n * kLn2Low;
-  // Of e^r on [-ln 2 / 2, ln 2 / 2]: the minimax polynomial of the Cephes library.
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
-  // kRound's own bits leave by the shift.
-  power.bits = static_cast<int32_t>((static_cast<uint32_t>(shifted.bits) + 127u) << 23);
-  const float result = p * power.value;
-  return x < kLeast ? 0.0f : result;
-}
 
 // Not of a NaN: then `b`.
 HPU_INLINE float Greater(float a, float b) { return a > b ? a : b; }

@@ -1,0 +1,244 @@
+// Elementary functions against those of the C library in double precision, and against XLA.
+#include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "plugin/backends/emulator/compiler.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/kernels/elementary_function.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/math.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::XlaOp;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+struct Function {
+  const char* name;
+  XlaOp (*op)(XlaOp, XlaOp);
+  double (*exact)(double, double);
+  bool of_two = false;
+  int units = 3;  // in the last place, by which it may be wrong
+};
+
+const Function kFunctions[] = {
+    {"sine", [](XlaOp x, XlaOp) { return xla::Sin(x); }, [](double x, double) { return std::sin(x); }},
+    {"cosine", [](XlaOp x, XlaOp) { return xla::Cos(x); }, [](double x, double) { return std::cos(x); }},
+    {"tangent", [](XlaOp x, XlaOp) { return xla::Tan(x); }, [](double x, double) { return std::tan(x); }},
+    {"arcsine", [](XlaOp x, XlaOp) { return xla::Asin(x); }, [](double x, double) { return std::asin(x); }},
+    {"arccosine", [](XlaOp x, XlaOp) { return xla::Acos(x); }, [](double x, double) { return std::acos(x); }},
+    {"arctangent", [](XlaOp x, XlaOp) { return xla::Atan(x); }, [](double x, double) { return std::atan(x); }},
+    {"angle", [](XlaOp x, XlaOp y) { return xla::Atan2(x, y); }, [](double x, double y) { return std::atan2(x, y); },
+     true},
+    {"power", [](XlaOp x, XlaOp y) { return xla::Pow(x, y); }, [](double x, double y) { return std::pow(x, y); }, true},
+    {"power of 2.5", [](XlaOp x, XlaOp) { return xla::Pow(x, xla::ScalarLike(x, 2.5)); },
+     [](double x, double) { return std::pow(x, 2.5); }},
+    {"power of -3", [](XlaOp x, XlaOp) { return xla::Pow(x, xla::ScalarLike(x, -3)); },
+     [](double x, double) { return std::pow(x, -3.0); }},
+};
+const Function kReciprocalRoot = {"power of -0.5", [](XlaOp x, XlaOp) { return xla::Pow(x, xla::ScalarLike(x, -0.5)); },
+                                  [](double x, double) { return std::pow(x, -0.5); }};
+
+const Function kInverseHyperbolicTangent = {"inverse hyperbolic tangent", [](XlaOp x, XlaOp) { return xla::Atanh(x); },
+                                            [](double x, double) { return std::atanh(x); }, false, 4};
+
+xla::XlaComputation ComputationOf(const Function& function, const xla::Shape& shape) {
+  xla::XlaBuilder builder(function.name);
+  const XlaOp x = xla::Parameter(&builder, 0, shape, "x");
+  const XlaOp y = function.of_two ? xla::Parameter(&builder, 1, shape, "y") : x;
+  xla::Tuple(&builder, {function.op(x, y)});
+  return builder.Build().value();
+}
+
+int64_t CountCalls(const Function& function, const std::vector<int64_t>& dims, xla::PrimitiveType type = xla::F32) {
+  return KernelsOf(ComputationOf(function, xla::ShapeUtil::MakeShape(type, dims))).size();
+}
+
+// Each of a few special numbers with each other one, then any numbers, and then those around 1 and 100. None is
+// denormal: those may count as zeros.
+std::pair<std::vector<float>, std::vector<float>> Operands() {
+  const float special[] = {0.0f,       -0.0f,  1.0f,       -1.0f,       0.5f,        -0.5f,         2.0f,
+                           3.0f,       -2.5f,  -3.0f,      16777215.0f, -8388609.0f, 8388607.5f,    1048576.0f,
+                           1e10f,      -3e38f, 3e38f,      1e-30f,      -1e-30f,     1.175495e-38f, kInfinity,
+                           -kInfinity, kNaN,   1.0000001f, 0.99999994f};
+  std::vector<float> x, y;
+  for (const float a : special) {
+    for (const float b : special) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  }
+  std::minstd_rand random(1);
+  std::normal_distribution<float> normal;
+  const auto any = [&random] {
+    for (;;) {
+      const uint32_t bits = static_cast<uint32_t>(random()) << 16 ^ static_cast<uint32_t>(random());
+      float number;
+      std::memcpy(&number, &bits, sizeof(number));
+      if (std::isnormal(number)) return number;
+    }
+  };
+  for (int i = 0; i < 20000; ++i) {
+    x.push_back(any());
+    y.push_back(any());
+  }
+  for (int i = 0; i < 40001; ++i) {
+    x.push_back(normal(random) * (i % 2 == 0 ? 1 : 100));
+    y.push_back(normal(random) * (i % 3 == 0 ? 1 : 30));
+  }
+  return {x, y};
+}
+
+// How many units in the last place of float32 the number is from the exact one.
+double UnitsApart(float got, double exact) {
+  const auto want = static_cast<float>(exact);
+  if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : 1e9;
+  // Denormal results may be zeros.
+  if (std::abs(exact) < 1.2e-38) return std::abs(got) < 1.2e-38 && std::signbit(got) == std::signbit(want) ? 0 : 1e9;
+  if (std::isinf(want) || std::isinf(got)) return got == want ? 0 : 1e9;
+  int exponent;
+  std::frexp(exact, &exponent);
+  return std::abs(got - exact) / std::ldexp(1.0, exponent - 24);
+}
+
+std::vector<float> Compute(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
+  auto recipe = CompileRecipe(ProgramOf(computation));
+  if (!recipe.ok()) {
+    ADD_FAILURE() << recipe.status();
+    return {};
+  }
+  const std::string bytes = RunRecipe(**recipe, arguments)[0];
+  std::vector<float> results(bytes.size() / sizeof(float));
+  std::memcpy(results.data(), bytes.data(), bytes.size());
+  return results;
+}
+
+void ExpectExact(const Function& function, const std::vector<float>& x, const std::vector<float>& y) {
+  const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {static_cast<int64_t>(x.size())});
+  std::vector<xla::Literal> arguments;
+  arguments.push_back(xla::LiteralUtil::CreateR1<float>(x));
+  if (function.of_two) arguments.push_back(xla::LiteralUtil::CreateR1<float>(y));
+  const std::vector<float> results = Compute(ComputationOf(function, shape), arguments);
+  ASSERT_EQ(results.size(), x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_LE(UnitsApart(results[i], function.exact(x[i], y[i])), function.units)
+        << function.name << " of " << x[i] << ", " << y[i] << ": " << results[i];
+  }
+}
+
+class ElementaryFunctionPassTest : public testing::TestWithParam<Function> {};
+
+TEST_P(ElementaryFunctionPassTest, IsExact) {
+  const auto [x, y] = Operands();
+  ASSERT_EQ(CountCalls(GetParam(), {static_cast<int64_t>(x.size())}), 1);
+  ExpectExact(GetParam(), x, y);
+}
+
+TEST_P(ElementaryFunctionPassTest, EqualsXla) {
+  for (const auto& dims : std::vector<std::vector<int64_t>>{{512}, {3, 171}, {5, 7, 1000}, {1, 40000}}) {
+    const xla::XlaComputation computation = ComputationOf(GetParam(), xla::ShapeUtil::MakeShape(xla::F32, dims));
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-5);
+  }
+}
+
+// XLA rounds what it computes on the way to bfloat16, too.
+TEST_P(ElementaryFunctionPassTest, OfBFloat16IsThatOfFloat32) {
+  const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::BF16, {9, 301});
+  const xla::XlaComputation computation = ComputationOf(GetParam(), shape);
+  ASSERT_EQ(KernelsOf(computation).size(), 1);
+  std::vector<xla::Literal> arguments = ArgumentsOf(computation), wide;
+  for (const xla::Literal& argument : arguments) wide.push_back(argument.Convert(xla::F32).value());
+  auto recipe = CompileRecipe(ProgramOf(computation));
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  xla::Literal exact(xla::ShapeUtil::ChangeElementType(shape, xla::F32));
+  const std::vector<float> results = Compute(ComputationOf(GetParam(), exact.shape()), wide);
+  ASSERT_EQ(static_cast<int64_t>(results.size()), exact.element_count());
+  std::copy(results.begin(), results.end(), exact.data<float>().begin());
+  const std::string bytes = RunRecipe(**recipe, arguments)[0];
+  const std::string rounded = BytesOf(exact.Convert(xla::BF16).value());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!std::isnan(results[i])) ASSERT_EQ(bytes.substr(2 * i, 2), rounded.substr(2 * i, 2)) << results[i];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, ElementaryFunctionPassTest, testing::ValuesIn(kFunctions));
+
+TEST(ElementaryFunctionPass, MakesReciprocalRootsOfPowers) {
+  const auto [x, y] = Operands();
+  EXPECT_EQ(CountCalls(kReciprocalRoot, {1000}), 0);
+  ExpectExact(kReciprocalRoot, x, y);
+}
+
+TEST(ElementaryFunctionPass, MakesOneLogarithmOfInverseHyperbolicTangents) {
+  auto [x, y] = Operands();
+  for (int i = -1000; i <= 1000; ++i) x.push_back(i / 1000.0f);
+  EXPECT_EQ(CountCalls(kInverseHyperbolicTangent, {1000}), 0);
+  ExpectExact(kInverseHyperbolicTangent, x, x);
+}
+
+TEST(ElementaryFunctionPass, LeavesTheRest) {
+  const Function &sine = kFunctions[0], &power = kFunctions[7];
+  EXPECT_EQ(CountCalls(sine, {2, 256}), 1);
+  EXPECT_EQ(CountCalls(sine, {0, 1024}), 0) << "no elements";
+  EXPECT_EQ(CountCalls(sine, {}), 0) << "a scalar";
+  EXPECT_EQ(CountCalls(sine, {511}), 0) << "few elements";
+  EXPECT_EQ(CountCalls(power, {511}), 0) << "few elements";
+  EXPECT_EQ(CountCalls(sine, {1024}, xla::F64), 0) << "float64";
+  EXPECT_EQ(CountCalls(sine, {1024}, xla::C64), 0) << "complex numbers";
+  const Function square{"square", [](XlaOp x, XlaOp) { return xla::Pow(x, xla::ScalarLike(x, 2)); }, nullptr};
+  EXPECT_EQ(CountCalls(square, {1024}), 0) << "a product";
+  const Function difference{
+      "difference", [](XlaOp x, XlaOp) { return xla::Pow(x, xla::Sub(xla::ScalarLike(x, 3), xla::ScalarLike(x, 2))); },
+      nullptr};
+  const Function repeated{"repeated",
+                          [](XlaOp x, XlaOp) {
+                            const XlaOp scalar =
+                                xla::Parameter(x.builder(), 1, xla::ShapeUtil::MakeShape(xla::F32, {}), "y");
+                            return xla::Add(x, xla::Sin(xla::Broadcast(scalar, {1024})));
+                          },
+                          nullptr};
+  const Function constant{"constant",
+                          [](XlaOp x, XlaOp) {
+                            std::vector<float> numbers(1024);
+                            std::iota(numbers.begin(), numbers.end(), 0.0f);
+                            return xla::Add(x, xla::Sin(xla::ConstantR1<float>(x.builder(), numbers)));
+                          },
+                          nullptr};
+  const Function other{"other",
+                       [](XlaOp x, XlaOp) {
+                         return xla::Mul(xla::ScalarLike(x, 2),
+                                         xla::Atan2(x, xla::Add(xla::ScalarLike(x, 1), xla::Sqrt(x))));
+                       },
+                       nullptr};
+  EXPECT_EQ(CountCalls(difference, {1024}), 0) << "a product, by an exponent that is computed";
+  EXPECT_EQ(CountCalls(repeated, {1024}), 0) << "the same everywhere";
+  EXPECT_EQ(CountCalls(constant, {1024}), 0) << "a constant";
+  const std::vector<KernelSpec> specs = KernelsOf(ComputationOf(other, xla::ShapeUtil::MakeShape(xla::F32, {1024})));
+  ASSERT_EQ(specs.size(), 1);
+  EXPECT_EQ(specs[0].parameters[0], static_cast<int64_t>(ElementaryFunction::Function::kArcTangent2));
+}
+
+TEST(ElementaryFunctionPass, RefusesOtherParameters) {
+  EXPECT_TRUE(MakeKernel(ElementaryFunction().Spec()).ok());
+  KernelSpec spec = ElementaryFunction().Spec();
+  spec.parameters[0] = ElementaryFunction::kFunctions;
+  EXPECT_FALSE(MakeKernel(spec).ok()) << "a function that is not";
+  spec = ElementaryFunction().Spec();
+  spec.parameters[3] = 0;
+  EXPECT_FALSE(MakeKernel(spec).ok()) << "no elements";
+}
+
+}  // namespace
+}  // namespace hpu::emulator

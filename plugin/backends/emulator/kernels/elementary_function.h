@@ -1,0 +1,35 @@
+// An elementary function of each element of an array, or of each pair of elements of two.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Operands: one array, or two for the last functions, all of the same type; the result is as large as the first one.
+struct ElementaryFunction {
+  enum class Function : int64_t {
+    kSine = 0,
+    kCosine = 1,
+    kTangent = 2,
+    kArcSine = 3,
+    kArcCosine = 4,
+    // Of two: the angle of (x, y) from y and x, and x^y.
+    kArcTangent2 = 5,
+    kPower = 6,
+  };
+  static constexpr int64_t kFunctions = 7;
+
+  Function function = Function::kSine;
+  bool bfloat16 = false;  // else float32
+  bool uniform = false;   // the second operand is one element
+  int64_t elements = 1;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
