@@ -1,14 +1,17 @@
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "plugin/backends/emulator/kernels/cumulative.h"
+#include "xla/service/pattern_matcher.h"
 #include "xla/window_util.h"
 
 namespace hpu::emulator {
 namespace {
 
+using Function = Cumulative::Function;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
@@ -36,20 +39,40 @@ std::optional<Cumulative> Describe(const xla::Window& window, const xla::Shape& 
   return found ? std::optional(sum) : std::nullopt;
 }
 
+// True for max + log1p(exp(max is finite ? min - max : -|max|)) of two scalars, as tf2xla writes it.
+bool AddsExponentials(const xla::HloComputation* computation) {
+  namespace m = xla::match;
+  const auto x = m::Parameter(0), y = m::Parameter(1);
+  const auto greater = m::Maximum(x, y);
+  const auto exponent =
+      m::Select(m::Not(m::IsFinite(greater)), m::Negate(m::Abs(greater)), m::Subtract(m::Minimum(x, y), greater));
+  return computation->num_parameters() == 2 &&
+         xla::Match(computation->root_instruction(),
+                    m::Add(greater, m::Op().WithOpcode(HloOpcode::kLog1p).WithOperand(0, m::Exp(exponent))));
+}
+
+std::optional<Function> FunctionOf(const xla::HloComputation* computation) {
+  if (Computes(computation, HloOpcode::kAdd)) return Function::kAdd;
+  if (Computes(computation, HloOpcode::kMultiply)) return Function::kMultiply;
+  return AddsExponentials(computation) ? std::optional(Function::kLogAddExp) : std::nullopt;
+}
+
+float NeutralOf(Function function) {
+  if (function == Function::kLogAddExp) return -std::numeric_limits<float>::infinity();
+  return function == Function::kAdd ? 0.0f : 1.0f;
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
   if (!reduction->shape().IsArray() || !IsFloatArray(reduction->operand(0)->shape()) ||
       reduction->shape().element_type() != xla::F32 || reduction->operand(0)->shape().element_type() != xla::F32 ||
       reduction->operand_count() != 2) {
     return nullptr;
   }
-  const bool product = Computes(reduction->to_apply(), HloOpcode::kMultiply);
-  if ((!product && !Computes(reduction->to_apply(), HloOpcode::kAdd)) ||
-      ScalarOf(reduction->mutable_operand(1)) != (product ? 1.0f : 0.0f)) {
-    return nullptr;
-  }
+  const std::optional<Function> function = FunctionOf(reduction->to_apply());
+  if (!function.has_value() || ScalarOf(reduction->mutable_operand(1)) != NeutralOf(*function)) return nullptr;
   std::optional<Cumulative> kernel = Describe(reduction->window(), reduction->operand(0)->shape());
   if (!kernel.has_value()) return nullptr;
-  kernel->product = product;
+  kernel->function = *function;
   return calls->Add(kernel->Spec(), {reduction->mutable_operand(0)}, reduction->shape());
 }
 

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes float32 sums and products over a window as long as its one dimension, which ends, or begins, at each element.
-// Before the pass that takes windows of other lengths.
+// Takes float32 sums, products and logarithms of sums of exponentials over a window as long as its one dimension, which
+// ends, or begins, at each element. Before the pass that takes windows of other lengths.
 absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

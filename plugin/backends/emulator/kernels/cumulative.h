@@ -1,4 +1,4 @@
-// Sums and products of all elements up to each one.
+// Sums, products and logarithms of sums of exponentials of all elements up to each one.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
 
@@ -9,9 +9,12 @@
 namespace hpu::emulator {
 
 // Operand: a float32 array [outer, size, inner]. Result: [outer, size, inner], or size + 1 if `from_neutral`: then it
-// begins with that of no element, 0 or 1. Sums begin at the first element, or at the last one if `reverse`.
+// begins with that of no element: 0, 1 or -infinity. They begin at the first element, or at the last one if `reverse`.
 struct Cumulative {
-  bool product = false;  // else sums
+  enum class Function : int64_t { kAdd = 0, kMultiply = 1, kLogAddExp = 2 };
+  static constexpr int64_t kFunctions = 3;
+
+  Function function = Function::kAdd;
   bool reverse = false;
   bool from_neutral = false;
   int64_t outer = 1;
