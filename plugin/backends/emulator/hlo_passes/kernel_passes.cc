@@ -13,6 +13,7 @@
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
+#include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
 #include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
@@ -40,6 +41,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseCumulativeKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSortKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSortedSearchKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseRowWindowKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));

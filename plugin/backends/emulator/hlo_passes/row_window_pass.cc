@@ -1,0 +1,60 @@
+#include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "plugin/backends/emulator/kernels/row_windows.h"
+#include "xla/shape_util.h"
+#include "xla/window_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+// With fewer sums in a row, XLA's loops are as good.
+constexpr int64_t kLeastColumns = 8;
+
+bool IsFloat32Array(const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; }
+
+std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {
+  const int64_t last = input.rank() - 1;
+  for (int64_t i = 0; i < last; ++i) {
+    if (!xla::window_util::IsTrivialWindowDimension(window.dimensions(i))) return std::nullopt;
+  }
+  const xla::WindowDimension& d = window.dimensions(last);
+  if (d.size() == 1 || d.stride() != 1 || d.window_dilation() != 1 || d.base_dilation() != 1 || d.padding_low() < 0 ||
+      d.padding_high() < 0 || output.dimensions(last) < kLeastColumns) {
+    return std::nullopt;
+  }
+  RowWindows windows;
+  windows.columns = input.dimensions(last);
+  windows.rows = xla::ShapeUtil::ElementsIn(input) / windows.columns;
+  windows.window = d.size();
+  windows.before = d.padding_low();
+  windows.after = d.padding_high();
+  return windows;
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
+  if (!IsFloat32Array(reduction->shape()) || !IsFloat32Array(reduction->operand(0)->shape()) ||
+      reduction->operand_count() != 2 || reduction->shape().rank() == 0 ||
+      !Computes(reduction->to_apply(), HloOpcode::kAdd) || ScalarOf(reduction->mutable_operand(1)) != 0.0f) {
+    return nullptr;
+  }
+  HloInstruction* x = SourceOf(reduction->mutable_operand(0));
+  std::optional<RowWindows> kernel = Describe(reduction->window(), x->shape(), reduction->shape());
+  if (!kernel.has_value()) return nullptr;
+  kernel->squares = x->opcode() == HloOpcode::kMultiply && x->operand(0) == x->operand(1);
+  return calls->Add(kernel->Spec(), {kernel->squares ? x->mutable_operand(0) : x}, reduction->shape());
+}
+
+}  // namespace
+
+absl::Status UseRowWindowKernels(xla::HloModule* module, KernelCalls* calls) {
+  return ReplaceAll(module, HloOpcode::kReduceWindow,
+                    [calls](HloInstruction* reduction) { return KernelOf(reduction, calls); });
+}
+
+}  // namespace hpu::emulator

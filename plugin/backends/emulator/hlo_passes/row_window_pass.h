@@ -1,0 +1,16 @@
+// Sums over windows of the last dimension, as in local response normalisation, become kernels.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_WINDOW_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_WINDOW_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes float32 sums, of squares too, over windows of several elements of the last dimension alone, without strides.
+absl::Status UseRowWindowKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_WINDOW_PASS_H_
