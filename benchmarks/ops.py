@@ -227,6 +227,46 @@ def _sorts() -> list[OpCase]:
     ]
 
 
+def _elementary(shape: Shape) -> list[OpCase]:
+    """Functions of each element."""
+    functions: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
+        "sine": tf.sin,
+        "cosine": tf.cos,
+        "tangent": tf.tan,
+        "arcsine": tf.asin,
+        "arccosine": tf.acos,
+        "arctangent": tf.atan,
+        "hyperbolic sine": tf.sinh,
+        "inverse hyperbolic sine": tf.asinh,
+        "inverse hyperbolic cosine": lambda x: tf.acosh(1 + tf.abs(x)),
+        "inverse hyperbolic tangent": tf.atanh,
+        "power of 2.5": lambda x: tf.pow(tf.abs(x), 2.5),
+        "error function": tf.math.erf,
+        "inverse error function": tf.math.erfinv,
+        "exponential": tf.exp,
+        "exponential less one": tf.math.expm1,
+        "logarithm": lambda x: tf.math.log(tf.abs(x)),
+        "logarithm of one and": lambda x: tf.math.log1p(tf.abs(x)),
+        "logarithm of gamma": tf.math.lgamma,
+        "digamma": tf.math.digamma,
+        "reciprocal root": lambda x: tf.math.rsqrt(tf.abs(x)),
+        "floor modulo": lambda x: tf.math.floormod(x, 0.7),
+        "rounding": tf.round,
+        "sigmoid": tf.sigmoid,
+        "softplus": tf.nn.softplus,
+        "elu": tf.nn.elu,
+        "selu": tf.nn.selu,
+        "swish": tf.nn.silu,
+    }
+    return [
+        *(OpCase(name, function, (shape,)) for name, function in functions.items()),
+        OpCase("sine", tf.sin, (shape,), tf.bfloat16),
+        OpCase("angle", tf.atan2, (shape, shape)),
+        OpCase("power", lambda x, y: tf.pow(tf.abs(x), y), (shape, shape)),
+        OpCase("x log y", lambda x, y: tf.math.xlogy(x, tf.abs(y)), (shape, shape)),
+    ]
+
+
 def cases() -> list[OpCase]:
     matrix = (2048, 512)
     return [
@@ -299,6 +339,8 @@ def cases() -> list[OpCase]:
         OpCase("concat", lambda x, y: tf.concat([x, y], -1), (matrix, matrix)),
         OpCase("cumulative sum", lambda x: tf.cumsum(x, 1), ((512, 512),)),
         OpCase("cumulative product", lambda x: tf.math.cumprod(x, 1), ((512, 512),)),
+        OpCase("cumulative logarithm of sums", lambda x: tf.math.cumulative_logsumexp(x, 1), ((512, 512),)),
+        OpCase("cumulative logarithm of sums of columns", lambda x: tf.math.cumulative_logsumexp(x, 0), ((512, 512),)),
         OpCase("cumulative sum of columns", lambda x: tf.cumsum(x, 0), (matrix,)),
         OpCase("pad", lambda x: tf.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]]), ((8, 24, 24, 64),)),
         OpCase("pad", lambda x: tf.pad(x, [[0, 0], [4, 4]]), (matrix,)),
@@ -313,13 +355,18 @@ def cases() -> list[OpCase]:
         OpCase("space to depth", lambda x: tf.nn.space_to_depth(x, 2), ((8, 48, 48, 16),)),
         *_gradients("strided slice", lambda x: x[:, ::2, ::2], (8, 48, 48, 64), (8, 24, 24, 64)),
         OpCase("where", lambda x, y: tf.where(x > 0, x, y), (matrix, matrix)),
-        OpCase("sine", tf.sin, (matrix,)),
-        OpCase("arctangent", tf.atan, (matrix,)),
+        *_elementary(matrix),
         OpCase("all finite", lambda x: tf.reduce_all(tf.math.is_finite(x)), ((4608, 256),)),
         *_sorts(),
         OpCase("l2 normalise", lambda x: tf.math.l2_normalize(x, -1), (matrix,)),
         OpCase("clip by global norm", lambda x, y: tf.clip_by_global_norm([x, y], 1.0)[0], (matrix, (512,))),
         OpCase("local response normalisation", tf.nn.lrn, ((8, 24, 24, 64),)),
+        OpCase("local response normalisation", lambda x: tf.nn.lrn(x, beta=0.75), ((8, 24, 24, 64),)),
+        OpCase(
+            "local response normalisation gradient",
+            lambda x, y, dy: tf.raw_ops.LRNGrad(input_grads=dy, input_image=x, output_image=y),
+            ((8, 24, 24, 64),) * 3,
+        ),
         OpCase("standardise images", tf.image.per_image_standardization, ((8, 96, 96, 3),)),
         OpCase("adjust contrast", lambda x: tf.image.adjust_contrast(x, 2.0), ((8, 96, 96, 3),)),
         OpCase("Cholesky", _cholesky, ((16, 64, 64),)),
