@@ -5,15 +5,11 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
-import pathlib
 import socket
 import sys
 from collections.abc import Sequence
 
 from habana_frameworks.tensorflow import _c_api, compile_worker, errors, library_loader
-
-# Those that the plugin needs.
-_TENSORFLOW_LIBRARIES = ("libtensorflow_framework.so.2", "libtensorflow_cc.so.2")
 
 
 class _Options(ctypes.Structure):
@@ -133,8 +129,7 @@ def start(
 
 def _compile_command(backend: str, plugin: str) -> list[str]:
     """Isolated: what the server's environment and directory have for Python is of no use to the worker."""
-    directory = pathlib.Path(library_loader.import_tensorflow().sysconfig.get_lib())
-    libraries = [str(directory / name) for name in _TENSORFLOW_LIBRARIES]
+    libraries = map(str, library_loader.tensorflow_libraries())
     return [sys.executable, "-I", compile_worker.__file__, backend, *libraries, plugin]
 
 

@@ -70,9 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
     # After the settings above, which loading looks at.
-    from habana_frameworks.tensorflow import device_server, errors
+    from habana_frameworks.tensorflow import device_server, errors, library_loader
 
     try:
+        library_loader.report_unknown_settings()
+        library_loader.load_alone()
         spec = device_server.start(
             arguments.listen,
             arguments.backend,

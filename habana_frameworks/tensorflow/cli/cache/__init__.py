@@ -6,10 +6,10 @@ import argparse
 import sys
 from typing import Any
 
-from habana_frameworks.tensorflow import errors
+from habana_frameworks.tensorflow import errors, library_loader
 from habana_frameworks.tensorflow.cli.cache import bundles, cleaning, listing, misses
 from habana_frameworks.tensorflow.cli.cache.common import UsageError
-from habana_frameworks.tensorflow.recipe_store import BundleError, KeyFileError, StoreError, _plugin
+from habana_frameworks.tensorflow.recipe_store import BundleError, KeyFileError, StoreError
 
 
 def add_parser(subparsers: Any) -> None:
@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs one of the commands; says what is wrong on stderr."""
     try:
-        _plugin.load_alone()
+        library_loader.load_alone()
         return int(arguments.run_cache(arguments))
     except (UsageError, StoreError, KeyFileError, BundleError, OSError, errors.HabanaModuleError) as error:
         if isinstance(error, BrokenPipeError):
