@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Mapping
 
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import ROOT, run_with_tensorflow
 
 START = """
 import os
@@ -34,7 +34,7 @@ def fails(function, *words):
 
 
 def run(code: str, environment: Mapping[str, str], size: int = 1000) -> None:
-    run_python(f"SIZE = {size}\n" + START + textwrap.dedent(code), environment)
+    run_with_tensorflow(f"SIZE = {size}\n" + START + textwrap.dedent(code), environment)
 
 
 def test_an_asynchronous_error_reaches_the_next_reader_and_is_over_then() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
+import pathlib
+import re
 import signal
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 
 def current(device: str = "HPU:0") -> int:
@@ -57,7 +60,7 @@ def test_the_c_interface_agrees(hpu: str) -> None:
 
 def test_the_host_cannot_touch_device_memory() -> None:
     # By TensorFlow's C interface, which tells a tensor's address.
-    done = run_python(
+    done = run_with_tensorflow(
         """
         import ctypes
         import tensorflow as tf
@@ -103,7 +106,7 @@ def test_the_host_cannot_touch_device_memory() -> None:
 
 @pytest.mark.parametrize("use", ["tf.identity(tf.constant(big))", "graph()", "tf.Variable(big)"])
 def test_exhausted_memory_says_what_to_do(use: str) -> None:
-    done = run_python(
+    done = run_with_tensorflow(
         f"""
         import time
         import numpy as np
@@ -138,3 +141,24 @@ def test_exhausted_memory_says_what_to_do(use: str) -> None:
     message = ("[20971520]", "HPU:0", "20.00MiB asked for", "20.00MiB of 32.00MiB in use", "HPU_MEMORY_MB (now 32)")
     for part in message:
         assert part in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("asked", [2, None])
+def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Path) -> None:
+    """What TF_CPU_ALLOCATOR_SIZE_G says, else by what is free."""
+    run_with_tensorflow(
+        "from habana_frameworks.tensorflow import habana_device; habana_device.acquire()",
+        {
+            "TF_CPU_ALLOCATOR_SIZE_G": str(asked) if asked else None,
+            "LOG_LEVEL_DEVICE": "2",
+            "HABANA_LOGS": str(tmp_path),
+        },
+    )
+    (log,) = tmp_path.iterdir()
+    (found,) = re.findall(r"(\d+) bytes of host pool", log.read_text())
+    if asked:
+        assert int(found) == asked << 30
+        return
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    wanted = max(min(64 << 30, free * 0.8, free - (16 << 30)), free / 8, 1 << 26)
+    assert wanted / 2 < int(found) < wanted * 2  # other processes take and give

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.client import device_lib
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 
 def test_views_share_the_device_without_overwriting_each_other(hpu: str) -> None:
@@ -57,7 +57,7 @@ def test_device_counts_of_other_types_do_not_hide_the_device(hpu: str) -> None:
 
 
 def test_a_hidden_device_is_not_there() -> None:
-    run_python(
+    run_with_tensorflow(
         """
         import tensorflow as tf
         from habana_frameworks.tensorflow import load_habana_module
@@ -70,7 +70,7 @@ def test_a_hidden_device_is_not_there() -> None:
 
 
 def test_listing_takes_no_module() -> None:
-    run_python(
+    run_with_tensorflow(
         """
         import tensorflow as tf
         from habana_frameworks.tensorflow import habana_device, load_habana_module

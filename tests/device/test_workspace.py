@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 PROGRAM = """
 import json
@@ -41,7 +41,7 @@ result = []
 
 
 def run(code: str, **settings: str) -> Any:
-    done = run_python(PROGRAM + code + "\nprint(json.dumps(result))", settings)
+    done = run_with_tensorflow(PROGRAM + code + "\nprint(json.dumps(result))", settings)
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 

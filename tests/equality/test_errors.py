@@ -13,7 +13,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import assert_launched
 from tests.support.compare import HPU
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 errors = tf.errors
 X = np.random.default_rng(0).standard_normal((4, 6), dtype=np.float32)
@@ -208,7 +208,9 @@ START = """
 
 def run(code: str, environment: Mapping[str, str | None]) -> str:
     """What the program printed and logged."""
-    done = run_python(textwrap.dedent(START) + textwrap.dedent(code), {"TF_CPP_MIN_LOG_LEVEL": "0", **environment})
+    done = run_with_tensorflow(
+        textwrap.dedent(START) + textwrap.dedent(code), {"TF_CPP_MIN_LOG_LEVEL": "0", **environment}
+    )
     return done.stdout + done.stderr
 
 

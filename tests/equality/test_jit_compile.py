@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
 from tests.support.compare import CPU, HPU, assert_close
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 X = np.random.default_rng(0).standard_normal((5, 6), dtype=np.float32)
 
@@ -178,7 +178,7 @@ def test_an_op_that_cannot_compile_is_named() -> None:
 
 
 def test_it_never_falls_back() -> None:
-    run_python(
+    run_with_tensorflow(
         """
         from habana_frameworks.tensorflow import load_habana_module
         load_habana_module()
@@ -204,7 +204,7 @@ def test_it_never_falls_back() -> None:
 
 @pytest.mark.parametrize("flags", ["--tf_xla_auto_jit=2", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"])
 def test_auto_clustering_leaves_the_hpu_alone(flags: str) -> None:
-    done = run_python(
+    done = run_with_tensorflow(
         """
         from habana_frameworks.tensorflow import load_habana_module
         load_habana_module()

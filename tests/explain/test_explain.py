@@ -12,7 +12,7 @@ import tensorflow as tf
 import habana_frameworks.tensorflow as htf
 from habana_frameworks.tensorflow import _c_api, explanation, library_loader, statistics
 from habana_frameworks.tensorflow.explanation import collect, model
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import ROOT, run_with_tensorflow
 
 
 def test_one_call_is_explained(hpu: str) -> None:
@@ -92,7 +92,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_failures_at_run_time_are_told(fault: str) -> None:
-    done = run_python(
+    done = run_with_tensorflow(
         """
         import tensorflow as tf
         import habana_frameworks.tensorflow as htf

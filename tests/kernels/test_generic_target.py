@@ -6,7 +6,7 @@ import json
 import pathlib
 from collections.abc import Mapping
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 # Other code of the C library, where it chooses by the processor, and of oneDNN: what this process sees of a lesser one.
 _LESS = {
@@ -78,7 +78,7 @@ def _digests(cache: pathlib.Path, environment: Mapping[str, str]) -> dict[str, s
         "TF_ENABLE_ONEDNN_OPTS": "1",
         **environment,
     }
-    output = run_python(_PROGRAM, settings, timeout=200).stdout
+    output = run_with_tensorflow(_PROGRAM, settings, timeout=200).stdout
     digests: dict[str, str] = json.loads(output.splitlines()[-1])
     (recipe,) = cache.rglob("*.recipe")
     return {**digests, "recipe": recipe.name}

@@ -14,7 +14,7 @@ from tensorflow.python.framework import op_def_registry
 from habana_frameworks.tensorflow import _passes, statistics
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder, refusals, run_on_cpu
 from tests.support.clusters import report_of
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import ROOT, run_with_tensorflow
 
 jit_scope = tf.xla.experimental.jit_scope
 
@@ -300,4 +300,4 @@ def test_fuel_is_used_up_cluster_by_cluster() -> None:
         tf.function(lambda x: tf.tanh(x) * 2.0)(tf.ones([n + 1]))
     print("LAUNCHES", sum(cluster.launches for cluster in statistics.get().clusters))
     """
-    assert "LAUNCHES 2\n" in run_python(code, {"HPU_CLUSTER_FUEL": "2"}).stdout
+    assert "LAUNCHES 2\n" in run_with_tensorflow(code, {"HPU_CLUSTER_FUEL": "2"}).stdout

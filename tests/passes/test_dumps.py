@@ -11,7 +11,7 @@ from google.protobuf import text_format
 from habana_frameworks.tensorflow import _passes
 from habana_frameworks.tensorflow.errors import DeviceError
 from tests.passes.test_passes import graph_of, on_cpu, placeholder
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 PHASE = "POST_REWRITE_FOR_EXEC"
 
@@ -130,9 +130,9 @@ def test_one_warning_where_there_can_be_no_dumps(case: str, tmp_path: pathlib.Pa
     if case != "no directory":
         (tmp_path / "file").write_text("")
         environment["TF_DUMP_GRAPH_PREFIX"] = str(tmp_path / "file")
-    done = run_python(PROGRAM, environment)
+    done = run_with_tensorflow(PROGRAM, environment)
     assert "DONE 1.5" in done.stdout
     assert done.stderr.count("no graph dumps") == 1
     if case == "no directory":
-        silent = run_python(PROGRAM, {**environment, "HBN_TF_GRAPH_DUMP": None})
+        silent = run_with_tensorflow(PROGRAM, {**environment, "HBN_TF_GRAPH_DUMP": None})
         assert "no graph dumps" not in silent.stderr, "nobody asked for them"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from habana_frameworks.tensorflow import statistics
 from tests.support.clusters import report_of
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 tf1 = tf.compat.v1
 pytestmark = pytest.mark.usefixtures("hpu")
@@ -247,7 +247,7 @@ def test_names_that_are_no_ops_are_warned_about_once() -> None:
         assert tf.matmul(tf.ones([2, 2]), tf.ones([2, 2])).device.endswith("CPU:0")
     """
     environment = {"TF_PLACE_ON_CPU": "Matmull,MatMul,Nothing_at_all", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    errors = run_python(code, environment).stderr
+    errors = run_with_tensorflow(code, environment).stderr
     assert errors.count("there is no op type Matmull; did you mean MatMul?") == 1
     assert errors.count("there is no op type Nothing_at_all.") == 1
 
@@ -317,7 +317,7 @@ def test_unknown_ops_are_warned_about_once() -> None:
             tf.function(lambda x: tf.math.erfinv(x) + tf.tanh(x))(tf.zeros([2, 2]))
     """
     environment = {"HPU_OP_LIST": "gaudi", "HPU_OP_LIST_UNKNOWN": "warn", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    errors = run_python(code, environment).stderr
+    errors = run_with_tensorflow(code, environment).stderr
     assert errors.count("Erfinv runs on the HPU although the op list gaudi does not know Erfinv") == 1
     assert "Tanh" not in errors
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 # TensorFlow's CPU has Lgamma, Digamma, MatrixTriangularSolve and Erfinv in float32 and not in bfloat16.
 COMPARE = """
@@ -50,8 +50,8 @@ LAUNCHED = "assert statistics.get().fallbacks == 0 and statistics.get().launches
 
 def test_ops_that_the_cpu_has_in_float32_only() -> None:
     environment = {"TF_BF16_CONVERSION": "full"}
-    run_python(COMPARE + LAUNCHED, environment)
-    run_python(COMPARE + FELL_BACK, {**environment, "HPU_EMULATOR_FAULTS": "compile@1+"})
+    run_with_tensorflow(COMPARE + LAUNCHED, environment)
+    run_with_tensorflow(COMPARE + FELL_BACK, {**environment, "HPU_EMULATOR_FAULTS": "compile@1+"})
 
 
 # TensorFlow's CPU has these updates in float32 and not in bfloat16.
@@ -92,9 +92,11 @@ clusters = [cluster for cluster in statistics.clusters() if cluster.launches + c
 
 
 def test_updates_that_the_cpu_has_in_float32_only() -> None:
-    run_python(UPDATES + "assert sum(c.launches for c in clusters) == 3 and not any(c.fallbacks for c in clusters)\n")
+    run_with_tensorflow(
+        UPDATES + "assert sum(c.launches for c in clusters) == 3 and not any(c.fallbacks for c in clusters)\n"
+    )
     fell_back = "assert sum(c.fallbacks for c in clusters) == 3 and not any(c.launches for c in clusters)\n"
-    run_python(UPDATES + fell_back, {"HPU_EMULATOR_FAULTS": "compile@1+"})
+    run_with_tensorflow(UPDATES + fell_back, {"HPU_EMULATOR_FAULTS": "compile@1+"})
 
 
 def test_neither_the_hpu_nor_the_cpu_can_run_an_eager_op() -> None:
@@ -114,4 +116,4 @@ def test_neither_the_hpu_nor_the_cpu_can_run_an_eager_op() -> None:
         assert part in message, message
     assert message.index("fault that was asked for") < message.index("Nor can it")
     """
-    run_python(program, {"HPU_EMULATOR_FAULTS": "compile@1+"})
+    run_with_tensorflow(program, {"HPU_EMULATOR_FAULTS": "compile@1+"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from tests.profiling import traces
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 KERAS = """
     import numpy as np, tensorflow as tf
@@ -38,12 +38,12 @@ def launches(path: pathlib.Path) -> int:
 
 
 def test_whole_program(tmp_path: pathlib.Path) -> None:
-    run_python(KERAS, cwd=tmp_path, environment={"HABANA_PROFILE": "1"})
+    run_with_tensorflow(KERAS, cwd=tmp_path, environment={"HABANA_PROFILE": "1"})
     assert launches(tmp_path / "default_profiling.json") == 10
 
 
 def test_range_of_keras(tmp_path: pathlib.Path) -> None:
-    run_python(KERAS, cwd=tmp_path, environment={"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "4:7"})
+    run_with_tensorflow(KERAS, cwd=tmp_path, environment={"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "4:7"})
     path = tmp_path / "default_profiling_[4-6].json"
     assert launches(path) == 3
     marks = traces.of_lane(traces.read_chrome(path), "Marks")
@@ -53,13 +53,13 @@ def test_range_of_keras(tmp_path: pathlib.Path) -> None:
 
 def test_range_that_is_none(tmp_path: pathlib.Path) -> None:
     environment = {"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "7"}
-    done = run_python(KERAS, cwd=tmp_path, environment=environment, check=False)
+    done = run_with_tensorflow(KERAS, cwd=tmp_path, environment=environment, check=False)
     assert done.returncode == 1
     assert "HABANA_PROFILE_RANGE=7: must be start:stop" in done.stderr
 
 
 def test_synapse_logger_hook(tmp_path: pathlib.Path) -> None:
-    run_python(SESSION, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "range"})
+    run_with_tensorflow(SESSION, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "range"})
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "worker_0_step_1.local.synapse_log.json",
         "worker_0_step_2.local.synapse_log.json",
@@ -71,7 +71,7 @@ def test_synapse_logger_hook(tmp_path: pathlib.Path) -> None:
 
 def test_monitored_session(tmp_path: pathlib.Path) -> None:
     environment = {"TF_HOOK_MODE": "v1", "TF_HW_PROFILE_RANGE": "0:2", "HABANA_SYNAPSE_LOGGER": ""}
-    run_python(SESSION, cwd=tmp_path, environment=environment)
+    run_with_tensorflow(SESSION, cwd=tmp_path, environment=environment)
     (path,) = tmp_path.iterdir()
     assert path.name == "default_profiling_[0-1].json" and launches(path) == 2
 
@@ -94,7 +94,7 @@ def test_calls_of_a_trainable_and_the_whole_log(tmp_path: pathlib.Path) -> None:
         assert [trainable.train(2) for _ in range(3)] == [[9.0, 9.0]] * 3
     """
     hook = {"TF_HOOK_MODE": "ctl", "HABANA_PROFILE_RANGE": "1:2"}
-    run_python(code, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "all", **hook})
+    run_with_tensorflow(code, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "all", **hook})
     assert launches(tmp_path / "default_profiling_[1-1].json") == 2
     assert launches(tmp_path / "worker0.local.synapse_log.json") == 6
     assert len(list(tmp_path.iterdir())) == 2
@@ -122,7 +122,7 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
                 print(error)
     """
     commands = "stop_data_capture:file_name=mine"
-    done = run_python(code, cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands})
+    done = run_with_tensorflow(code, cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands})
     assert "no command enabel; it has enable," in done.stdout
     assert "category_mask=two: must be a number, as 0x3" in done.stdout
     marks = traces.of_lane(traces.read_chrome(tmp_path / "mine.json"), "Marks")
@@ -133,5 +133,5 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
 def test_modules_import_without_a_device() -> None:
     modules = ("device_trace", "hw_profiler_helpers", "py_synapse_logger", "synapse_logger_helpers", "tb_utils")
     imports = "; ".join(f"import habana_frameworks.tensorflow.{module}" for module in modules)
-    done = run_python(f"{imports}; print('habana_device' in open('/proc/self/maps').read())")
+    done = run_with_tensorflow(f"{imports}; print('habana_device' in open('/proc/self/maps').read())")
     assert done.stdout == "False\n"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 # Prints the losses of four train steps and where the recipes came from. `before` runs first.
 PROGRAM = """
@@ -41,7 +41,7 @@ PROGRAM = """
 def run_training(cache: pathlib.Path, environment: Mapping[str, str | None] | None = None, before: str = "") -> Any:
     """Runs the program in a process of its own; its output, and what it wrote to stderr as "messages"."""
     variables: dict[str, str | None] = {"TF_RECIPE_CACHE_PATH": str(cache), "TF_CPP_MIN_LOG_LEVEL": "1"}
-    done = run_python(PROGRAM.format(before=before), {**variables, **(environment or {})})
+    done = run_with_tensorflow(PROGRAM.format(before=before), {**variables, **(environment or {})})
     return {**json.loads(done.stdout.splitlines()[-1]), "messages": done.stderr}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 PREAMBLE = """
     import json, os, threading, time
@@ -63,7 +63,7 @@ TRAINING = """
 
 def run(code: str, mode: str, environment: Mapping[str, str | None] | None = None) -> Any:
     """Runs the code after the preamble; what it gives to `print(json.dumps(…))`, and stderr as "messages"."""
-    done = run_python(
+    done = run_with_tensorflow(
         PREAMBLE + TRAINING + code, {"HPU_COMPILE_MODE": mode, "TF_CPP_MIN_LOG_LEVEL": "1", **(environment or {})}
     )
     return {**json.loads(done.stdout.splitlines()[-1]), "messages": done.stderr}

@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow.cli import main
 from tests.remote import certificates
 from tests.remote.certificates import Certificate
 from tests.remote.servers import Server, wait_until
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import ROOT, run_with_tensorflow
 
 TOKEN = "0123456789abcdef"
 ACQUIRE = """
@@ -76,7 +76,7 @@ with tf.device("HPU:0"):
 
 def acquire(backend: str, environment: dict[str, str] | None = None) -> str:
     """What a program that acquires the device says."""
-    return run_python(ACQUIRE, {"HPU_BACKEND": backend, **(environment or {})}).stdout.strip()
+    return run_with_tensorflow(ACQUIRE, {"HPU_BACKEND": backend, **(environment or {})}).stdout.strip()
 
 
 def run_with_input(code: str, value: object, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -221,7 +221,7 @@ def test_both_sides_check_certificates(
     with Server(tmp_path, "--listen", "127.0.0.1:0", *tls) as server:
         assert server.backend.startswith("grpcs://127.0.0.1:")
         good = credentials(ours, client)
-        assert run_python(COMPUTE, {"HPU_BACKEND": server.backend, **good}).stdout.strip() == str(512.0**3)
+        assert run_with_tensorflow(COMPUTE, {"HPU_BACKEND": server.backend, **good}).stdout.strip() == str(512.0**3)
         assert "gRPC" not in server.log()
         *unknown, strange = refusals(
             server.backend, [credentials(ours), credentials(ours, stranger), credentials(stranger, client)]

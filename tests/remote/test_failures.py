@@ -12,7 +12,7 @@ import textwrap
 import time
 
 from tests.remote.servers import Server
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import ROOT, run_with_tensorflow
 
 HOLD = """
 import sys
@@ -54,7 +54,7 @@ class Holder:
 
 
 def acquire(backend: str, environment: dict[str, str] | None = None) -> str:
-    return run_python(ACQUIRE, {"HPU_BACKEND": backend, **(environment or {})}).stdout.strip()
+    return run_with_tensorflow(ACQUIRE, {"HPU_BACKEND": backend, **(environment or {})}).stdout.strip()
 
 
 def test_a_busy_module_names_its_holder_and_a_dead_client_frees_it(tmp_path: pathlib.Path) -> None:
@@ -146,13 +146,13 @@ def test_a_server_that_hangs_keeps_nobody_from_starting(tmp_path: pathlib.Path) 
     with Server(tmp_path) as server:
         with server.stopped():
             code = "from habana_frameworks.tensorflow import load_habana_module\nload_habana_module()"
-            done = run_python(code, {"HPU_BACKEND": server.backend}, check=False)
+            done = run_with_tensorflow(code, {"HPU_BACKEND": server.backend}, check=False)
         assert f"device server at {server.backend}: it took the connection" in done.stderr
 
 
 def test_without_a_server_loading_says_how_to_start_one(tmp_path: pathlib.Path) -> None:
     code = "from habana_frameworks.tensorflow import load_habana_module\nload_habana_module()"
-    done = run_python(code, {"HPU_BACKEND": f"grpc+unix:{tmp_path}/none"}, check=False)
+    done = run_with_tensorflow(code, {"HPU_BACKEND": f"grpc+unix:{tmp_path}/none"}, check=False)
     assert done.returncode != 0
     assert f"no device server answers at grpc+unix:{tmp_path}/none" in done.stderr
     assert "hpu serve --listen unix:" in done.stderr
@@ -170,7 +170,7 @@ def test_addresses_that_are_none_are_refused() -> None:
             except errors.BackendError as error:
                 assert f"HPU_BACKEND={backend}" in str(error), error
         """
-    assert run_python(code).stdout == ""
+    assert run_with_tensorflow(code).stdout == ""
 
 
 def test_only_the_user_may_connect_and_one_server_has_the_path(tmp_path: pathlib.Path) -> None:

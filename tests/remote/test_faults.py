@@ -11,7 +11,7 @@ import pytest
 
 from habana_frameworks.tensorflow import fault_schedule
 from tests.remote.servers import Server
-from tests.support.processes import run, run_python
+from tests.support.processes import run, run_with_tensorflow
 
 # Prints the numbers of the steps that failed, and of each error the kind and the text.
 TRAIN = """
@@ -49,7 +49,7 @@ def schedule(directory: pathlib.Path, **content: Any) -> pathlib.Path:
 
 def train(backend: str, steps: int = 6, **variables: str) -> list[str]:
     code = TRAIN.replace("STEPS", str(steps))
-    return run_python(code, {"HPU_BACKEND": backend, **variables}).stdout.splitlines()
+    return run_with_tensorflow(code, {"HPU_BACKEND": backend, **variables}).stdout.splitlines()
 
 
 def value(lines: list[str], name: str) -> str:

@@ -24,7 +24,7 @@ from habana_frameworks.tensorflow.lib import device_pb2 as pb
 from tests.remote.servers import Server, wait_until
 from tests.remote.test_protocol import MEMORY, Client, Session
 from tests.remote.test_training import numbers
-from tests.support.processes import ROOT, run_python
+from tests.support.processes import ROOT, run_with_tensorflow
 
 OFF = {"HPU_REMOTE_SHARED_MEMORY": "0"}
 
@@ -60,8 +60,8 @@ while True:
 
 def test_copies_are_the_same_with_and_without(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
-        shared = run_python(COPY, {"HPU_BACKEND": server.backend}).stdout.split()
-        messages = run_python(COPY, {"HPU_BACKEND": server.backend, **OFF}).stdout.split()
+        shared = run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()
+        messages = run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend, **OFF}).stdout.split()
     assert shared == [messages[0], "True"]
     assert messages[1] == "False"
 
@@ -74,12 +74,12 @@ def test_training_is_the_same_with_and_without(tmp_path: pathlib.Path) -> None:
 def test_a_server_need_not_offer_it(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, environment=OFF) as server:
         assert not (tmp_path / "server.memory").exists()
-        assert run_python(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
+        assert run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
 
 
 def test_a_port_has_none(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, "--listen", "127.0.0.1:0") as server:
-        assert run_python(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
+        assert run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
 
 
 def shared_files(pid: int) -> list[str]:
@@ -112,7 +112,7 @@ def test_a_client_killed_while_it_copies_leaves_nothing(tmp_path: pathlib.Path) 
                 "the module or the memory is still there",
             )
         watch.channel.close()
-        assert run_python(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "True"
+        assert run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "True"
     assert not (tmp_path / "server.memory").exists()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from tests.remote.servers import Server
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 # Prints every loss and the weights at the end, exactly.
 TRAIN = """
@@ -40,7 +40,7 @@ assert habana_device.info()["backend"] == BACKEND
 
 
 def numbers(backend: str, name: str, environment: dict[str, str] | None = None) -> str:
-    return run_python(f"BACKEND = {name!r}\n{TRAIN}", {"HPU_BACKEND": backend, **(environment or {})}).stdout
+    return run_with_tensorflow(f"BACKEND = {name!r}\n{TRAIN}", {"HPU_BACKEND": backend, **(environment or {})}).stdout
 
 
 def test_the_numbers_are_the_emulators(tmp_path: pathlib.Path) -> None:
@@ -67,7 +67,7 @@ def test_recipes_from_the_disk_cache_compute_the_same(tmp_path: pathlib.Path) ->
     environment = {"TF_RECIPE_CACHE_PATH": str(tmp_path / "cache")}
     with Server(tmp_path) as server:
         environment["HPU_BACKEND"] = server.backend
-        first, second = (run_python(cached, environment).stdout.split() for _ in range(2))
+        first, second = (run_with_tensorflow(cached, environment).stdout.split() for _ in range(2))
     assert first[0] == second[0]
     assert int(first[1]) > 0
     assert int(second[1]) == 0
