@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.processes import run_python
+import pathlib
+
+from tests.support.processes import run_python, run_with_tensorflow
 
 START = """
 import os, sys
@@ -87,4 +89,39 @@ with tf.device("HPU:0"):
     assert tf.identity(tf.constant([3.0])).numpy().tolist() == [3.0]
 """,
         timeout=60,
+    )
+
+
+def test_the_ninth_process_is_told_which_ones_hold_the_modules(tmp_path: pathlib.Path) -> None:
+    run_with_tensorflow(
+        """
+        import os, signal
+        from habana_frameworks.tensorflow import errors, habana_device, load_habana_module
+        load_habana_module()
+        children = []
+        for _ in range(8):
+            read, write = os.pipe()
+            child = os.fork()
+            if child == 0:
+                habana_device.acquire()
+                os.write(write, b"acquired")
+                signal.pause()
+            os.close(write)
+            assert os.read(read, 8) == b"acquired"
+            children.append(child)
+        try:
+            habana_device.acquire()
+            message = "acquired"
+        except errors.DeviceError as error:
+            message = str(error)
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        for module, child in enumerate(children):
+            assert f"module {module}: pid {child} (" in message, message
+        assert "HPU_EMULATOR_MODULES" in message, message
+        habana_device.acquire()
+        assert habana_device.info()["module_id"] == 0
+        """,
+        {"HPU_BACKEND": "emulator", "HPU_EMULATOR_LOCK_DIR": str(tmp_path), "HPU_EMULATOR_MODULES": None},
     )
