@@ -12,7 +12,7 @@
 namespace hpu::emulator {
 namespace {
 
-// With calls into XLA's runtime (of a product too small for a kernel) and the mathematics library, and with constants.
+// With calls into XLA's runtime and the mathematics library, and with constants.
 const std::string& Object() {
   static const auto* object = [] {
     xla::XlaBuilder builder("object");
@@ -20,7 +20,7 @@ const std::string& Object() {
     xla::XlaOp a = xla::Parameter(&builder, 0, shape, "a");
     xla::XlaOp constant = xla::ConstantLiteral(&builder, Numbers(xla::ShapeUtil::MakeShape(xla::F32, {64}), 1));
     xla::Tuple(&builder, {xla::Dot(a, a), xla::Tan(a) + xla::Pow(a, a) + xla::Broadcast(constant, {64})});
-    return new std::string(CompileParts(ProgramOf(builder.Build().value())).value().object);
+    return new std::string(CompileWithoutKernels(ProgramOf(builder.Build().value())).value().object);
   }();
   return *object;
 }
