@@ -1,5 +1,6 @@
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -48,6 +49,19 @@ Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& s
       tensorflow::core::RefCountPtr<tensorflow::TensorBuffer>(new BorrowedBuffer(const_cast<void*>(data), bytes)));
 }
 
+// What the op made, into the recipe's memory if it lies elsewhere.
+absl::Status TakeResult(const tensorflow::OpKernel& op, const Tensor* made, const TensorFlowKernel::Result& result,
+                        const OpDevice::Memory& memory) {
+  if (made == nullptr || made->shape() != result.shape || made->dtype() != result.dtype) {
+    return absl::InternalError(absl::StrCat(op.def().op(), " made ",
+                                            made == nullptr ? "nothing" : made->shape().DebugString(), ", not ",
+                                            result.shape.DebugString()));
+  }
+  const char* data = made->tensor_data().data();
+  if (memory.bytes > 0 && data != memory.data) std::memcpy(memory.data, data, memory.bytes);
+  return absl::OkStatus();
+}
+
 bool HasKernel(const tensorflow::NodeDef& node) {
   return tensorflow::FindKernelDef(tensorflow::DeviceType(tensorflow::DEVICE_CPU), node, nullptr, nullptr).ok();
 }
@@ -66,17 +80,19 @@ TensorFlowKernel::Input TensorFlowKernel::Constant(const std::vector<int64_t>& v
 }
 
 TensorFlowKernel::TensorFlowKernel(std::unique_ptr<tensorflow::OpKernel> op, std::vector<Input> inputs,
-                                   tensorflow::DataType result_type, std::vector<int64_t> result_dims)
-    : op_(std::move(op)),
-      inputs_(std::move(inputs)),
-      result_type_(result_type),
-      result_shape_(result_dims),
-      result_bytes_(result_shape_.num_elements() * tensorflow::DataTypeSize(result_type)) {}
+                                   std::vector<Result> results)
+    : op_(std::move(op)), inputs_(std::move(inputs)), results_(std::move(results)) {}
 
 absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow::NodeDef node,
                                                                      std::vector<Input> inputs,
                                                                      tensorflow::DataType result_type,
                                                                      std::vector<int64_t> result_dims) {
+  return Make(std::move(node), std::move(inputs), {Result{result_type, TensorShape(result_dims)}});
+}
+
+absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow::NodeDef node,
+                                                                     std::vector<Input> inputs,
+                                                                     std::vector<Result> results) {
   static auto* device = new OpDevice(nullptr, nullptr);
   const tensorflow::OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(node.op(), &op));
@@ -88,8 +104,10 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
       tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_CPU), device, tensorflow::cpu_allocator(),
                                  node, TF_GRAPH_DEF_VERSION, &status);
   TF_RETURN_IF_ERROR(status);
-  return std::unique_ptr<const Kernel>(
-      new TensorFlowKernel(std::move(kernel), std::move(inputs), result_type, std::move(result_dims)));
+  if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMostResults))) {
+    return absl::InvalidArgumentError(absl::StrCat(node.op(), " makes fewer than ", results.size(), " results"));
+  }
+  return std::unique_ptr<const Kernel>(new TensorFlowKernel(std::move(kernel), std::move(inputs), std::move(results)));
 }
 
 absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
@@ -101,26 +119,25 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
                                         : Borrow(call.operands[input.operand], input.dtype, input.shape));
   }
   for (Tensor& tensor : tensors) values.emplace_back(&tensor);
-  const tensorflow::AllocatorAttributes result_attributes = OpDevice::ResultAttributes(0);
-  const OpDevice::Memory result{call.results[0], result_bytes_};
-  const OpDevice::ResultScope scope({&result, 1});
+  absl::InlinedVector<tensorflow::AllocatorAttributes, 4> result_attributes(op_->num_outputs());
+  absl::InlinedVector<OpDevice::Memory, 4> memory;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    result_attributes[i] = OpDevice::ResultAttributes(static_cast<int>(i));
+    memory.push_back({call.results[i], results_[i].bytes()});
+  }
+  const OpDevice::ResultScope scope(memory);
   tensorflow::OpKernelContext::Params params;
   params.op_kernel = op_.get();
   params.device = call.pool.op_device();
   params.inputs = values;
   params.input_alloc_attrs = input_attributes;
-  params.output_attr_array = &result_attributes;
-  tensorflow::OpKernelContext context(&params, 1);
+  params.output_attr_array = result_attributes.data();
+  tensorflow::OpKernelContext context(&params, op_->num_outputs());
   op_->Compute(&context);
   TF_RETURN_IF_ERROR(context.status());
-  const Tensor* made = context.mutable_output(0);
-  if (made == nullptr || made->shape() != result_shape_ || made->dtype() != result_type_) {
-    return absl::InternalError(absl::StrCat(op_->def().op(), " made ",
-                                            made == nullptr ? "nothing" : made->shape().DebugString(), ", not ",
-                                            result_shape_.DebugString()));
+  for (size_t i = 0; i < results_.size(); ++i) {
+    TF_RETURN_IF_ERROR(TakeResult(*op_, context.mutable_output(static_cast<int>(i)), results_[i], memory[i]));
   }
-  const char* data = made->tensor_data().data();
-  if (result_bytes_ > 0 && data != result.data) std::memcpy(result.data, data, result_bytes_);
   return absl::OkStatus();
 }
 

@@ -26,24 +26,33 @@ class TensorFlowKernel final : public Kernel {
   static Input Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims);
   // An int32 vector, which ops take shapes as.
   static Input Constant(const std::vector<int64_t>& values);
+  // An output of the op that the call makes.
+  struct Result {
+    tensorflow::DataType dtype = tensorflow::DT_INVALID;
+    tensorflow::TensorShape shape;
+
+    size_t bytes() const { return shape.num_elements() * tensorflow::DataTypeSize(dtype); }
+  };
 
   // `node` names the op and has the attributes that differ from the defaults. Errors are those of TensorFlow where it
   // has no such kernel.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             tensorflow::DataType result_type,
                                                             std::vector<int64_t> result_dims);
+  // `results` are the op's first outputs, at most OpDevice::kMostResults; what it makes beyond them is dropped.
+  static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
+                                                            std::vector<Result> results);
 
+  int results() const override { return static_cast<int>(results_.size()); }
+  // Errors are those of the op.
   absl::Status Run(const KernelCall& call) const override;
 
  private:
-  TensorFlowKernel(std::unique_ptr<tensorflow::OpKernel> op, std::vector<Input> inputs,
-                   tensorflow::DataType result_type, std::vector<int64_t> result_dims);
+  TensorFlowKernel(std::unique_ptr<tensorflow::OpKernel> op, std::vector<Input> inputs, std::vector<Result> results);
 
   const std::unique_ptr<tensorflow::OpKernel> op_;
   const std::vector<Input> inputs_;
-  const tensorflow::DataType result_type_;
-  const tensorflow::TensorShape result_shape_;
-  const size_t result_bytes_;
+  const std::vector<Result> results_;
 };
 
 // The op as TensorFlow itself would run it on this machine: by oneDNN where that is on and has a kernel for the type,
