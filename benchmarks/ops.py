@@ -123,8 +123,60 @@ def _resize(method: str, image: Shape, out: Shape) -> Iterator[OpCase]:
     return _gradients(f"resize {method}", lambda x: tf.image.resize(x, out[1:3], method), image, out)
 
 
-def _cholesky(x: tf.Tensor) -> tf.Tensor:
-    return tf.linalg.cholesky(tf.matmul(x, x, transpose_b=True) + 4 * tf.eye(x.shape[-1]))
+def _positive(x: tf.Tensor) -> tf.Tensor:
+    """Symmetric, positive definite matrices."""
+    return tf.matmul(x, x, transpose_b=True) + x.shape[-1] * tf.eye(x.shape[-1])
+
+
+def _lower(x: tf.Tensor) -> tf.Tensor:
+    """Lower triangular matrices that are far from singular."""
+    return tf.linalg.band_part(x, -1, 0) + x.shape[-1] * tf.eye(x.shape[-1])
+
+
+def _linear_algebra() -> Iterator[OpCase]:
+    many, few, large = (256, 8, 8), (16, 64, 64), (1, 384, 384)
+    for shape in (many, few, large):
+        yield OpCase("Cholesky", lambda x: tf.linalg.cholesky(_positive(x)), (shape,))
+        yield OpCase("inverse", tf.linalg.inv, (shape,))
+    for shape in (many, few):
+        yield OpCase("solve", tf.linalg.solve, (shape, shape))
+        yield OpCase("triangular solve", lambda x, y: tf.linalg.triangular_solve(_lower(x), y), (shape, shape))
+        yield OpCase("Cholesky solve", lambda x, y: tf.linalg.cholesky_solve(_lower(x), y), (shape, shape))
+        yield OpCase("determinant", tf.linalg.det, (shape,))
+        yield OpCase("sign and log of determinant", tf.linalg.slogdet, (shape,))
+        yield OpCase("log of determinant", lambda x: tf.linalg.logdet(_positive(x)), (shape,))
+        yield OpCase("QR", tf.linalg.qr, (shape,))
+        yield OpCase("singular values", lambda x: tf.linalg.svd(x, compute_uv=False), (shape,))
+        yield OpCase("singular value decomposition", tf.linalg.svd, (shape,))
+        yield OpCase("eigenvalues", lambda x: tf.linalg.eigh(_positive(x)), (shape,))
+    yield OpCase("QR", tf.linalg.qr, ((16, 128, 32),))
+    yield OpCase("least squares", tf.linalg.lstsq, ((16, 128, 32), (16, 128, 4)))
+    yield OpCase("matrix exponential", tf.linalg.expm, (many,))
+    yield from list(_gradients("Cholesky", lambda x: tf.linalg.cholesky(_positive(x)), few, few))[1:]
+    yield from list(_gradients("inverse", tf.linalg.inv, few, few))[1:]
+    yield from list(_gradients("log of determinant", lambda x: tf.linalg.logdet(_positive(x)), few, few[:1]))[1:]
+    yield from list(_gradients("QR", lambda x: tf.linalg.qr(x)[1], few, few))[1:]
+    yield from list(_gradients("eigenvalues", lambda x: tf.linalg.eigh(_positive(x))[0], few, few[:2]))[1:]
+    yield OpCase("band part", lambda x: tf.linalg.band_part(x, 3, 3), ((16, 256, 256),))
+    yield OpCase("diagonal", tf.linalg.diag_part, ((16, 256, 256),))
+    yield OpCase("set diagonal", tf.linalg.set_diag, ((16, 256, 256), (16, 256)))
+
+
+def _with_phase(x: tf.Tensor) -> tf.Tensor:
+    return tf.complex(x, 1 - x)
+
+
+def _fourier() -> Iterator[OpCase]:
+    rows, image, sound, frames = (256, 1024), (16, 96, 96), (8, 16000), (8, 122, 257)
+    yield from _gradients("Fourier transform", lambda x: tf.abs(tf.signal.rfft(x)), rows, (256, 513))
+    yield from _gradients("from spectra", lambda x: tf.signal.irfft(_with_phase(x)), (256, 513), rows)
+    yield from _gradients("complex Fourier transform", lambda x: tf.abs(tf.signal.fft(_with_phase(x))), rows, rows)
+    yield from _gradients("Fourier transform 2d", lambda x: tf.abs(tf.signal.fft2d(_with_phase(x))), image, image)
+    yield from _gradients("real Fourier transform 2d", lambda x: tf.abs(tf.signal.rfft2d(x)), image, (16, 96, 49))
+    yield from _gradients("spectrogram", lambda x: tf.abs(tf.signal.stft(x, 512, 128)), sound, frames)
+    yield OpCase("from a spectrogram", lambda x: tf.signal.inverse_stft(_with_phase(x), 512, 128), (frames,))
+    yield OpCase("cosine transform", tf.signal.dct, (rows,))
+    yield OpCase("complex Fourier transform", lambda x: tf.abs(tf.signal.fft(_with_phase(x))), ((2048, 16),))
 
 
 def _gather_gradient(table: tf.Tensor, dy: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
@@ -369,9 +421,8 @@ def cases() -> list[OpCase]:
         ),
         OpCase("standardise images", tf.image.per_image_standardization, ((8, 96, 96, 3),)),
         OpCase("adjust contrast", lambda x: tf.image.adjust_contrast(x, 2.0), ((8, 96, 96, 3),)),
-        OpCase("Cholesky", _cholesky, ((16, 64, 64),)),
-        OpCase("inverse", tf.linalg.inv, ((16, 64, 64),)),
-        OpCase("Fourier transform", lambda x: tf.abs(tf.signal.rfft(x)), ((256, 1024),)),
+        *_linear_algebra(),
+        *_fourier(),
         *_indexed(),
         OpCase(
             "conv 3x3",
