@@ -36,12 +36,17 @@ std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& comput
 
 // The kernels that the program calls.
 std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
+// How many of them have this name.
+size_t CountKernels(const xla::XlaComputation& computation, const std::string& name);
 
 // Runs a program of one result with kernels, expects it to call `kernels` of them, and compares the result with that of
 // XLA's evaluator. Elements may differ by `tolerance` times the largest one; 0 asks for equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
-// And with that of a recipe without kernels, which may add in another order and knows less of NaN.
+// Compares with a recipe without kernels alone: the evaluator lacks some instructions.
+void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
+                     double tolerance);
+// Compares with the evaluator, and with a recipe without kernels, which may add in another order and knows less of NaN.
 void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
 

@@ -108,6 +108,11 @@ std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation) {
   return parts.ok() ? parts->kernels : std::vector<KernelSpec>();
 }
 
+size_t CountKernels(const xla::XlaComputation& computation, const std::string& name) {
+  const std::vector<KernelSpec> kernels = KernelsOf(computation);
+  return std::count_if(kernels.begin(), kernels.end(), [&](const KernelSpec& kernel) { return kernel.name == name; });
+}
+
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance) {
   EXPECT_EQ(KernelsOf(computation).size(), kernels);
@@ -115,11 +120,16 @@ void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::ve
               "the evaluator");
 }
 
+void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
+                     double tolerance) {
+  ExpectClose(Run(computation, arguments, "on"), Run(computation, arguments, "off"), TypeOf(computation), tolerance,
+              "XLA");
+}
+
 void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance) {
   ExpectSameAsEvaluator(computation, arguments, kernels, tolerance);
-  ExpectClose(Run(computation, arguments, "on"), Run(computation, arguments, "off"), TypeOf(computation),
-              std::max(tolerance, 2e-6), "XLA");
+  ExpectSameAsXla(computation, arguments, std::max(tolerance, 2e-6));
 }
 
 }  // namespace hpu::emulator

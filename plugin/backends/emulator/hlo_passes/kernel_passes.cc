@@ -7,9 +7,11 @@
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
+#include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
@@ -29,8 +31,12 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
-  HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   // TensorFlow's kernels choose their code, and with it their numbers, by the processor.
+  if (!IsTargetGeneric()) {
+    HPU_RETURN_IF_ERROR(UseLinearAlgebraKernels(module, &calls));
+    HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
+  }
+  HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   if (!IsTargetGeneric()) {
     HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseMatMulKernels(module, &calls));

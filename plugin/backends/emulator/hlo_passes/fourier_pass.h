@@ -1,0 +1,15 @@
+// Replaces Fourier transforms by calls of the kernel for them.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FOURIER_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FOURIER_PASS_H_
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+
+namespace hpu::emulator {
+
+// Leaves those without elements and of more than three dimensions.
+absl::Status UseFourierKernels(xla::HloModule* module, KernelCalls* calls);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FOURIER_PASS_H_

@@ -1,0 +1,87 @@
+#include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_split.h"
+#include "plugin/backends/emulator/kernels/linear_algebra.h"
+#include "plugin/hal/linear_algebra.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/service/hlo_dce.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+using Op = LinearAlgebra::Op;
+
+// Fills in the sizes, and calls the kernel unless it does not take them.
+absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* instruction, KernelCalls* calls) {
+  for (const HloInstruction* operand : instruction->operands()) {
+    const xla::Shape& shape = operand->shape();
+    const bool known = shape.IsArray() && shape.is_static() && shape.rank() >= 2 &&
+                       (shape.element_type() == xla::F32 || shape.element_type() == xla::F64);
+    if (!known) return nullptr;
+  }
+  const xla::Shape& matrices = instruction->operand(0)->shape();
+  const int64_t rank = matrices.rank();
+  kernel.of_doubles = matrices.element_type() == xla::F64;
+  kernel.batch = 1;
+  for (int64_t i = 0; i < rank - 2; ++i) kernel.batch *= matrices.dimensions(i);
+  kernel.rows = matrices.dimensions(rank - 2);
+  kernel.columns = matrices.dimensions(rank - 1);
+  if (kernel.Solves()) kernel.right_sides = instruction->operand(1)->shape().dimensions(rank - 1);
+  if (!kernel.Check().ok()) return nullptr;
+  return calls->Add(kernel.Spec(), instruction->operands(), instruction->shape());
+}
+
+absl::StatusOr<HloInstruction*> KernelOfCall(HloInstruction* call, KernelCalls* calls) {
+  const auto& attributes = call->frontend_attributes().map();
+  const auto attribute = attributes.find(hal::kLinearAlgebraAttribute);
+  if (attribute == attributes.end()) return nullptr;
+  const std::vector<std::string> words = absl::StrSplit(attribute->second, ' ');
+  const std::optional<Op> op = LinearAlgebra::Named(words[0]);
+  if (!op.has_value()) return nullptr;
+  const auto has = [&words](const char* name) { return absl::c_linear_search(words, name); };
+  LinearAlgebra kernel;
+  kernel.op = *op;
+  kernel.adjoint = has("adjoint");
+  kernel.full_matrices = has("full_matrices");
+  kernel.compute_vectors = has("compute_uv") || has("compute_v");
+  return CallOf(kernel, call, calls);
+}
+
+absl::StatusOr<HloInstruction*> KernelOfCholesky(HloInstruction* cholesky, KernelCalls* calls) {
+  if (!cholesky->cholesky_options().lower()) return nullptr;
+  LinearAlgebra kernel;
+  kernel.op = Op::kCholesky;
+  return CallOf(kernel, cholesky, calls);
+}
+
+absl::StatusOr<HloInstruction*> KernelOfSolve(HloInstruction* solve, KernelCalls* calls) {
+  const xla::TriangularSolveOptions& options = solve->triangular_solve_options();
+  if (!options.left_side() || options.unit_diagonal()) return nullptr;
+  LinearAlgebra kernel;
+  kernel.op = Op::kTriangularSolve;
+  kernel.lower = options.lower();
+  kernel.adjoint = options.transpose_a() != xla::TriangularSolveOptions::NO_TRANSPOSE;
+  return CallOf(kernel, solve, calls);
+}
+
+}  // namespace
+
+absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls) {
+  HPU_RETURN_IF_ERROR(
+      ReplaceAll(module, HloOpcode::kCall, [calls](HloInstruction* call) { return KernelOfCall(call, calls); }));
+  // No pass is to find kernels in what nobody calls.
+  HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kCholesky,
+                                 [calls](HloInstruction* cholesky) { return KernelOfCholesky(cholesky, calls); }));
+  return ReplaceAll(module, HloOpcode::kTriangularSolve,
+                    [calls](HloInstruction* solve) { return KernelOfSolve(solve, calls); });
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,189 @@
+#include "plugin/backends/emulator/kernels/linear_algebra.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
+#include "plugin/hal/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+using Op = LinearAlgebra::Op;
+using Input = TensorFlowKernel::Input;
+using Result = TensorFlowKernel::Result;
+
+constexpr char kName[] = "linear_algebra.1";
+// In the order of Op.
+constexpr absl::string_view kOps[] = {
+    "Cholesky", "MatrixTriangularSolve", "MatrixSolve", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant",
+    "Qr",       "SelfAdjointEigV2",      "Svd"};
+
+absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
+  if (parameters.size() != 10 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
+      !std::all_of(parameters.begin() + 1, parameters.begin() + 6, [](int64_t flag) { return flag >> 1 == 0; })) {
+    return absl::InvalidArgumentError("not the parameters of linear algebra");
+  }
+  const LinearAlgebra parsed{static_cast<Op>(parameters[0]),
+                             parameters[1] != 0,
+                             parameters[2] != 0,
+                             parameters[3] != 0,
+                             parameters[4] != 0,
+                             parameters[5] != 0,
+                             parameters[6],
+                             parameters[7],
+                             parameters[8],
+                             parameters[9]};
+  HPU_RETURN_IF_ERROR(parsed.Check());
+  return parsed;
+}
+
+tensorflow::DataType TypeOf(const LinearAlgebra& l) {
+  return l.of_doubles ? tensorflow::DT_DOUBLE : tensorflow::DT_FLOAT;
+}
+
+tensorflow::NodeDef NodeOf(const LinearAlgebra& l) {
+  tensorflow::NodeDef node = PlainNode(std::string(kOps[static_cast<int64_t>(l.op)]), TypeOf(l));
+  const auto set = [&node](const char* name, bool value) { (*node.mutable_attr())[name].set_b(value); };
+  if (l.op == Op::kTriangularSolve) set("lower", l.lower);
+  if (l.Solves() || l.op == Op::kInverse) set("adjoint", l.adjoint);
+  if (l.op == Op::kQr || l.op == Op::kSvd) set("full_matrices", l.full_matrices);
+  if (l.op == Op::kEigen) set("compute_v", l.compute_vectors);
+  if (l.op == Op::kSvd) set("compute_uv", l.compute_vectors);
+  return node;
+}
+
+// The shapes of the results for one matrix.
+std::vector<std::vector<int64_t>> ResultShapes(const LinearAlgebra& l) {
+  const int64_t least = std::min(l.rows, l.columns);
+  switch (l.op) {
+    case Op::kTriangularSolve:
+    case Op::kSolve:
+      return {{l.rows, l.right_sides}};
+    case Op::kDeterminant:
+      return {{}};
+    case Op::kLogDeterminant:
+      return {{}, {}};
+    case Op::kQr:
+      return {{l.rows, l.full_matrices ? l.rows : least}, {l.full_matrices ? l.rows : least, l.columns}};
+    case Op::kEigen:
+      if (!l.compute_vectors) return {{l.rows}};
+      return {{l.rows}, {l.rows, l.rows}};
+    case Op::kSvd:
+      if (!l.compute_vectors) return {{least}};
+      return {{least}, {l.rows, l.full_matrices ? l.rows : least}, {l.columns, l.full_matrices ? l.columns : least}};
+    default:
+      return {{l.rows, l.columns}};
+  }
+}
+
+std::vector<int64_t> Batched(int64_t batch, std::vector<int64_t> shape) {
+  shape.insert(shape.begin(), batch);
+  return shape;
+}
+
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeNative(const LinearAlgebra& l) {
+  const auto dtype = TypeOf(l);
+  std::vector<Input> inputs = {TensorFlowKernel::Operand(0, dtype, {l.batch, l.rows, l.columns})};
+  if (l.Solves()) inputs.push_back(TensorFlowKernel::Operand(1, dtype, {l.batch, l.rows, l.right_sides}));
+  std::vector<Result> results;
+  for (const std::vector<int64_t>& shape : ResultShapes(l)) {
+    results.push_back({dtype, tensorflow::TensorShape(Batched(l.batch, shape))});
+  }
+  return TensorFlowKernel::Make(NodeOf(l), std::move(inputs), std::move(results));
+}
+
+int64_t ElementsIn(const std::vector<int64_t>& shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape) elements *= size;
+  return elements;
+}
+
+// TensorFlow's kernel for all matrices; where that fails, for each of them.
+class LinearAlgebraKernel final : public Kernel {
+ public:
+  LinearAlgebraKernel(const LinearAlgebra& op, std::unique_ptr<const Kernel> all, std::unique_ptr<const Kernel> one)
+      : op_(op), all_(std::move(all)), one_(std::move(one)) {
+    operand_elements_ = {op.rows * op.columns, op.rows * op.right_sides};
+    for (const std::vector<int64_t>& shape : ResultShapes(op)) result_elements_.push_back(ElementsIn(shape));
+  }
+
+  int results() const override { return all_->results(); }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const absl::Status status = all_->Run(call);
+    if (!absl::IsInvalidArgument(status)) return status;
+    for (int64_t i = 0; i < op_.batch; ++i) HPU_RETURN_IF_ERROR(RunOne(call, i));
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status RunOne(const KernelCall& call, int64_t matrix) const {
+    const int64_t bytes = op_.of_doubles ? sizeof(double) : sizeof(float);
+    std::vector<const void*> operands;
+    for (size_t i = 0; i < (op_.Solves() ? 2 : 1); ++i) {
+      operands.push_back(static_cast<const char*>(call.operands[i]) + matrix * operand_elements_[i] * bytes);
+    }
+    std::vector<void*> results;
+    for (size_t i = 0; i < result_elements_.size(); ++i) {
+      results.push_back(static_cast<char*>(call.results[i]) + matrix * result_elements_[i] * bytes);
+    }
+    const absl::Status status = one_->Run({operands.data(), results.data(), call.workspace, call.pool});
+    if (!absl::IsInvalidArgument(status)) return status;
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (op_.of_doubles) {
+        std::fill_n(static_cast<double*>(results[i]), result_elements_[i], std::numeric_limits<double>::quiet_NaN());
+      } else {
+        std::fill_n(static_cast<float*>(results[i]), result_elements_[i], std::numeric_limits<float>::quiet_NaN());
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const LinearAlgebra op_;
+  const std::unique_ptr<const Kernel> all_;
+  const std::unique_ptr<const Kernel> one_;
+  std::vector<int64_t> operand_elements_;
+  std::vector<int64_t> result_elements_;
+};
+
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  HPU_ASSIGN_OR_RETURN(const LinearAlgebra op, Parse(parameters));
+  HPU_ASSIGN_OR_RETURN(auto all, MakeNative(op));
+  LinearAlgebra single = op;
+  single.batch = 1;
+  HPU_ASSIGN_OR_RETURN(auto one, MakeNative(single));
+  return std::make_unique<LinearAlgebraKernel>(op, std::move(all), std::move(one));
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+std::optional<Op> LinearAlgebra::Named(absl::string_view name) {
+  const auto* found = std::find(std::begin(kOps), std::end(kOps), name);
+  if (found == std::end(kOps)) return std::nullopt;
+  return static_cast<Op>(found - std::begin(kOps));
+}
+
+absl::Status LinearAlgebra::Check() const {
+  const bool square = op != Op::kQr && op != Op::kSvd;
+  if (std::min({batch, rows, columns}) <= 0 || (square && rows != columns) ||
+      (Solves() ? right_sides <= 0 : right_sides != 0)) {
+    return absl::InvalidArgumentError("matrices of no elements, or of sizes that do not fit the op");
+  }
+  return absl::OkStatus();
+}
+
+KernelSpec LinearAlgebra::Spec() const {
+  return {kName,
+          {static_cast<int64_t>(op), of_doubles, lower, adjoint, full_matrices, compute_vectors, batch, rows, columns,
+           right_sides}};
+}
+
+}  // namespace hpu::emulator
