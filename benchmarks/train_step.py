@@ -72,16 +72,23 @@ def in_use(device: str) -> int:
     An HPU gives back the workspace that earlier models left.
 
     With oneDNN, TensorFlow's allocator for the CPU counts allocations of more than 256 KB alone: its figures are a
-    lower bound, and near zero for small models.
+    lower bound, and near zero for small models. Without oneDNN, which TensorFlow leaves off on older processors, it
+    counts nothing.
     """
     name = device.removeprefix("/device:")
-    tf.config.experimental.reset_memory_stats(name)
-    return int(tf.config.experimental.get_memory_info(name)["current"])
+    try:
+        tf.config.experimental.reset_memory_stats(name)
+        return int(tf.config.experimental.get_memory_info(name)["current"])
+    except ValueError:
+        return 0
 
 
 def peak(device: str) -> int:
     """The most bytes that were allocated on the device since in_use()."""
-    return int(tf.config.experimental.get_memory_info(device.removeprefix("/device:"))["peak"])
+    try:
+        return int(tf.config.experimental.get_memory_info(device.removeprefix("/device:"))["peak"])
+    except ValueError:
+        return 0
 
 
 def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seconds_per_turn: float) -> Result:
