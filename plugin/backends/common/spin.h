@@ -15,6 +15,21 @@ namespace hpu::common {
 // Number of CPUs in this process's affinity mask.
 int AvailableCpus();
 
+// Looks for `ready()` for that long, without sleeping; returns whether it came true.
+template <typename Ready>
+bool SpinFor(std::chrono::nanoseconds most, const Ready& ready) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (ready()) return true;
+#if defined(__x86_64__)
+      _mm_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
 // One per kind of waiting. A wake-up through the kernel costs 5 to 50 µs; spinning saves it when the wait is short and
 // a CPU is idle, and takes that CPU from whoever we wait for when not. So the time spent adapts: it grows while
 // spinning succeeds and halves when it fails, down to a rare try. On one CPU it never spins. Thread safe.
@@ -30,29 +45,14 @@ class AdaptiveSpin {
     if (ready()) return true;
     const int budget = NextBudget();
     if (budget == 0) return false;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::nanoseconds(budget);
-    do {
-      for (int i = 0; i < 16; ++i) {
-        Pause();
-        if (ready()) {
-          budget_.store(std::min(budget * 2, most_), std::memory_order_relaxed);
-          return true;
-        }
-      }
-    } while (std::chrono::steady_clock::now() < end);
-    budget_.store(budget / 2, std::memory_order_relaxed);
-    return false;
+    const bool came = SpinFor(std::chrono::nanoseconds(budget), ready);
+    budget_.store(came ? std::min(budget * 2, most_) : budget / 2, std::memory_order_relaxed);
+    return came;
   }
 
  private:
   static constexpr int kLeast = 1'000;  // ns; below it only every kRetry-th wait spins
   static constexpr int kRetry = 32;
-
-  static void Pause() {
-#if defined(__x86_64__)
-    _mm_pause();
-#endif
-  }
 
   int NextBudget() {
     static const bool several = AvailableCpus() > 1;

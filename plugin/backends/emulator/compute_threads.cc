@@ -1,6 +1,5 @@
 #include "plugin/backends/emulator/compute_threads.h"
 
-#include <immintrin.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@ namespace hpu::emulator {
 namespace {
 
 // A wake-up takes 20 to 50 µs in a virtual machine, at either end of each of a step's hundreds of loops and products.
+// Unlike AdaptiveSpin's, waits here are short and long by turns: between a step's loops, and between steps.
 constexpr std::chrono::microseconds kIdle(50);
 constexpr std::chrono::microseconds kFinish(100);
 
@@ -25,19 +25,6 @@ struct Membership {
   int id = -1;
 };
 thread_local Membership current;
-
-// Waits awake for what comes within the time, as a rule. Unlike AdaptiveSpin's, waits here are short and long by turns:
-// between a step's loops, and between steps.
-template <typename Ready>
-void WaitAwake(std::chrono::microseconds most, const Ready& ready) {
-  const auto end = std::chrono::steady_clock::now() + most;
-  do {
-    for (int i = 0; i < 16; ++i) {
-      if (ready()) return;
-      _mm_pause();
-    }
-  } while (std::chrono::steady_clock::now() < end);
-}
 
 }  // namespace
 
@@ -78,7 +65,7 @@ void ComputeThreads::ScheduleWithHint(std::function<void()> task, int first_thre
   while (RunOne()) {
   }
   current = before;
-  if (most_awake_ > 0) WaitAwake(kFinish, [this] { return unfinished_.load(std::memory_order_acquire) == 0; });
+  if (most_awake_ > 0) common::SpinFor(kFinish, [this] { return unfinished_.load(std::memory_order_acquire) == 0; });
 }
 
 int ComputeThreads::CurrentThreadId() const { return current.pool == this ? current.id : -1; }
@@ -110,7 +97,7 @@ void ComputeThreads::Work(int id) {
     if (awake_ < most_awake_) {
       ++awake_;
       lock.unlock();
-      WaitAwake(kIdle, [this] { return queued_.load(std::memory_order_acquire) > 0; });
+      common::SpinFor(kIdle, [this] { return queued_.load(std::memory_order_acquire) > 0; });
       lock.lock();
       --awake_;
     }
