@@ -26,24 +26,6 @@ struct Piece {
   Shard lanes;
 };
 
-// Where in the image each element of window `o` is, in row-major order; how many there are.
-HPU_INLINE int64_t FindElements(const WindowTable& table, const int64_t (&o)[3], int64_t* offsets) {
-  const Windows& w = table.windows();
-  const auto& [planes, rows, columns] = w.dimensions;
-  int64_t count = 0;
-  for (int64_t a = 0; a < planes.window; ++a) {
-    const int64_t plane = table.InputOf(0, o[0], a);
-    for (int64_t b = 0; b < rows.window; ++b) {
-      const int64_t row = plane < 0 ? -1 : table.InputOf(1, o[1], b);
-      for (int64_t c = 0; c < columns.window; ++c) {
-        const int64_t column = row < 0 ? -1 : table.InputOf(2, o[2], c);
-        if (column >= 0) offsets[count++] = ((plane * rows.input + row) * columns.input + column) * w.inner;
-      }
-    }
-  }
-  return count;
-}
-
 // A window, whose elements lie at `offsets` from `input` and `output`.
 struct Window {
   const float* input;
@@ -96,21 +78,16 @@ struct AddWindows {
     int64_t found[kMostPlaces];
     for (int64_t a = 0; a < w.dimensions[0].output; ++a) {
       for (int64_t b = 0; b < w.dimensions[1].output; ++b) {
-        const bool whole_row = table.IsWhole(0, a) && table.IsWhole(1, b);
         for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
-          Window window{input, gradient, output, table.offsets().data(), static_cast<int32_t>(w.places())};
-          if (whole_row && table.IsWhole(2, c)) {
-            const int64_t first = table.FirstOf(a, b, c);
-            window.input += first;
-            window.output += first;
+          const WindowTable::Elements elements = table.ElementsOf(a, b, c, found);
+          if (elements.count == 0) continue;
+          const Window window{input + elements.first, gradient, output + elements.first, elements.offsets,
+                              static_cast<int32_t>(elements.count)};
+          if (elements.whole) {
             for (const int64_t ahead : table.ahead()) {
               __builtin_prefetch(window.input + ahead);
               __builtin_prefetch(window.output + ahead, 1);
             }
-          } else {
-            window.offsets = found;
-            window.count = static_cast<int32_t>(FindElements(table, {a, b, c}, found));
-            if (window.count == 0) continue;
           }
           OverRegisters<AddWindow<overlap>, width>(window, piece.lanes.begin, piece.lanes.end);
         }

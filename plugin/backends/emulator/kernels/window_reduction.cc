@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
@@ -21,6 +22,7 @@ struct Rows {
   const void* input;
   void* output;
   const WindowTable* table;
+  int64_t* found;  // room for the places of a window
   Shard rows;
 };
 
@@ -38,66 +40,27 @@ struct Max {
   }
 };
 
-// A window all of whose elements are in the input, from the first of them.
 template <typename T>
-struct WholeWindow {
+struct Window {
   const T* input;
   T* output;
-  const std::vector<int64_t>& offsets;
-};
-
-template <typename T, typename F>
-struct ReduceWholeWindow {
-  template <int n>
-  static HPU_INLINE void Run(const WholeWindow<T>& window, int64_t lane) {
-    float sum[n];
-    HPU_SIMD
-    for (int i = 0; i < n; ++i) sum[i] = F::kInitial;
-    for (const int64_t offset : window.offsets) {
-      const T* from = window.input + offset + lane;
-      HPU_SIMD
-      for (int i = 0; i < n; ++i) sum[i] = F::Of(sum[i], Load(from + i));
-    }
-    T* const to = window.output + lane;
-    HPU_SIMD
-    for (int i = 0; i < n; ++i) StoreExact(sum[i], to + i);
-  }
-};
-
-// Any window.
-template <typename T>
-struct Place {
-  const T* image;
-  T* output;
-  const WindowTable& table;
-  const int64_t (&o)[3];
+  const int64_t* offsets;
+  int64_t count;
 };
 
 template <typename T, typename F>
 struct ReduceWindow {
   template <int n>
-  static HPU_INLINE void Run(const Place<T>& place, int64_t lane) {
+  static HPU_INLINE void Run(const Window<T>& window, int64_t lane) {
     float sum[n];
     HPU_SIMD
     for (int i = 0; i < n; ++i) sum[i] = F::kInitial;
-    const Windows& w = place.table.windows();
-    const auto& [planes, rows, columns] = w.dimensions;
-    for (int64_t a = 0; a < planes.window; ++a) {
-      const int64_t plane = place.table.InputOf(0, place.o[0], a);
-      if (plane < 0) continue;
-      for (int64_t b = 0; b < rows.window; ++b) {
-        const int64_t row = place.table.InputOf(1, place.o[1], b);
-        if (row < 0) continue;
-        for (int64_t c = 0; c < columns.window; ++c) {
-          const int64_t column = place.table.InputOf(2, place.o[2], c);
-          if (column < 0) continue;
-          const T* from = place.image + ((plane * rows.input + row) * columns.input + column) * w.inner + lane;
-          HPU_SIMD
-          for (int i = 0; i < n; ++i) sum[i] = F::Of(sum[i], Load(from + i));
-        }
-      }
+    for (int64_t p = 0; p < window.count; ++p) {
+      const T* from = window.input + window.offsets[p] + lane;
+      HPU_SIMD
+      for (int i = 0; i < n; ++i) sum[i] = F::Of(sum[i], Load(from + i));
     }
-    T* const to = place.output + lane;
+    T* const to = window.output + lane;
     HPU_SIMD
     for (int i = 0; i < n; ++i) StoreExact(sum[i], to + i);
   }
@@ -113,16 +76,13 @@ HPU_INLINE void ReduceRows(const Rows& work) {
     const int64_t plane = rest % w.dimensions[0].output, image = rest / w.dimensions[0].output;
     const T* input = static_cast<const T*>(work.input) + image * w.inputs() * w.inner;
     T* output = static_cast<T*>(work.output) + r * columns * w.inner;
-    const bool whole = table.IsWhole(0, plane) && table.IsWhole(1, row);
     for (int64_t column = 0; column < columns; ++column, output += w.inner) {
-      if (whole && table.IsWhole(2, column)) {
-        const T* from = input + table.FirstOf(plane, row, column);
+      const WindowTable::Elements elements = table.ElementsOf(plane, row, column, work.found);
+      const T* from = input + elements.first;
+      if (elements.whole) {
         for (const int64_t ahead : table.ahead()) __builtin_prefetch(from + ahead);
-        OverLanes<ReduceWholeWindow<T, F>>(WholeWindow<T>{from, output, table.offsets()}, 0, w.inner);
-      } else {
-        const int64_t o[3] = {plane, row, column};
-        OverLanes<ReduceWindow<T, F>>(Place<T>{input, output, table, o}, 0, w.inner);
       }
+      OverLanes<ReduceWindow<T, F>>(Window<T>{from, output, elements.offsets, elements.count}, 0, w.inner);
     }
   }
 }
@@ -140,7 +100,11 @@ class WindowReductionKernel final : public Kernel {
         each_(ShardSize(windows.dimensions[2].output * windows.inner * (windows.places() + 1) * element_bytes)) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    RunShards(call.pool, rows_, each_, [&](Shard rows) { run_({call.operands[0], call.results[0], &table_, rows}); });
+    RunShards(call.pool, rows_, each_, [&](Shard rows) {
+      thread_local std::vector<int64_t> found;
+      found.resize(table_.windows().places());
+      run_({call.operands[0], call.results[0], &table_, found.data(), rows});
+    });
     return absl::OkStatus();
   }
 

@@ -85,4 +85,20 @@ WindowTable::WindowTable(const Windows& windows) : windows_(windows) {
   }
 }
 
+int64_t WindowTable::FindElements(int64_t plane, int64_t row, int64_t column, int64_t* offsets) const {
+  const auto& [planes, rows, columns] = windows_.dimensions;
+  int64_t count = 0;
+  for (int64_t a = 0; a < planes.window; ++a) {
+    const int64_t p = InputOf(0, plane, a);
+    for (int64_t b = 0; b < rows.window; ++b) {
+      const int64_t r = p < 0 ? -1 : InputOf(1, row, b);
+      for (int64_t c = 0; c < columns.window; ++c) {
+        const int64_t element = r < 0 ? -1 : InputOf(2, column, c);
+        if (element >= 0) offsets[count++] = ((p * rows.input + r) * columns.input + element) * windows_.inner;
+      }
+    }
+  }
+  return count;
+}
+
 }  // namespace hpu::emulator

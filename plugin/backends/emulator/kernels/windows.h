@@ -44,18 +44,22 @@ class WindowTable {
   explicit WindowTable(const Windows& windows);
 
   const Windows& windows() const { return windows_; }
-  // The input element at place `k` of window `o` of a dimension, or -1.
-  int64_t InputOf(int dimension, int64_t o, int64_t k) const {
-    return inputs_[dimension][o * windows_.dimensions[dimension].window + k];
-  }
-  // Whether window `o` of a dimension holds an input element at every place. The elements of windows that are whole in
-  // all dimensions lie at `offsets` from the first of them, which FirstOf finds, in numbers of the array.
-  bool IsWhole(int dimension, int64_t o) const { return whole_[dimension][o]; }
-  int64_t FirstOf(int64_t plane, int64_t row, int64_t column) const {
+  // The input elements of a window, in row-major order: where each is, in numbers of the array, from `first`.
+  struct Elements {
+    bool whole;  // every place holds one
+    int64_t first;
+    const int64_t* offsets;
+    int64_t count;
+  };
+  // Of window [plane, row, column]. `found` has room for places() numbers, which hold the offsets if it is not whole.
+  Elements ElementsOf(int64_t plane, int64_t row, int64_t column, int64_t* found) const {
+    if (!whole_[0][plane] || !whole_[1][row] || !whole_[2][column]) {
+      return {false, 0, found, FindElements(plane, row, column, found)};
+    }
     const int64_t rows = InputOf(0, plane, 0) * windows_.dimensions[1].input + InputOf(1, row, 0);
-    return (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
+    const int64_t first = (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
+    return {true, first, offsets_.data(), static_cast<int64_t>(offsets_.size())};
   }
-  const std::vector<int64_t>& offsets() const { return offsets_; }
   // Where, from a whole window's first element, is what the windows below it will read first; empty where processors
   // foresee that by themselves.
   const std::vector<int64_t>& ahead() const { return ahead_; }
@@ -64,10 +68,16 @@ class WindowTable {
   bool overlaps() const { return overlaps_; }
 
  private:
+  // The input element at place `k` of window `o` of a dimension, or -1.
+  int64_t InputOf(int dimension, int64_t o, int64_t k) const {
+    return inputs_[dimension][o * windows_.dimensions[dimension].window + k];
+  }
+  int64_t FindElements(int64_t plane, int64_t row, int64_t column, int64_t* offsets) const;
+
   const Windows windows_;
   std::array<std::vector<int64_t>, 3> inputs_;
   std::array<std::vector<bool>, 3> whole_;
-  std::vector<int64_t> offsets_;
+  std::vector<int64_t> offsets_;  // of whole windows
   std::vector<int64_t> ahead_;
   bool covers_ = true;
   bool overlaps_ = false;
