@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/hal/round_up.h"
 #include "plugin/trace/trace.h"
 #include "tensorflow/core/framework/types.h"
 #include "tsl/platform/errors.h"
@@ -18,7 +19,7 @@ using hal::DeviceAddress;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 
-uint64_t Align(uint64_t bytes) { return (bytes + hal::kDeviceAlignment - 1) & ~(hal::kDeviceAlignment - 1); }
+uint64_t Align(uint64_t bytes) { return hal::RoundUp(bytes, hal::kDeviceAlignment); }
 
 // Device memory for the time of one launch. It may be freed as soon as the launch is queued: whoever gets the memory
 // next uses it on the same stream, later.

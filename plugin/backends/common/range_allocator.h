@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "plugin/hal/round_up.h"
+
 namespace hpu::common {
 
 // Best fit, lowest offset among equals; neighbouring free parts are merged. All offsets and sizes are multiples of the
@@ -27,7 +29,7 @@ class RangeAllocator {
   uint64_t largest_free() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
 
  private:
-  uint64_t RoundUp(uint64_t bytes) const { return (bytes + alignment_ - 1) & ~(alignment_ - 1); }
+  uint64_t RoundUp(uint64_t bytes) const { return hal::RoundUp(bytes, alignment_); }
   void Insert(uint64_t offset, uint64_t bytes);
   void Erase(std::map<uint64_t, uint64_t>::iterator part);
 

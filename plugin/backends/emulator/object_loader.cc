@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/backends/emulator/object_file.h"
+#include "plugin/hal/round_up.h"
 #include "plugin/hal/status_macros.h"
 
 namespace hpu::emulator {
@@ -30,8 +31,6 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 31;
 // jmp *0(%rip), followed by the 8-byte address; padded.
 constexpr uint64_t kStubBytes = 16;
 constexpr uint64_t kSlotBytes = 8;
-
-uint64_t AlignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) & ~(alignment - 1); }
 
 Region RegionOf(const ObjectFile::Section& section) {
   if ((section.flags & SHF_ALLOC) == 0 || section.name == ".eh_frame") return kNotLoaded;
@@ -95,14 +94,14 @@ class ObjectLinker {
     offsets_.assign(file_.sections.size(), 0);
     uint64_t end = 0;
     for (uint8_t region = 0; region < kRegions; ++region) {
-      end = region_begin_[region] = AlignUp(end, page);
+      end = region_begin_[region] = hal::RoundUp(end, page);
       for (size_t i = 0; i < file_.sections.size(); ++i) {
         const ObjectFile::Section& section = file_.sections[i];
         if (RegionOf(section) != region) continue;
         if ((section.alignment & (section.alignment - 1)) != 0 || section.alignment > page) {
           return Damaged(absl::StrCat("alignment of section '", section.name, "'"));
         }
-        end = offsets_[i] = AlignUp(end, section.alignment);
+        end = offsets_[i] = hal::RoundUp(end, section.alignment);
         if (section.size >= kMostBytes - end) return Damaged("sections larger than 2 GiB");
         end += section.size;
       }
@@ -110,7 +109,7 @@ class ObjectLinker {
       if (region == kConstants) end = PlaceIndirect(end, kSlotBytes, &Indirect::slot);
       if (end >= kMostBytes - page) return Damaged("sections larger than 2 GiB");
     }
-    size_ = AlignUp(end, page);
+    size_ = hal::RoundUp(end, page);
     return absl::OkStatus();
   }
 
@@ -181,7 +180,7 @@ class ObjectLinker {
   };
 
   uint64_t PlaceIndirect(uint64_t end, uint64_t bytes, uint64_t Indirect::*offset) {
-    end = AlignUp(end, bytes);
+    end = hal::RoundUp(end, bytes);
     for (auto& [symbol, indirect] : indirect_) {
       indirect.*offset = end;
       end += bytes;

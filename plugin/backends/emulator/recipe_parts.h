@@ -9,6 +9,7 @@
 #include "plugin/backends/common/program_table.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "plugin/backends/emulator/recipe_profile.h"
+#include "plugin/hal/round_up.h"
 
 namespace hpu::emulator {
 
@@ -16,9 +17,7 @@ namespace hpu::emulator {
 inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
 // Buffers of the workspace start at multiples of this, each in a multiple of it of its own.
 inline constexpr uint64_t kWorkspaceAlignment = 64;
-constexpr uint64_t AlignUp(uint64_t bytes) {
-  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-}
+constexpr uint64_t AlignUp(uint64_t bytes) { return hal::RoundUp(bytes, kWorkspaceAlignment); }
 
 // Where one pointer of the compiled function's buffer table comes from.
 struct BufferSlot {
