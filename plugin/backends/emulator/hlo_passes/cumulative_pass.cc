@@ -62,17 +62,28 @@ float NeutralOf(Function function) {
   return function == Function::kAdd ? 0.0f : 1.0f;
 }
 
+bool BeginsNeutral(HloInstruction* reduction, Function function) {
+  HloInstruction* const initial = reduction->mutable_operand(1);
+  if (initial->shape().element_type() != xla::S32) return ScalarOf(initial) == NeutralOf(function);
+  const HloInstruction* source = SourceOf(initial);
+  return source->opcode() == HloOpcode::kConstant && source->shape().rank() == 0 &&
+         static_cast<float>(source->literal().GetFirstElement<int32_t>()) == NeutralOf(function);
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
-  if (!reduction->shape().IsArray() || !IsFloatArray(reduction->operand(0)->shape()) ||
-      reduction->shape().element_type() != xla::F32 || reduction->operand(0)->shape().element_type() != xla::F32 ||
-      reduction->operand_count() != 2) {
+  if (!reduction->shape().IsArray() || reduction->operand_count() != 2) return nullptr;
+  const xla::Shape& shape = reduction->operand(0)->shape();
+  const xla::PrimitiveType type = shape.element_type();
+  if ((type != xla::F32 && type != xla::S32) || reduction->shape().element_type() != type || !shape.is_static() ||
+      xla::ShapeUtil::IsZeroElementArray(shape)) {
     return nullptr;
   }
   const std::optional<Function> function = FunctionOf(reduction->to_apply());
-  if (!function.has_value() || ScalarOf(reduction->mutable_operand(1)) != NeutralOf(*function)) return nullptr;
-  std::optional<Cumulative> kernel = Describe(reduction->window(), reduction->operand(0)->shape());
+  if (!function.has_value() || !BeginsNeutral(reduction, *function)) return nullptr;
+  std::optional<Cumulative> kernel = Describe(reduction->window(), shape);
   if (!kernel.has_value()) return nullptr;
   kernel->function = *function;
+  kernel->integers = type == xla::S32;
   return calls->Add(kernel->Spec(), {reduction->mutable_operand(0)}, reduction->shape());
 }
 

@@ -1,6 +1,7 @@
 #include "plugin/backends/emulator/kernels/cumulative.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -13,27 +14,34 @@ namespace {
 
 using Function = Cumulative::Function;
 
-constexpr char kName[] = "cumulative.2";
+constexpr char kName[] = "cumulative.3";
 // With fewer elements side by side, those of several outer indices are brought together, if each takes long: so many
 // elements of so many at a time, which stay in the first-level cache.
 constexpr int64_t kLeastInner = 16;
 constexpr int64_t kGathered = 64;
 
 // Some columns of one outer index, from the first element to be added on.
+template <typename T>
 struct Work {
-  const float* from;
-  float* to;
+  const T* from;
+  T* to;
   int64_t stride;  // from element to element; negative in reverse
   int64_t size;
   int64_t columns;
 };
 
 struct Add {
-  static HPU_INLINE float Of(float a, float b) { return a + b; }
+  template <typename T>
+  static HPU_INLINE T Of(T a, T b) {
+    return a + b;
+  }
 };
 
 struct Multiply {
-  static HPU_INLINE float Of(float a, float b) { return a * b; }
+  template <typename T>
+  static HPU_INLINE T Of(T a, T b) {
+    return a * b;
+  }
 };
 
 // log(e^a + e^b).
@@ -46,14 +54,14 @@ struct LogAddExp {
   }
 };
 
-template <typename F>
-HPU_INLINE void Accumulate(const Work& work) {
-  const float* from = work.from;
-  float* to = work.to;
+template <typename T, typename F>
+HPU_INLINE void Accumulate(const Work<T>& work) {
+  const T* from = work.from;
+  T* to = work.to;
   for (int64_t c = 0; c < work.columns; ++c) to[c] = from[c];
   for (int64_t i = 1; i < work.size; ++i) {
     from += work.stride;
-    const float* const before = to;
+    const T* const before = to;
     to += work.stride;
     HPU_SIMD
     for (int64_t c = 0; c < work.columns; ++c) to[c] = F::Of(before[c], from[c]);
@@ -93,30 +101,37 @@ HPU_INLINE void AccumulateSequences(const Sequences& work) {
   }
 }
 
-HPU_VECTORIZED(AddColumns, Work, Accumulate<Add>)
-HPU_VECTORIZED(MultiplyColumns, Work, Accumulate<Multiply>)
-HPU_VECTORIZED(LogAddExpColumns, Work, Accumulate<LogAddExp>)
+HPU_VECTORIZED(AddFloats, Work<float>, (Accumulate<float, Add>))
+HPU_VECTORIZED(MultiplyFloats, Work<float>, (Accumulate<float, Multiply>))
+HPU_VECTORIZED(LogAddExpFloats, Work<float>, (Accumulate<float, LogAddExp>))
+HPU_VECTORIZED(AddIntegers, Work<uint32_t>, (Accumulate<uint32_t, Add>))
+HPU_VECTORIZED(MultiplyIntegers, Work<uint32_t>, (Accumulate<uint32_t, Multiply>))
 HPU_VECTORIZED(LogAddExpFewSequences, Sequences, (AccumulateSequences<LogAddExp, 16>))
 HPU_VECTORIZED(LogAddExpSequences, Sequences, (AccumulateSequences<LogAddExp, kGathered>))
 
-constexpr void (*kOfColumns[])(const Work&) = {AddColumns, MultiplyColumns, LogAddExpColumns};
-constexpr float kNeutral[] = {0.0f, 1.0f, -std::numeric_limits<float>::infinity()};
+// By Function.
+template <typename T>
+struct OfColumns {
+  void (*run)(const Work<T>&);
+  T neutral;
+};
+constexpr OfColumns<float> kOfFloats[] = {
+    {AddFloats, 0.0f}, {MultiplyFloats, 1.0f}, {LogAddExpFloats, -std::numeric_limits<float>::infinity()}};
+constexpr OfColumns<uint32_t> kOfIntegers[] = {{AddIntegers, 0}, {MultiplyIntegers, 1}};
 
 class CumulativeKernel final : public Kernel {
  public:
   explicit CumulativeKernel(const Cumulative& parameters)
-      : parameters_(parameters),
-        of_columns_(kOfColumns[static_cast<int64_t>(parameters.function)]),
-        neutral_(kNeutral[static_cast<int64_t>(parameters.function)]),
-        results_(parameters.size + parameters.from_neutral) {}
+      : parameters_(parameters), results_(parameters.size + parameters.from_neutral) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    const auto* x = static_cast<const float*>(call.operands[0]);
-    auto* y = static_cast<float*>(call.results[0]);
-    if (parameters_.function == Function::kLogAddExp && parameters_.inner < kLeastInner) {
-      RunSequences(x, y, call.pool);
+    const auto function = static_cast<int64_t>(parameters_.function);
+    if (parameters_.integers) {
+      RunColumns(kOfIntegers[function], call);
+    } else if (parameters_.function == Function::kLogAddExp && parameters_.inner < kLeastInner) {
+      RunSequences(call);
     } else {
-      RunColumns(x, y, call.pool);
+      RunColumns(kOfFloats[function], call);
     }
     return absl::OkStatus();
   }
@@ -128,28 +143,33 @@ class CumulativeKernel final : public Kernel {
   int64_t FirstResult() const { return parameters_.from_neutral && !parameters_.reverse ? parameters_.inner : First(); }
   int64_t NeutralResult() const { return parameters_.reverse ? parameters_.size * parameters_.inner : 0; }
 
-  void RunColumns(const float* x, float* y, ComputePool& pool) const {
+  template <typename T>
+  void RunColumns(const OfColumns<T>& function, const KernelCall& call) const {
     // A piece of a row that stays in the first-level cache from element to element.
     const int64_t columns = std::min<int64_t>(parameters_.inner, 1024),
                   pieces = (parameters_.inner + columns - 1) / columns;
-    RunShards(pool, parameters_.outer * pieces, ShardSize(parameters_.size * columns * 8), [&](Shard shard) {
+    RunShards(call.pool, parameters_.outer * pieces, ShardSize(parameters_.size * columns * 8), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
         const int64_t begin = i % pieces * columns;
-        RunPiece(x, y, i / pieces, begin, std::min(columns, parameters_.inner - begin));
+        RunPiece(function, static_cast<const T*>(call.operands[0]), static_cast<T*>(call.results[0]), i / pieces, begin,
+                 std::min(columns, parameters_.inner - begin));
       }
     });
   }
 
-  void RunPiece(const float* x, float* y, int64_t outer, int64_t begin, int64_t columns) const {
+  template <typename T>
+  void RunPiece(const OfColumns<T>& function, const T* x, T* y, int64_t outer, int64_t begin, int64_t columns) const {
     x += outer * parameters_.size * parameters_.inner + begin;
     y += outer * results_ * parameters_.inner + begin;
-    if (parameters_.from_neutral) std::fill_n(y + NeutralResult(), columns, neutral_);
-    of_columns_({x + First(), y + FirstResult(), stride(), parameters_.size, columns});
+    if (parameters_.from_neutral) std::fill_n(y + NeutralResult(), columns, function.neutral);
+    function.run({x + First(), y + FirstResult(), stride(), parameters_.size, columns});
   }
 
-  void RunSequences(const float* x, float* y, ComputePool& pool) const {
+  void RunSequences(const KernelCall& call) const {
+    const auto* x = static_cast<const float*>(call.operands[0]);
+    auto* y = static_cast<float*>(call.results[0]);
     const int64_t total = parameters_.outer * parameters_.inner, at_once = total <= 16 ? 16 : kGathered;
-    RunShards(pool, (total + at_once - 1) / at_once, ShardSize(parameters_.size * at_once * 8), [&](Shard shard) {
+    RunShards(call.pool, (total + at_once - 1) / at_once, ShardSize(parameters_.size * at_once * 8), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
         RunSomeSequences(x, y, i * at_once, std::min(at_once, total - i * at_once));
       }
@@ -159,32 +179,32 @@ class CumulativeKernel final : public Kernel {
   void RunSomeSequences(const float* x, float* y, int64_t first, int64_t count) const {
     const float* from[kGathered];
     float* to[kGathered];
+    const float neutral = kOfFloats[static_cast<int64_t>(Function::kLogAddExp)].neutral;
     for (int64_t s = 0; s < count; ++s) {
       const int64_t outer = (first + s) / parameters_.inner, column = (first + s) % parameters_.inner;
       from[s] = x + outer * parameters_.size * parameters_.inner + column + First();
       float* const results = y + outer * results_ * parameters_.inner + column;
       to[s] = results + FirstResult();
-      if (parameters_.from_neutral) results[NeutralResult()] = neutral_;
+      if (parameters_.from_neutral) results[NeutralResult()] = neutral;
     }
     const Sequences sequences{from, to, count, stride(), parameters_.size};
     count <= 16 ? LogAddExpFewSequences(sequences) : LogAddExpSequences(sequences);
   }
 
   const Cumulative parameters_;
-  void (*const of_columns_)(const Work&);
-  const float neutral_;
   const int64_t results_;
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 6 || parameters[0] < 0 || parameters[0] >= Cumulative::kFunctions ||
-      parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
-      *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
+  if (parameters.size() != 7 || parameters[0] < 0 || parameters[0] >= Cumulative::kFunctions ||
+      std::any_of(parameters.begin() + 1, parameters.begin() + 4, [](int64_t value) { return value >> 1 != 0; }) ||
+      *std::min_element(parameters.begin() + 4, parameters.end()) <= 0 ||
+      (parameters[1] != 0 && parameters[0] == static_cast<int64_t>(Function::kLogAddExp))) {
     return absl::InvalidArgumentError("not the parameters of a cumulative sum or product");
   }
   return std::make_unique<CumulativeKernel>(Cumulative{static_cast<Function>(parameters[0]), parameters[1] != 0,
-                                                       parameters[2] != 0, parameters[3], parameters[4],
-                                                       parameters[5]});
+                                                       parameters[2] != 0, parameters[3] != 0, parameters[4],
+                                                       parameters[5], parameters[6]});
 }
 
 const bool registered = RegisterKernel(kName, Make);
@@ -192,7 +212,7 @@ const bool registered = RegisterKernel(kName, Make);
 }  // namespace
 
 KernelSpec Cumulative::Spec() const {
-  return {kName, {static_cast<int64_t>(function), reverse, from_neutral, outer, size, inner}};
+  return {kName, {static_cast<int64_t>(function), integers, reverse, from_neutral, outer, size, inner}};
 }
 
 }  // namespace hpu::emulator
