@@ -2,6 +2,9 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_COMPILED_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_COMPILED_FUNCTION_H_
 
+#include <cstddef>
+#include <vector>
+
 #include "plugin/backends/emulator/kernels/kernel.h"
 #include "plugin/backends/emulator/recipe_parts.h"
 
@@ -11,7 +14,7 @@ namespace hpu::emulator {
 class CompiledFunction : public Kernel {
  public:
   // `entry` is the function of the parts' object, loaded; both outlive the kernel.
-  CompiledFunction(const FunctionParts& parts, void* entry) : parts_(parts), entry_(entry) {}
+  CompiledFunction(const FunctionParts& parts, void* entry);
 
   int results() const override { return static_cast<int>(parts_.table.results.size()); }
   absl::Status Run(const KernelCall& call) const override;
@@ -19,6 +22,7 @@ class CompiledFunction : public Kernel {
  private:
   const FunctionParts& parts_;
   void* const entry_;
+  std::vector<size_t> small_;  // operands that may be constants of less than a cache line
 };
 
 }  // namespace hpu::emulator
