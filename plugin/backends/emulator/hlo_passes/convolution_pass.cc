@@ -7,7 +7,6 @@
 
 #include "plugin/backends/emulator/hlo_passes/pointwise_convolutions.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
-#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/service/hlo_creation_utils.h"
@@ -201,6 +200,11 @@ xla::Shape ImageShape(const Convolution& c, xla::Shape shape) {
   return shape;
 }
 
+HloInstruction* Converted(HloInstruction* value, xla::PrimitiveType type) {
+  return value->parent()->AddInstruction(
+      HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
+}
+
 // XLA takes grouped ones apart into loops, which nobody wants to time.
 absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolution, KernelCalls* calls) {
   if (c.groups > 1) return true;
@@ -213,7 +217,10 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   const std::optional<Convolution> wanted = Describe(convolution);
   if (!wanted.has_value()) return nullptr;
   const bool pad = wanted->kind != Kind::kForward && !wanted->HasNamedPadding();
-  const Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
+  Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
+  // Without oneDNN, TensorFlow rounds sums of bfloat16 as it goes: in float32, then.
+  const bool widen = c.bfloat16 && !c.UsesOneDnn();
+  if (widen) c.bfloat16 = false;
   std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());
   if (c.kind == Kind::kInputGradient) {
     operands[1] = ReversedFilter(operands[1]);
@@ -226,13 +233,20 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   if (c.kind == Kind::kInputGradient) {
     HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
   }
-  if (!pad) return calls->Add(c.Spec(), operands, convolution->shape());
-  if (c.kind == Kind::kFilterGradient) {
-    HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], *wanted));
-    return calls->Add(c.Spec(), operands, convolution->shape());
+  xla::Shape shape = convolution->shape();
+  if (widen) {
+    shape.set_element_type(xla::F32);
+    for (HloInstruction*& operand : operands) operand = Converted(operand, xla::F32);
   }
-  HPU_ASSIGN_OR_RETURN(HloInstruction * gradient, calls->Add(c.Spec(), operands, ImageShape(c, convolution->shape())));
-  return WithoutPadding(gradient, *wanted);
+  if (pad && c.kind == Kind::kFilterGradient) {
+    HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], *wanted));
+  }
+  const bool cut = pad && c.kind == Kind::kInputGradient;
+  HPU_ASSIGN_OR_RETURN(HloInstruction * result, calls->Add(c.Spec(), operands, cut ? ImageShape(c, shape) : shape));
+  if (cut) {
+    HPU_ASSIGN_OR_RETURN(result, WithoutPadding(result, *wanted));
+  }
+  return widen ? Converted(result, xla::BF16) : result;
 }
 
 // The bias that `add` adds to the result of a convolution that nothing else uses; null if it is no such thing.
@@ -258,7 +272,7 @@ absl::StatusOr<HloInstruction*> KernelWithTail(HloInstruction* add, Tail tail, K
   if (!alone.has_value()) return nullptr;
   Convolution c = *alone;
   c.tail = tail;
-  if (!c.Check().ok() || !UsesOneDnn("FusedConv2D", c.bfloat16)) return nullptr;
+  if (!c.Check().ok() || !c.UsesOneDnn()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(*alone, *convolution, calls));
   if (!prefers) return nullptr;
   return calls->Add(c.Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());

@@ -93,16 +93,17 @@ void SetTail(tensorflow::NodeDef* node, Tail tail, tensorflow::DataType dtype) {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   HPU_ASSIGN_OR_RETURN(const Convolution c, Convolution::Parse(parameters));
   const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
+  if (c.bfloat16 && !c.UsesOneDnn()) return absl::UnimplementedError("TensorFlow adds up in bfloat16 here");
   tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
   if (c.kind != Kind::kForward) {
     // oneDNN's gradients fail with such padding, others are slow or wrong.
     if (!c.HasNamedPadding()) return absl::UnimplementedError("TensorFlow has no kernel for a gradient so padded");
     // Those that are not oneDNN's know no groups but those of depthwise convolutions.
-    if (c.groups > 1 && !c.depthwise() && !UsesOneDnn(OpName(c), c.bfloat16)) {
+    if (c.groups > 1 && !c.depthwise() && !c.UsesOneDnn()) {
       return absl::UnimplementedError("TensorFlow has no kernel for this gradient of a grouped convolution");
     }
   }
-  if (c.tail != Tail::kNone && !UsesOneDnn(OpName(c), c.bfloat16)) return absl::UnimplementedError("oneDNN is off");
+  if (c.tail != Tail::kNone && !c.UsesOneDnn()) return absl::UnimplementedError("oneDNN is off");
   SetTail(&node, c.tail, dtype);
   SetPadding(&node, c.dimensions);
   SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
@@ -145,6 +146,8 @@ bool Convolution::HasNamedPadding() const {
   return std::all_of(dimensions.begin(), dimensions.end(), IsValid) ||
          std::all_of(dimensions.begin(), dimensions.end(), IsSame);
 }
+
+bool Convolution::UsesOneDnn() const { return emulator::UsesOneDnn(OpName(*this), bfloat16); }
 
 KernelSpec Convolution::Spec() const {
   KernelSpec spec{kName,

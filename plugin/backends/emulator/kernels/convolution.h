@@ -43,6 +43,8 @@ struct Convolution {
   bool depthwise() const { return groups > 1 && groups == input_features; }
   // Whether the padding is TensorFlow's "SAME" or "VALID".
   bool HasNamedPadding() const;
+  // Whether TensorFlow computes it by oneDNN on this processor.
+  bool UsesOneDnn() const;
   // InvalidArgument unless all sizes are positive and fit together.
   absl::Status Check() const;
   KernelSpec Spec() const;
