@@ -12,10 +12,10 @@
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "plugin/cts/fixture.h"
 #include "plugin/hal/status_macros.h"
-#include "tensorflow/core/util/util.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
@@ -91,13 +91,13 @@ Outcome Tuned(Autotuner::Times times, const xla::XlaComputation& computation = P
 }
 
 TEST(AutotunerTest, TheQuickerOneIsTaken) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
   EXPECT_EQ(Tuned({/*xla=*/1, /*kernel=*/2}).kernels, 0);
   EXPECT_EQ(Tuned({/*xla=*/2, /*kernel=*/1}).kernels, 2);
 }
 
 TEST(AutotunerTest, ExchangedProductsAreMeasured) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
   const Outcome slower = Tuned({/*xla=*/1, /*kernel=*/2}, Exchanged());
   EXPECT_EQ(slower.kernels, 0);
   EXPECT_EQ(slower.measurements, 2) << "the product with its transposition, and alone";
@@ -137,7 +137,7 @@ TEST(AutotunerTest, WhatIsMeasuredIsReplaced) {
 }
 
 TEST(AutotunerTest, EachShapeIsMeasuredOnce) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
   EXPECT_EQ(Tuned({/*xla=*/1, /*kernel=*/2}).measurements, 2);
 }
 

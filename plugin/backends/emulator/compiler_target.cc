@@ -9,8 +9,8 @@
 #include "llvm/TargetParser/Host.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/flags/flags.h"
-#include "tensorflow/core/util/util.h"
 
 namespace hpu::emulator {
 namespace {
@@ -36,7 +36,7 @@ HostCpu DetectHostCpu() {
 // oneDNN's numbers are not those of TensorFlow's other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";
-  return absl::StrCat(KernelNames(), !IsTargetGeneric() && tensorflow::IsMKLEnabled() ? " by oneDNN" : "",
+  return absl::StrCat(KernelNames(), !IsTargetGeneric() && IsOneDnnOn() ? " by oneDNN" : "",
                       flags::Autotune() ? " by measurement" : "");
 }
 

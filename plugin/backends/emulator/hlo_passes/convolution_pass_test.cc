@@ -7,8 +7,8 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
-#include "tensorflow/core/util/util.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
@@ -187,7 +187,7 @@ xla::XlaComputation WithBias(const Convolution& c, bool relu, bool bias_first) {
 }
 
 TEST(ConvolutionPass, AddsBiasesInTheKernel) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel with a bias";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel with a bias";
   int with_bias = 0;
   for (int seed = 0; seed < 60; seed += 3) {  // forward ones
     Convolution c = RandomCase(seed);

@@ -5,8 +5,8 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/matmul.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
-#include "tensorflow/core/util/util.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
@@ -38,7 +38,7 @@ xla::XlaComputation Product(const Case& c, xla::PrimitiveType type) {
 size_t KernelsOfProduct(const Case& c, xla::PrimitiveType type) { return KernelsOf(Product(c, type)).size(); }
 
 TEST(MatMulPass, RandomProducts) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
   for (uint32_t seed = 0; seed < 40; ++seed) {
     Dice dice(seed);
     const xla::PrimitiveType type = dice.Roll(0, 1) == 0 ? xla::F32 : xla::BF16;
@@ -80,7 +80,7 @@ xla::XlaComputation TransposedProduct(const std::vector<int64_t>& order) {
 }
 
 TEST(MatMulPass, TakesTransposesThatExchangeTheOperands) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
   const std::vector<KernelSpec> exchanged = KernelsOf(TransposedProduct({2, 0, 1}));
   ASSERT_EQ(exchanged.size(), 1);
   EXPECT_TRUE(exchanged[0] == (MatMul{false, true, false, 96, 128, 128}).Spec());

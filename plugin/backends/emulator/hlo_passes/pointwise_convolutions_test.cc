@@ -8,8 +8,8 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/matmul.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
-#include "tensorflow/core/util/util.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
@@ -95,7 +95,7 @@ int Convolutions(const xla::XlaComputation& computation) {
 }
 
 TEST(PointwiseConvolutions, AreOneKernelForProducts) {
-  if (!tensorflow::IsMKLEnabled()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
   const Layer layer;
   const int64_t pixels = layer.batch * layer.size * layer.size;
   const MatMul products[] = {{false, false, false, pixels, layer.in, layer.out},

@@ -6,12 +6,12 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/op_device.h"
 #include "tensorflow/core/framework/allocation_description.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/public/version.h"
-#include "tensorflow/core/util/util.h"
 #include "tsl/platform/errors.h"
 
 namespace hpu::emulator {
@@ -142,7 +142,7 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
 }
 
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype) {
-  if (tensorflow::IsMKLEnabled()) {
+  if (IsOneDnnOn()) {
     // What TensorFlow's own graph pass names them.
     for (const char* prefix : {"_MklNative", "_Mkl"}) {
       tensorflow::NodeDef node = PlainNode(absl::StrCat(prefix, op), dtype);

@@ -6,13 +6,16 @@
 
 namespace hpu::emulator {
 
+// The AVX-512 that the target below names.
+inline bool HasAvx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
 template <typename Function>
 Function BestOf(Function baseline, Function avx2, Function avx512) {
   if (IsTargetGeneric()) return baseline;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return avx512;
-  }
+  if (HasAvx512()) return avx512;
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? avx2 : baseline;
 }
 
