@@ -1,4 +1,4 @@
-"""Ops with lowerings of our own in place of TensorFlow's by way of MLIR: their numbers are the CPU's."""
+"""Ops with lowerings of our own in place of TensorFlow's: their numbers are the CPU's."""
 
 from __future__ import annotations
 
@@ -78,3 +78,57 @@ def test_einsum() -> None:
         return {equation: tf.einsum(equation, *(scale * one for one in operands[equation])) for equation in EQUATIONS}
 
     assert_same_graph(all_of_them, np.array(1.0, np.float32))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_targets_among_the_largest(dtype: Any) -> None:
+    predictions = values(9, 40)
+    predictions[1:5, 7] = [np.nan, np.inf, -np.inf, predictions[4].max()]
+    predictions[5] = predictions[5, 0]
+    targets = np.array([3, 2, 2, 7, 7, 9, -1, 40, 0], dtype)
+
+    def among(predictions: tf.Tensor, targets: tf.Tensor) -> Any:
+        return [tf.math.in_top_k(targets, predictions, k) for k in (-1, 0, 1, 5, 39, 40, 41)]
+
+    assert_same_graph(among, predictions, targets, gradients=False)
+    assert_same_graph(among, values(3, 8), np.array([0, 1, 7], dtype), gradients=False)
+    assert_same_graph(among, values(0, 8), np.zeros([0], dtype), gradients=False)
+
+
+def test_targets_that_do_not_fit_the_predictions() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec(None, tf.int32)])
+    def among(predictions: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
+        return tf.math.in_top_k(targets, predictions, 2)
+
+    with tf.device("/device:HPU:0"), pytest.raises(tf.errors.InvalidArgumentError):
+        among(tf.zeros([3, 4]), tf.zeros([2], tf.int32))
+
+
+SHIFTS = {
+    "one axis": (3, 1),
+    "backwards": (-3, -1),
+    "around": (45, 0),
+    "nothing": (40, 1),
+    "two axes": ([1, -2], [0, 1]),
+}
+
+
+@pytest.mark.parametrize("shape", [(30, 40), (1, 40), (5, 0), (64, 40, 3)])
+def test_rolls(shape: tuple[int, ...]) -> None:
+    def rolls(x: tf.Tensor, by: tf.Tensor) -> Any:
+        known = {name: tf.roll(x * 2, *shift) for name, shift in SHIFTS.items()}
+        return known, tf.roll(x, by, [1, 0]), tf.roll(x, by[0], 1)
+
+    for by in ([2, 3], [-50, 0], [81, -1]):
+        assert_same_graph(rolls, values(*shape), np.array(by, np.int32))
+
+
+def test_rolls_of_whole_numbers() -> None:
+    x = np.arange(3000, dtype=np.int64).reshape(30, 100)
+    assert_same_graph(lambda x: tf.roll(x, [7, -7], [1, 0]), x, gradients=False)
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_rolls_along_no_axis(axis: int) -> None:
+    with tf.device("/device:HPU:0"), pytest.raises(tf.errors.InvalidArgumentError):
+        tf.function(lambda x: tf.roll(x, 1, axis))(tf.zeros([3, 4]))

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/slicing.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
@@ -33,6 +37,49 @@ TEST(ConcatenationPass, RandomShapes) {
     ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 1, 0);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
   }
+}
+
+// Of one array, rolled along a dimension: two slices of it in the other order.
+xla::XlaComputation Rolled(const std::vector<int64_t>& dims, int64_t dimension, int64_t shift, bool computed) {
+  xla::XlaBuilder builder("roll");
+  xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
+  if (computed) x = x * x;
+  const auto slice = [&](int64_t begin, int64_t end) { return xla::SliceInDim(x, begin, end, 1, dimension); };
+  xla::Tuple(&builder, {xla::ConcatInDim(&builder, {slice(shift, dims[dimension]), slice(0, shift)}, dimension)});
+  return builder.Build().value();
+}
+
+TEST(ConcatenationPass, TakesSlicesOutOfTheirSources) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Dice dice(seed);
+    const std::vector<int64_t> dims = {dice.Roll(9, 40), dice.Roll(9, 40), dice.Roll(16, 40)};
+    const int64_t dimension = dice.Roll(0, 2);
+    const auto computation = Rolled(dims, dimension, dice.Roll(1, dims[dimension] - 1), dice.Roll(0, 1) == 0);
+    SCOPED_TRACE(seed);
+    const std::vector<KernelSpec> kernels = KernelsOf(computation);
+    ASSERT_EQ(kernels.size(), 1);
+    EXPECT_EQ(kernels[0].parameters[1], kernels[0].parameters[4]) << "rows of the same array";
+    EXPECT_NE(kernels[0].parameters[2], 0);
+    ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 1, 0);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
+  }
+}
+
+TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
+  xla::XlaBuilder builder("slices");
+  const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 4096}), "x");
+  const xla::XlaOp squares = x * x;
+  const xla::XlaOp sum = xla::Reduce(squares, xla::ConstantR0(&builder, 0.0f),
+                                     xla::CreateScalarAddComputation(xla::F32, &builder), {0, 1});
+  const auto slice = [&](int64_t begin) { return xla::SliceInDim(squares, begin, begin + 32, 1, 1); };
+  xla::Tuple(&builder, {xla::ConcatInDim(&builder, {slice(64), slice(7)}, 1), sum});
+  const xla::XlaComputation computation = builder.Build().value();
+  const std::vector<KernelSpec> kernels = KernelsOf(computation);
+  const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                   [](const KernelSpec& kernel) { return kernel.name.find("concatenation") == 0; });
+  ASSERT_NE(kernel, kernels.end());
+  EXPECT_EQ(kernel->parameters, (std::vector<int64_t>{64, 128, 0, 128, 128, 0, 128}));
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels.size(), 1e-5);
 }
 
 TEST(ConcatenationPass, LeavesTheRest) {

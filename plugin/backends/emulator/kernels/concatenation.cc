@@ -1,9 +1,7 @@
 #include "plugin/backends/emulator/kernels/concatenation.h"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "plugin/backends/emulator/kernels/parallel.h"
@@ -11,22 +9,23 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "concatenation.1";
+constexpr char kName[] = "concatenation.2";
 
 class ConcatenationKernel final : public Kernel {
  public:
-  ConcatenationKernel(int64_t outer, std::vector<int64_t> row_bytes)
-      : outer_(outer),
-        row_bytes_(std::move(row_bytes)),
-        all_bytes_(std::accumulate(row_bytes_.begin(), row_bytes_.end(), int64_t{0})) {}
+  explicit ConcatenationKernel(Concatenation concatenation) : concatenation_(std::move(concatenation)) {
+    for (const Concatenation::Piece& piece : concatenation_.pieces) row_bytes_ += piece.bytes;
+  }
 
   absl::Status Run(const KernelCall& call) const override {
-    RunShards(call.pool, outer_, ShardSize(2 * all_bytes_), [&](Shard shard) {
-      auto* to = static_cast<char*>(call.results[0]) + shard.begin * all_bytes_;
+    RunShards(call.pool, concatenation_.outer, ShardSize(2 * row_bytes_), [&](Shard shard) {
+      auto* to = static_cast<char*>(call.results[0]) + shard.begin * row_bytes_;
       for (int64_t row = shard.begin; row < shard.end; ++row) {
-        for (size_t i = 0; i < row_bytes_.size(); ++i) {
-          std::memcpy(to, static_cast<const char*>(call.operands[i]) + row * row_bytes_[i], row_bytes_[i]);
-          to += row_bytes_[i];
+        for (size_t i = 0; i < concatenation_.pieces.size(); ++i) {
+          const Concatenation::Piece& piece = concatenation_.pieces[i];
+          const auto* from = static_cast<const char*>(call.operands[i]) + row * piece.row_bytes + piece.offset;
+          std::memcpy(to, from, piece.bytes);
+          to += piece.bytes;
         }
       }
     });
@@ -34,17 +33,20 @@ class ConcatenationKernel final : public Kernel {
   }
 
  private:
-  const int64_t outer_;
-  const std::vector<int64_t> row_bytes_;
-  const int64_t all_bytes_;
+  Concatenation concatenation_;
+  int64_t row_bytes_ = 0;
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() < 2 || *std::min_element(parameters.begin(), parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("not the parameters of a concatenation");
+  const auto refuse = [] { return absl::InvalidArgumentError("not the parameters of a concatenation"); };
+  if (parameters.size() < 4 || parameters.size() % 3 != 1 || parameters[0] <= 0) return refuse();
+  Concatenation concatenation{parameters[0], {}};
+  for (size_t i = 1; i < parameters.size(); i += 3) {
+    const Concatenation::Piece piece{parameters[i], parameters[i + 1], parameters[i + 2]};
+    if (piece.bytes <= 0 || piece.offset < 0 || piece.offset > piece.row_bytes - piece.bytes) return refuse();
+    concatenation.pieces.push_back(piece);
   }
-  return std::make_unique<ConcatenationKernel>(parameters[0],
-                                               std::vector<int64_t>(parameters.begin() + 1, parameters.end()));
+  return std::make_unique<ConcatenationKernel>(std::move(concatenation));
 }
 
 const bool registered = RegisterKernel(kName, Make);
@@ -53,7 +55,9 @@ const bool registered = RegisterKernel(kName, Make);
 
 KernelSpec Concatenation::Spec() const {
   KernelSpec spec{kName, {outer}};
-  spec.parameters.insert(spec.parameters.end(), row_bytes.begin(), row_bytes.end());
+  for (const Piece& piece : pieces) {
+    spec.parameters.insert(spec.parameters.end(), {piece.row_bytes, piece.offset, piece.bytes});
+  }
   return spec;
 }
 

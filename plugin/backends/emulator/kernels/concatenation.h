@@ -9,10 +9,16 @@
 
 namespace hpu::emulator {
 
-// Operands: arrays of `outer` rows, of so many bytes each. Result: rows of all of theirs, side by side.
+// Operands: arrays of `outer` rows, of which a piece is taken. Result: rows of all pieces, side by side.
 struct Concatenation {
+  struct Piece {
+    int64_t row_bytes;  // from one row of the operand to the next
+    int64_t offset;     // in a row, in bytes
+    int64_t bytes;
+  };
+
   int64_t outer = 1;
-  std::vector<int64_t> row_bytes;
+  std::vector<Piece> pieces;  // one for each operand
 
   KernelSpec Spec() const;
 };

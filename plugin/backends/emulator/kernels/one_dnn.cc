@@ -1,15 +1,18 @@
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 
-#include <cstdlib>
-
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "tensorflow/core/util/util.h"
+#include "tsl/util/env_var.h"
 
 namespace hpu::emulator {
 
 bool IsOneDnnOn() {
-  static const bool on = tensorflow::IsMKLEnabled() || (std::getenv("TF_ENABLE_ONEDNN_OPTS") == nullptr && HasAvx512());
+  static const bool on = [] {
+    bool wanted = true;  // unless the variable says no; TensorFlow warns of what says neither
+    tsl::ReadBoolFromEnvVar("TF_ENABLE_ONEDNN_OPTS", true, &wanted).IgnoreError();
+    return tensorflow::IsMKLEnabled() || (wanted && HasAvx512());
+  }();
   return on;
 }
 

@@ -77,9 +77,11 @@ HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
 // A NaN makes it unsorted.
 template <typename T>
 bool IsSorted(const T* bounds, int64_t size) {
-  bool sorted = bounds[0] == bounds[0];
-  for (int64_t i = 1; i < size; ++i) sorted &= bounds[i - 1] <= bounds[i];
-  return sorted;
+  if (bounds[0] != bounds[0]) return false;
+  for (int64_t i = 1; i < size; ++i) {
+    if (!(bounds[i - 1] <= bounds[i])) return false;
+  }
+  return true;
 }
 
 class SortedSearchKernel final : public Kernel {

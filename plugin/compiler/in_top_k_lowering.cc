@@ -1,0 +1,86 @@
+// Lowering of InTopKV2 in place of TensorFlow's, which takes a target beyond the classes for a prediction of 0 and
+// looks at no prediction but the target's for infinities and NaN: TensorFlow's kernels say no to either.
+#include <algorithm>
+#include <cstdint>
+
+#include "plugin/compiler/compilation_device.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/slicing.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+using xla::XlaOp;
+
+// Of each row, how many elements are not above each of its bounds. [rows, classes], [rows, bounds] -> int64 [rows,
+// bounds]
+XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int64_t> dims) {
+  xla::XlaBuilder* const builder = rows.builder();
+  // As tf.searchsorted counts, for which the emulator has a kernel.
+  const int64_t all[] = {dims[0], dims[1], classes};
+  const XlaOp up_to = xla::Ge(xla::BroadcastInDim(bounds, all, {0, 1}), xla::BroadcastInDim(rows, all, {0, 2}));
+  const XlaOp counts = xla::Reduce(xla::ConvertElementType(up_to, xla::S32), xla::Zero(builder, xla::S32),
+                                   xla::CreateScalarAddComputation(xla::S32, builder), {2});
+  return xla::ConvertElementType(counts, xla::S64);
+}
+
+// [rows, classes], whole [rows] -> [rows]
+XlaOp ElementOfEach(XlaOp rows, XlaOp index, int64_t count, int64_t classes) {
+  const XlaOp row = xla::Iota(rows.builder(), xla::S64, count);
+  const XlaOp place = row * xla::ScalarLike(row, classes) + xla::ConvertElementType(index, xla::S64);
+  xla::GatherDimensionNumbers dimensions;
+  dimensions.add_collapsed_slice_dims(0);
+  dimensions.add_start_index_map(0);
+  dimensions.set_index_vector_dim(1);
+  return xla::Gather(xla::Reshape(rows, {count * classes}), place, dimensions, {1});
+}
+
+class InTopKLowering : public tensorflow::XlaOpKernel {
+ public:
+  using XlaOpKernel::XlaOpKernel;
+
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> predictions = context->InputXlaShape(0), targets = context->InputXlaShape(1);
+    OP_REQUIRES_OK(context, predictions.status());
+    OP_REQUIRES_OK(context, targets.status());
+    OP_REQUIRES(
+        context,
+        predictions->rank() == 2 && targets->rank() == 1 && predictions->dimensions(0) == targets->dimensions(0),
+        absl::InvalidArgumentError("in_top_k needs predictions of two dimensions and a target for each row, not " +
+                                   predictions->ToString() + " and " + targets->ToString()));
+    int64_t k = 0;
+    OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(2, &k));
+    const int64_t count = predictions->dimensions(0), classes = predictions->dimensions(1);
+    const XlaOp rows = context->Input(0), target = context->Input(1);
+    if (count == 0 || classes == 0) {
+      context->SetOutput(0, xla::Broadcast(xla::ConstantR0(rows.builder(), false), {count}));
+      return;
+    }
+    const XlaOp first = xla::ScalarLike(target, 0), last = xla::ScalarLike(target, classes - 1);
+    const XlaOp known = xla::And(xla::Ge(target, first), xla::Le(target, last));
+    const XlaOp value = xla::Reshape(ElementOfEach(rows, xla::Clamp(first, target, last), count, classes), {count, 1});
+    const auto bound = [&](const xla::XlaOp& number) { return xla::Broadcast(number, {count, 1}); };
+    // No NaN is up to anything, no infinity up to the largest number, and nothing finite up to the least infinity.
+    const XlaOp bounds = xla::ConcatInDim(
+        rows.builder(),
+        {value, bound(xla::MaxFiniteValue(rows.builder(), xla::F32)), bound(-xla::MaxValue(rows.builder(), xla::F32))},
+        1);
+    const XlaOp counts = CountUpTo(rows, bounds, classes, {count, 3});
+    const auto of = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(counts, i, i + 1, 1, 1), {count}); };
+    const auto number = [&](int64_t n) { return xla::ScalarLike(counts, n); };
+    const XlaOp among = xla::Gt(of(0), number(classes - std::clamp<int64_t>(k, 0, classes + 1)));
+    const XlaOp finite = xla::And(xla::Eq(of(1), number(classes)), xla::Eq(of(2), number(0)));
+    context->SetOutput(0, xla::And(known, xla::And(finite, among)));
+  }
+};
+
+// TensorFlow lowers it for constant numbers alone; all registrations of an op have to agree.
+REGISTER_XLA_OP(Name("InTopKV2").Device(kCompilationDevice).CompileTimeConstantInput("k"), InTopKLowering)
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,68 @@
+// Lowering of Roll in place of TensorFlow's, which writes everything twice and cuts the result out of that: by so many
+// elements as is known at compile time, it is two slices in the other order.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/compiler/compilation_device.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/slicing.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+using xla::XlaOp;
+
+XlaOp RollByKnown(XlaOp value, int64_t shift, int64_t axis, int64_t size) {
+  const int64_t begin = (size - shift % size) % size;
+  if (begin == 0) return value;
+  return xla::ConcatInDim(
+      value.builder(), {xla::SliceInDim(value, begin, size, 1, axis), xla::SliceInDim(value, 0, begin, 1, axis)}, axis);
+}
+
+// `shift`: a scalar.
+XlaOp RollBy(XlaOp value, XlaOp shift, int64_t axis, const xla::Shape& shape) {
+  const XlaOp size = xla::ScalarLike(shift, shape.dimensions(axis));
+  const XlaOp begin = xla::Rem(size - xla::Rem(shift, size), size);
+  std::vector<XlaOp> begins(shape.rank(), xla::ScalarLike(shift, 0));
+  begins[axis] = begin;
+  return xla::DynamicSlice(xla::ConcatInDim(value.builder(), {value, value}, axis), begins, shape.dimensions());
+}
+
+class RollLowering : public tensorflow::XlaOpKernel {
+ public:
+  using XlaOpKernel::XlaOpKernel;
+
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), shift_shape = context->InputXlaShape(1);
+    OP_REQUIRES_OK(context, shape.status());
+    OP_REQUIRES_OK(context, shift_shape.status());
+    std::vector<int64_t> axes, shifts;
+    OP_REQUIRES_OK(context, context->ConstantInputReshapedToIntVector(2, &axes));
+    const auto count = static_cast<int64_t>(axes.size());
+    OP_REQUIRES(context, xla::ShapeUtil::ElementsIn(*shift_shape) == count,
+                absl::InvalidArgumentError("roll needs a shift for each axis"));
+    const bool known = context->ConstantInputReshapedToIntVector(1, &shifts).ok();
+    const XlaOp shift = xla::Reshape(context->Input(1), {count});
+    XlaOp value = context->Input(0);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t axis = axes[i] < 0 ? axes[i] + shape->rank() : axes[i];
+      OP_REQUIRES(
+          context, 0 <= axis && axis < shape->rank(),
+          absl::InvalidArgumentError("roll along axis " + std::to_string(axes[i]) + " of " + shape->ToString()));
+      if (shape->dimensions(axis) == 0) continue;
+      value = known ? RollByKnown(value, shifts[i], axis, shape->dimensions(axis))
+                    : RollBy(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, *shape);
+    }
+    context->SetOutput(0, value);
+  }
+};
+
+REGISTER_XLA_OP(Name("Roll").Device(kCompilationDevice).CompileTimeConstantInput("axis"), RollLowering)
+
+}  // namespace
+}  // namespace hpu
