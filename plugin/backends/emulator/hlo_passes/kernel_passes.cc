@@ -2,6 +2,7 @@
 
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
+#include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
@@ -41,6 +42,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseMatMulKernels(module, &calls));
   }
+  HPU_RETURN_IF_ERROR(UseBatchedProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseElementaryFunctionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "plugin/backends/emulator/kernels/parallel.h"
+#include "plugin/backends/emulator/kernels/transpose_tile.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 
 namespace hpu::emulator {
@@ -16,75 +17,10 @@ constexpr int64_t kTile = 64;
 constexpr int64_t kMostColumns = kTile;
 constexpr int64_t kMostRows = 4 * kTile;
 
-// A matrix: its rows lie `from_stride` elements apart, those of its transpose `to_stride`.
-template <typename T>
-struct Matrix {
-  const T* from;
-  T* to;
-  int64_t rows;
-  int64_t columns;
-  int64_t from_stride;
-  int64_t to_stride;
-};
-
-template <typename T, int size>
-using Vector __attribute__((vector_size(sizeof(T) * size))) = T;
-
-// Exchanges the blocks of `distance` elements beside the diagonal: for all powers of two, that transposes.
-template <typename T, int size, int distance>
-HPU_INLINE void Exchange(Vector<T, size>* rows) {
-  Vector<T, size> upper, lower;
-  for (int i = 0; i < size; ++i) {
-    upper[i] = static_cast<T>((i & distance) != 0 ? size + i - distance : i);
-    lower[i] = static_cast<T>((i & distance) != 0 ? size + i : i + distance);
-  }
-#pragma GCC unroll 16
-  for (int i = 0; i < size; ++i) {
-    if ((i & distance) != 0) continue;
-    const Vector<T, size> a = rows[i], b = rows[i + distance];
-    rows[i] = __builtin_shuffle(a, b, upper);
-    rows[i + distance] = __builtin_shuffle(a, b, lower);
-  }
-  if constexpr (distance > 1) Exchange<T, size, distance / 2>(rows);
-}
-
-// A square of vectors of 32 bytes.
-template <typename T, int size>
-HPU_INLINE void TransposeSquare(const Matrix<T>& matrix, int64_t row, int64_t column) {
-  Vector<T, size> rows[size];
-#pragma GCC unroll 16
-  for (int i = 0; i < size; ++i) {
-    std::memcpy(&rows[i], matrix.from + (row + i) * matrix.from_stride + column, sizeof(rows[i]));
-  }
-  Exchange<T, size, size / 2>(rows);
-#pragma GCC unroll 16
-  for (int i = 0; i < size; ++i) {
-    std::memcpy(matrix.to + (column + i) * matrix.to_stride + row, &rows[i], sizeof(rows[i]));
-  }
-}
-
-template <typename T>
-HPU_INLINE void TransposeRest(const Matrix<T>& matrix, int64_t row, int64_t rows, int64_t column, int64_t columns) {
-  for (int64_t c = column; c < columns; ++c) {
-    for (int64_t r = row; r < rows; ++r) matrix.to[c * matrix.to_stride + r] = matrix.from[r * matrix.from_stride + c];
-  }
-}
-
-template <typename T>
-HPU_INLINE void TransposeTile(const Matrix<T>& matrix) {
-  constexpr int kSize = 32 / sizeof(T);
-  const int64_t rows = matrix.rows / kSize * kSize, columns = matrix.columns / kSize * kSize;
-  for (int64_t r = 0; r < rows; r += kSize) {
-    for (int64_t c = 0; c < columns; c += kSize) TransposeSquare<T, kSize>(matrix, r, c);
-  }
-  TransposeRest(matrix, 0, rows, columns, matrix.columns);
-  TransposeRest(matrix, rows, matrix.rows, 0, matrix.columns);
-}
-
 // By way of memory that stays in the first-level cache: lines of the result that lie a power of two apart would throw
 // each other out of it before they are full.
 template <typename T>
-HPU_INLINE void Transpose(const Matrix<T>& matrix) {
+HPU_INLINE void Transpose(const TransposedMatrix<T>& matrix) {
   alignas(64) T made[kTile * kTile];
   for (int64_t c = 0; c < matrix.columns; c += kTile) {
     for (int64_t r = 0; r < matrix.rows; r += kTile) {
@@ -97,9 +33,9 @@ HPU_INLINE void Transpose(const Matrix<T>& matrix) {
   }
 }
 
-HPU_VECTORIZED(Transpose16, Matrix<uint16_t>, Transpose<uint16_t>)
-HPU_VECTORIZED(Transpose32, Matrix<uint32_t>, Transpose<uint32_t>)
-HPU_VECTORIZED(Transpose64, Matrix<uint64_t>, Transpose<uint64_t>)
+HPU_VECTORIZED(Transpose16, TransposedMatrix<uint16_t>, Transpose<uint16_t>)
+HPU_VECTORIZED(Transpose32, TransposedMatrix<uint32_t>, Transpose<uint32_t>)
+HPU_VECTORIZED(Transpose64, TransposedMatrix<uint64_t>, Transpose<uint64_t>)
 
 struct Dimension {
   int64_t size;
@@ -157,7 +93,7 @@ class TranspositionKernel final : public Kernel {
 
  private:
   template <typename T>
-  void Run(const KernelCall& call, void (*transpose)(const Matrix<T>&)) const {
+  void Run(const KernelCall& call, void (*transpose)(const TransposedMatrix<T>&)) const {
     const auto pieces_of = [](int64_t size, int64_t most) { return (size + most - 1) / most; };
     const int64_t row_pieces = pieces_of(rows_.size, kMostRows), column_pieces = pieces_of(columns_.size, kMostColumns);
     const int64_t piece_bytes = 2 * sizeof(T) * std::min(rows_.size, kMostRows) * std::min(columns_.size, kMostColumns);

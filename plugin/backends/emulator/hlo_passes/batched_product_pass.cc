@@ -1,0 +1,100 @@
+#include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "plugin/backends/emulator/kernels/batched_product.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+
+// Below, a call costs as much as it saves.
+constexpr int64_t kLeastProducts = 1 << 13;
+// With fewer, products are those of vectors, which XLA makes well.
+constexpr int64_t kLeastSide = 4;
+// A matrix of more no longer stays in the second-level cache, which Eigen takes care of.
+constexpr int64_t kMostElements = 1 << 17;
+
+// Dimensions of an array as if they were one.
+struct Dimension {
+  int64_t size = 1;
+  int64_t stride = 1;
+};
+
+std::vector<int64_t> StridesOf(const xla::Shape& shape) {
+  std::vector<int64_t> strides(shape.rank(), 1);
+  for (int64_t i = shape.rank() - 1; i > 0; --i) strides[i - 1] = strides[i] * shape.dimensions(i);
+  return strides;
+}
+
+// These dimensions in this order, if they lie one within the other.
+template <typename Dimensions>
+std::optional<Dimension> Joined(const xla::Shape& shape, const Dimensions& dimensions) {
+  const std::vector<int64_t> strides = StridesOf(shape);
+  Dimension joined;
+  for (const int64_t i : dimensions) {
+    const int64_t size = shape.dimensions(i);
+    if (size == 1) continue;
+    if (joined.size > 1 && joined.stride != size * strides[i]) return std::nullopt;
+    joined = {joined.size * size, strides[i]};
+  }
+  return joined;
+}
+
+template <typename Dimensions>
+std::vector<int64_t> OthersThan(int64_t rank, const Dimensions& contracted, const Dimensions& batch) {
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!absl::c_linear_search(contracted, i) && !absl::c_linear_search(batch, i)) others.push_back(i);
+  }
+  return others;
+}
+
+std::vector<BatchedProduct::Batch> BatchesOf(const HloInstruction* dot) {
+  const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
+  const xla::Shape& a = dot->operand(0)->shape();
+  const std::vector<int64_t> a_strides = StridesOf(a), b_strides = StridesOf(dot->operand(1)->shape());
+  std::vector<BatchedProduct::Batch> batches;
+  for (int i = 0; i < numbers.lhs_batch_dimensions_size(); ++i) {
+    const int64_t size = a.dimensions(numbers.lhs_batch_dimensions(i));
+    if (size == 1) continue;
+    batches.push_back({size, a_strides[numbers.lhs_batch_dimensions(i)], b_strides[numbers.rhs_batch_dimensions(i)]});
+  }
+  return batches;
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls) {
+  const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
+  const auto is_float = [](const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; };
+  if (!is_float(dot->shape()) || !is_float(a) || !is_float(b)) return nullptr;
+  const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
+  const auto &a_contracted = numbers.lhs_contracting_dimensions(), &b_contracted = numbers.rhs_contracting_dimensions();
+  const auto a_inner = Joined(a, a_contracted), b_inner = Joined(b, b_contracted);
+  const auto rows = Joined(a, OthersThan(a.rank(), a_contracted, numbers.lhs_batch_dimensions()));
+  const auto columns = Joined(b, OthersThan(b.rank(), b_contracted, numbers.rhs_batch_dimensions()));
+  if (!a_inner.has_value() || !b_inner.has_value() || !rows.has_value() || !columns.has_value()) return nullptr;
+  BatchedProduct kernel{rows->size,      a_inner->size,   columns->size,   rows->stride,
+                        a_inner->stride, b_inner->stride, columns->stride, BatchesOf(dot)};
+  const int64_t products = xla::ShapeUtil::ElementsIn(dot->shape()) * kernel.inner;
+  if (kernel.batches.empty() || kernel.rows < kLeastSide || kernel.columns < kLeastSide || products < kLeastProducts ||
+      kernel.rows * kernel.inner > kMostElements || kernel.columns * kernel.inner > kMostElements) {
+    return nullptr;
+  }
+  HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(*dot));
+  if (!prefers) return nullptr;
+  return calls->Add(kernel.Spec(), dot->operands(), dot->shape());
+}
+
+}  // namespace
+
+absl::Status UseBatchedProductKernels(xla::HloModule* module, KernelCalls* calls) {
+  return ReplaceAll(module, xla::HloOpcode::kDot, [calls](HloInstruction* dot) { return KernelOf(dot, calls); });
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,95 @@
+// Products of many small matrices, against HLO's evaluator and XLA.
+#include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu::emulator {
+namespace {
+
+// As einsum has it: a letter for each dimension of both operands. Those of the batch are in both and in `batch`, those
+// that are summed over in both alone.
+xla::XlaComputation Product(const std::string& a, const std::string& b, const std::string& batch,
+                            const std::map<char, int64_t>& sizes, xla::PrimitiveType type = xla::F32) {
+  xla::XlaBuilder builder("product");
+  const auto parameter = [&](int64_t number, const std::string& letters) {
+    std::vector<int64_t> dims;
+    for (const char letter : letters) dims.push_back(sizes.at(letter));
+    return xla::Parameter(&builder, number, xla::ShapeUtil::MakeShape(type, dims), letters);
+  };
+  xla::DotDimensionNumbers numbers;
+  for (const char letter : a) {
+    const size_t in_b = b.find(letter);
+    if (in_b == std::string::npos) continue;
+    const bool is_batch = batch.find(letter) != std::string::npos;
+    const auto place = static_cast<int64_t>(a.find(letter));
+    is_batch ? numbers.add_lhs_batch_dimensions(place) : numbers.add_lhs_contracting_dimensions(place);
+    is_batch ? numbers.add_rhs_batch_dimensions(in_b) : numbers.add_rhs_contracting_dimensions(in_b);
+  }
+  xla::Tuple(&builder, {xla::DotGeneral(parameter(0, a), parameter(1, b), numbers)});
+  return builder.Build().value();
+}
+
+size_t Count(const xla::XlaComputation& computation) { return CountKernels(computation, "batched_product.1"); }
+
+TEST(BatchedProductPass, RandomProducts) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    Dice dice(seed);
+    const auto shuffled = [&dice](std::string letters) {
+      for (size_t i = letters.size() - 1; i > 0; --i) std::swap(letters[i], letters[dice.Roll(0, i)]);
+      return letters;
+    };
+    const auto size = [&dice] { return dice.Roll(0, 3) == 0 ? dice.Roll(4, 9) : dice.Roll(10, 70); };
+    // Two dimensions of the batch, one of which may have one element; rows, columns and what is summed over.
+    std::map<char, int64_t> sizes = {
+        {'p', dice.Roll(8, 12)}, {'q', dice.Roll(1, 3)}, {'r', size()}, {'c', size()}, {'k', size()}};
+    const xla::XlaComputation computation = Product(shuffled("pqrk"), shuffled("pqck"), "pq", sizes);
+    SCOPED_TRACE(seed);
+    const bool enough = sizes['p'] * sizes['q'] * sizes['r'] * sizes['c'] * sizes['k'] >= 1 << 13;
+    ExpectSameAsEvaluator(computation, ArgumentsOf(computation), enough ? 1 : 0, 1e-5);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), enough ? 1 : 0, 1e-5);
+  }
+}
+
+TEST(BatchedProductPass, FewMatricesAreCutByRows) {
+  for (const int64_t rows : {4, 15, 16, 17, 130, 257}) {
+    const xla::XlaComputation computation = Product("brk", "bkc", "b", {{'b', 2}, {'r', rows}, {'k', 90}, {'c', 37}});
+    SCOPED_TRACE(rows);
+    ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 1, 1e-5);
+  }
+}
+
+TEST(BatchedProductPass, DimensionsThatLieTogetherAreOne) {
+  const std::map<char, int64_t> sizes = {{'b', 6}, {'r', 5}, {'s', 4}, {'k', 7}, {'l', 8}, {'c', 9}, {'d', 3}};
+  for (const auto& [a, b] : {std::pair{"brskl", "bcdkl"}, {"klbrs", "klbcd"}, {"rsbkl", "cdklb"}}) {
+    const xla::XlaComputation computation = Product(a, b, "b", sizes);
+    SCOPED_TRACE(a);
+    EXPECT_EQ(Count(computation), 1);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-5);
+  }
+}
+
+TEST(BatchedProductPass, LeavesTheRest) {
+  const auto count = [](const char* a, const char* b, const std::map<char, int64_t>& sizes,
+                        xla::PrimitiveType type = xla::F32) { return Count(Product(a, b, "b", sizes, type)); };
+  EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}), 1);
+  EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}, xla::BF16), 0) << "bfloat16";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 1}, {'r', 64}, {'k', 64}, {'c', 64}}), 0) << "one product";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 4}, {'r', 8}, {'k', 8}, {'c', 8}}), 0) << "a small one";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 64}, {'r', 1}, {'k', 64}, {'c', 64}}), 0) << "vectors";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 2}, {'r', 512}, {'k', 512}, {'c', 512}}), 0) << "large matrices";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 0}, {'c', 16}}), 0) << "no elements";
+  EXPECT_EQ(count("brsk", "bkc", {{'b', 16}, {'r', 16}, {'s', 16}, {'k', 16}, {'c', 16}}), 1);
+  EXPECT_EQ(count("rbsk", "bkc", {{'b', 16}, {'r', 16}, {'s', 16}, {'k', 16}, {'c', 16}}), 0) << "rows apart";
+  EXPECT_EQ(count("bkrl", "bklc", {{'b', 16}, {'r', 16}, {'k', 4}, {'l', 4}, {'c', 16}}), 0) << "sums over parts";
+}
+
+}  // namespace
+}  // namespace hpu::emulator

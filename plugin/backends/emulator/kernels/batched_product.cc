@@ -1,0 +1,190 @@
+#include "plugin/backends/emulator/kernels/batched_product.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plugin/backends/emulator/kernels/lanes.h"
+#include "plugin/backends/emulator/kernels/parallel.h"
+#include "plugin/backends/emulator/kernels/transpose_tile.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
+
+namespace hpu::emulator {
+namespace {
+
+constexpr char kName[] = "batched_product.1";
+// Rows of the result that are made at once: a register each.
+constexpr int kRows = 8;
+// Multiplications and additions that take a thread some 20 µs.
+constexpr int64_t kPieceProducts = 1 << 20;
+// Pieces that a kernel is cut into at least, if its matrices have enough rows.
+constexpr int64_t kLeastPieces = 16;
+
+// Some rows of one product.
+struct Work {
+  const BatchedProduct* product;
+  const float* a;
+  const float* b;
+  float* to;  // its first row
+  int64_t rows;
+  float* strips;  // for a copy of b, or null to read b itself: [inner, columns]
+};
+
+// Neighbouring columns of b, `stride` elements from one row of b to the next.
+struct Strip {
+  const float* b;
+  int64_t stride;
+  int64_t column;
+};
+
+template <int rows, int n>
+HPU_INLINE void MakeTile(const Work& work, const Strip& strip, int64_t row) {
+  const BatchedProduct& product = *work.product;
+  const float* a[rows];
+  Lanes<float, n> sums[rows] = {};
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) a[i] = work.a + (row + i) * product.a_row_stride;
+  for (int64_t k = 0; k < product.inner; ++k) {
+    const auto b = LoadLanes<n>(strip.b + k * strip.stride);
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) sums[i] += a[i][k * product.a_inner_stride] * b;
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; ++i) StoreLanes(sums[i], work.to + (row + i) * product.columns + strip.column);
+}
+
+template <int n>
+HPU_INLINE void MakeRows(const Work& work, const Strip& strip) {
+  int64_t row = 0;
+  for (; row + kRows <= work.rows; row += kRows) MakeTile<kRows, n>(work, strip, row);
+  for (; row + 4 <= work.rows; row += 4) MakeTile<4, n>(work, strip, row);
+  for (; row < work.rows; ++row) MakeTile<1, n>(work, strip, row);
+}
+
+// Copies n columns of b, so that they lie side by side and nothing else between them.
+template <int n>
+HPU_INLINE void CopyStrip(const Work& work, int64_t column, float* to) {
+  const BatchedProduct& product = *work.product;
+  const float* const from = work.b + column * product.b_column_stride;
+  if (product.b_column_stride == 1) {
+    for (int64_t k = 0; k < product.inner; ++k) {
+      std::memcpy(to + k * n, from + k * product.b_inner_stride, n * sizeof(float));
+    }
+  } else if (product.b_inner_stride == 1) {
+    TransposeTile<float>({from, to, n, product.inner, product.b_column_stride, n});
+  } else {
+    for (int64_t k = 0; k < product.inner; ++k) {
+      for (int i = 0; i < n; ++i) to[k * n + i] = from[k * product.b_inner_stride + i * product.b_column_stride];
+    }
+  }
+}
+
+// The columns from `column` on, as many as possible by n at once, the rest by fewer.
+template <int n>
+HPU_INLINE void MakeColumns(const Work& work, int64_t column) {
+  const BatchedProduct& product = *work.product;
+  for (; column + n <= product.columns; column += n) {
+    if (work.strips == nullptr) {
+      MakeRows<n>(work, {work.b + column, product.b_inner_stride, column});
+    } else {
+      CopyStrip<n>(work, column, work.strips);
+      MakeRows<n>(work, {work.strips, n, column});
+    }
+  }
+  if constexpr (n > 1) MakeColumns<n / 2>(work, column);
+}
+
+struct Product {
+  template <int width>
+  static HPU_INLINE void Run(const Work& work) {
+    MakeColumns<width>(work, 0);
+  }
+};
+
+HPU_VECTORIZED_BY_REGISTERS(Multiply, Work, Product)
+
+class BatchedProductKernel final : public Kernel {
+ public:
+  explicit BatchedProductKernel(BatchedProduct product) : product_(std::move(product)) {
+    for (const BatchedProduct::Batch& batch : product_.batches) matrices_ *= batch.size;
+    // Few matrices are cut by rows, too: each element is made in the same way.
+    const int64_t cuts = std::max<int64_t>(1, kLeastPieces / matrices_);
+    rows_of_piece_ = ((product_.rows + cuts - 1) / cuts + kRows - 1) / kRows * kRows;
+    pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
+    const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
+    pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
+    // A copy pays where many rows read it, and where rows of b lie so far apart that they share few lines of the cache.
+    copies_ = product_.b_column_stride != 1 || (product_.rows > 2 * kRows && product_.b_inner_stride > 64);
+  }
+
+  absl::Status Run(const KernelCall& call) const override {
+    const auto* a = static_cast<const float*>(call.operands[0]);
+    const auto* b = static_cast<const float*>(call.operands[1]);
+    auto* to = static_cast<float*>(call.results[0]);
+    RunShards(call.pool, matrices_ * pieces_of_matrix_, pieces_at_once_, [&](Shard shard) {
+      // Kept per thread: a launch allocates nothing.
+      thread_local std::vector<float> strips;
+      const size_t needed = copies_ ? product_.inner * 16 : 0;
+      if (strips.size() < needed) strips.resize(needed);
+      for (int64_t i = shard.begin; i < shard.end; ++i) {
+        const int64_t matrix = i / pieces_of_matrix_, row = i % pieces_of_matrix_ * rows_of_piece_;
+        const auto [a_begin, b_begin] = Begin(matrix);
+        Multiply({&product_, a + a_begin + row * product_.a_row_stride, b + b_begin,
+                  to + (matrix * product_.rows + row) * product_.columns, std::min(rows_of_piece_, product_.rows - row),
+                  copies_ ? strips.data() : nullptr});
+      }
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  // Where a product's matrices begin in a and b.
+  std::pair<int64_t, int64_t> Begin(int64_t matrix) const {
+    std::pair<int64_t, int64_t> begin = {0, 0};
+    for (size_t i = product_.batches.size(); i-- > 0;) {
+      const BatchedProduct::Batch& batch = product_.batches[i];
+      begin.first += matrix % batch.size * batch.a_stride;
+      begin.second += matrix % batch.size * batch.b_stride;
+      matrix /= batch.size;
+    }
+    return begin;
+  }
+
+  const BatchedProduct product_;
+  int64_t matrices_ = 1;
+  int64_t rows_of_piece_ = 1;
+  int64_t pieces_of_matrix_ = 1;
+  int64_t pieces_at_once_ = 1;
+  bool copies_ = false;
+};
+
+absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
+  constexpr size_t kFixed = 7;
+  if (parameters.size() < kFixed || (parameters.size() - kFixed) % 3 != 0 ||
+      *std::min_element(parameters.begin(), parameters.end()) < 0 || parameters[0] == 0 || parameters[2] == 0) {
+    return absl::InvalidArgumentError("not the parameters of a batched product");
+  }
+  BatchedProduct product{parameters[0], parameters[1], parameters[2], parameters[3],
+                         parameters[4], parameters[5], parameters[6], {}};
+  for (size_t i = kFixed; i < parameters.size(); i += 3) {
+    if (parameters[i] == 0) return absl::InvalidArgumentError("a batched product without matrices");
+    product.batches.push_back({parameters[i], parameters[i + 1], parameters[i + 2]});
+  }
+  return std::make_unique<BatchedProductKernel>(std::move(product));
+}
+
+const bool registered = RegisterKernel(kName, Make);
+
+}  // namespace
+
+KernelSpec BatchedProduct::Spec() const {
+  KernelSpec spec{kName, {rows, inner, columns, a_row_stride, a_inner_stride, b_inner_stride, b_column_stride}};
+  for (const Batch& batch : batches) {
+    spec.parameters.insert(spec.parameters.end(), {batch.size, batch.a_stride, batch.b_stride});
+  }
+  return spec;
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,80 @@
+// Small matrices transposed by vectors.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSE_TILE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSE_TILE_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "plugin/backends/emulator/kernels/vectorize.h"
+
+namespace hpu::emulator {
+
+// A matrix: its rows lie `from_stride` elements apart, those of its transpose `to_stride`.
+template <typename T>
+struct TransposedMatrix {
+  const T* from;
+  T* to;
+  int64_t rows;
+  int64_t columns;
+  int64_t from_stride;
+  int64_t to_stride;
+};
+
+template <typename T, int size>
+using Vector __attribute__((vector_size(sizeof(T) * size))) = T;
+
+// Exchanges the blocks of `distance` elements beside the diagonal: for all powers of two, that transposes.
+template <typename T, int size, int distance>
+HPU_INLINE void Exchange(Vector<T, size>* rows) {
+  decltype(Vector<T, size>{} == Vector<T, size>{}) upper, lower;  // whole numbers, also of floats
+  for (int i = 0; i < size; ++i) {
+    upper[i] = (i & distance) != 0 ? size + i - distance : i;
+    lower[i] = (i & distance) != 0 ? size + i : i + distance;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < size; ++i) {
+    if ((i & distance) != 0) continue;
+    const Vector<T, size> a = rows[i], b = rows[i + distance];
+    rows[i] = __builtin_shuffle(a, b, upper);
+    rows[i + distance] = __builtin_shuffle(a, b, lower);
+  }
+  if constexpr (distance > 1) Exchange<T, size, distance / 2>(rows);
+}
+
+// A square of vectors of 32 bytes.
+template <typename T, int size>
+HPU_INLINE void TransposeSquare(const TransposedMatrix<T>& matrix, int64_t row, int64_t column) {
+  Vector<T, size> rows[size];
+#pragma GCC unroll 16
+  for (int i = 0; i < size; ++i) {
+    std::memcpy(&rows[i], matrix.from + (row + i) * matrix.from_stride + column, sizeof(rows[i]));
+  }
+  Exchange<T, size, size / 2>(rows);
+#pragma GCC unroll 16
+  for (int i = 0; i < size; ++i) {
+    std::memcpy(matrix.to + (column + i) * matrix.to_stride + row, &rows[i], sizeof(rows[i]));
+  }
+}
+
+template <typename T>
+HPU_INLINE void TransposeRest(const TransposedMatrix<T>& matrix, int64_t row, int64_t rows, int64_t column,
+                              int64_t columns) {
+  for (int64_t c = column; c < columns; ++c) {
+    for (int64_t r = row; r < rows; ++r) matrix.to[c * matrix.to_stride + r] = matrix.from[r * matrix.from_stride + c];
+  }
+}
+
+template <typename T>
+HPU_INLINE void TransposeTile(const TransposedMatrix<T>& matrix) {
+  constexpr int kSize = 32 / sizeof(T);
+  const int64_t rows = matrix.rows / kSize * kSize, columns = matrix.columns / kSize * kSize;
+  for (int64_t r = 0; r < rows; r += kSize) {
+    for (int64_t c = 0; c < columns; c += kSize) TransposeSquare<T, kSize>(matrix, r, c);
+  }
+  TransposeRest(matrix, 0, rows, columns, matrix.columns);
+  TransposeRest(matrix, rows, matrix.rows, 0, matrix.columns);
+}
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSE_TILE_H_
