@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/kernels/concatenation.h"
+#include "plugin/hal/status_macros.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -16,6 +18,8 @@ using xla::HloOpcode;
 // Below, a call costs as much as it saves.
 constexpr int64_t kLeastElements = 2048;
 constexpr int64_t kLeastPieceBytes = 32;  // on the average
+// Each is an operand of its own.
+constexpr int64_t kMostTimes = 64;
 
 // Whether the operand of a concatenation is a slice that the kernel can take out of its source itself: one along the
 // same dimension, of what is in memory anyway. Of other sources XLA computes the slices alone.
@@ -55,9 +59,44 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* concatenation, KernelCa
   return calls->Add(kernel.Spec(), sources, shape);
 }
 
+// An array repeated along a dimension (tf.tile), a concatenation with itself: a broadcast that puts one dimension
+// before another, both then taken as one. Only what is needed in memory: XLA fuses it into other uses.
+absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCalls* calls) {
+  HloInstruction* const broadcast = reshape->mutable_operand(0);
+  const xla::Shape& shape = broadcast->shape();
+  if (broadcast->opcode() != HloOpcode::kBroadcast || !IsFloatArray(shape) ||
+      xla::ShapeUtil::ElementsIn(shape) < kLeastElements || shape.rank() != broadcast->operand(0)->shape().rank() + 1 ||
+      !std::all_of(reshape->users().begin(), reshape->users().end(), [](const HloInstruction* user) {
+        return user->opcode() == HloOpcode::kTuple || user->opcode() == HloOpcode::kCustomCall;
+      })) {
+    return nullptr;
+  }
+  const absl::Span<const int64_t> kept = broadcast->dimensions();
+  int64_t repeated = 0;
+  Concatenation kernel;
+  for (; repeated < static_cast<int64_t>(kept.size()) && kept[repeated] == repeated; ++repeated) {
+    kernel.outer *= shape.dimensions(repeated);
+  }
+  const int64_t times = shape.dimensions(repeated);
+  std::vector<int64_t> tiled(shape.dimensions().begin(), shape.dimensions().end());
+  tiled.erase(tiled.begin() + repeated);
+  if (repeated == shape.rank() - 1 || times > kMostTimes) return nullptr;
+  tiled[repeated] *= times;
+  const int64_t bytes = xla::ShapeUtil::ByteSizeOf(broadcast->operand(0)->shape()) / kernel.outer;
+  if (!std::is_sorted(kept.begin(), kept.end()) || !absl::c_equal(reshape->shape().dimensions(), tiled) ||
+      bytes < kLeastPieceBytes) {
+    return nullptr;
+  }
+  kernel.pieces.assign(times, {bytes, 0, bytes});
+  return calls->Add(kernel.Spec(), std::vector<HloInstruction*>(times, broadcast->mutable_operand(0)),
+                    reshape->shape());
+}
+
 }  // namespace
 
 absl::Status UseConcatenationKernels(xla::HloModule* module, KernelCalls* calls) {
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kReshape,
+                                 [calls](HloInstruction* reshape) { return TiledKernelOf(reshape, calls); }));
   return ReplaceAll(module, HloOpcode::kConcatenate,
                     [calls](HloInstruction* concatenation) { return KernelOf(concatenation, calls); });
 }

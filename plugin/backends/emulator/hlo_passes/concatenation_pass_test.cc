@@ -82,6 +82,34 @@ TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels.size(), 1e-5);
 }
 
+// An array repeated along a dimension, as tf.tile is lowered; the result is used in memory, or by a sum.
+xla::XlaComputation Tiled(const std::vector<int64_t>& dims, int64_t dimension, int64_t times, bool added = false) {
+  xla::XlaBuilder builder("tile");
+  const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
+  std::vector<int64_t> all = dims, kept, tiled = dims;
+  all.insert(all.begin() + dimension, times);
+  for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) kept.push_back(i < dimension ? i : i + 1);
+  tiled[dimension] *= times;
+  const xla::XlaOp result = xla::Reshape(xla::BroadcastInDim(x, all, kept), tiled);
+  xla::Tuple(&builder, {added ? result + result : result});
+  return builder.Build().value();
+}
+
+TEST(ConcatenationPass, RepeatsArrays) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Dice dice(seed);
+    const std::vector<int64_t> dims = {dice.Roll(9, 40), dice.Roll(9, 40), dice.Roll(16, 40)};
+    const auto computation = Tiled(dims, dice.Roll(0, 2), dice.Roll(2, 5));
+    SCOPED_TRACE(seed);
+    ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 1, 0);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
+  }
+  EXPECT_EQ(KernelsOf(Tiled({64, 64}, 1, 3)).size(), 1);
+  EXPECT_EQ(KernelsOf(Tiled({64, 64}, 1, 3, /*added=*/true)).size(), 0) << "fused";
+  EXPECT_EQ(KernelsOf(Tiled({64, 4}, 1, 30)).size(), 0) << "short rows";
+  EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 65)).size(), 0) << "many operands";
+}
+
 TEST(ConcatenationPass, LeavesTheRest) {
   const auto kernels = [](const std::vector<std::vector<int64_t>>& shapes, int64_t dimension, xla::PrimitiveType type) {
     return KernelsOf(Concatenated(shapes, dimension, type)).size();
