@@ -11,8 +11,8 @@ from benchmarks.models import OPTIMIZERS, PROBLEMS, Trainer
 from tests.support.clusters import assert_one_cluster
 from tests.support.compare import CPU, HPU
 
-# From some weights the first steps are rough: with seed 3 the CNN's losses on the CPU part by 1.3e-5 with oneDNN from those
-# without. From these they part by 7e-7.
+# From some weights the first steps are rough: with seed 3 the CNN's losses on the CPU with oneDNN part by 1.3e-5 from
+# those without. From these they part by 7e-7.
 SEED = 4
 # Steps, and the largest relative difference of any of their losses.
 BOUNDS = {"mlp": (10, 1e-5), "transformer": (10, 1e-5), "cnn": (5, 1e-5)}
