@@ -29,15 +29,16 @@ XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int6
   return xla::ConvertElementType(counts, xla::S64);
 }
 
-// [rows, classes], whole [rows] -> [rows]
-XlaOp ElementOfEach(XlaOp rows, XlaOp index, int64_t count, int64_t classes) {
-  const XlaOp row = xla::Iota(rows.builder(), xla::S64, count);
-  const XlaOp place = row * xla::ScalarLike(row, classes) + xla::ConvertElementType(index, xla::S64);
-  xla::GatherDimensionNumbers dimensions;
-  dimensions.add_collapsed_slice_dims(0);
-  dimensions.add_start_index_map(0);
-  dimensions.set_index_vector_dim(1);
-  return xla::Gather(xla::Reshape(rows, {count * classes}), place, dimensions, {1});
+// Without a gather, which would number the rows: then rows could not be padded. [rows, classes], whole [rows] -> [rows,
+// 1]
+XlaOp ElementOfEach(XlaOp rows, XlaOp index, const xla::Shape& shape) {
+  xla::XlaBuilder* const builder = rows.builder();
+  const xla::Shape whole = xla::ShapeUtil::ChangeElementType(shape, builder->GetShape(index)->element_type());
+  const XlaOp is_it = xla::Eq(xla::Iota(builder, whole, 1), index, {0});
+  const XlaOp least = xla::MinValue(builder, xla::F32);
+  const XlaOp element = xla::Reduce(xla::Select(is_it, rows, xla::Broadcast(least, shape.dimensions())), least,
+                                    xla::CreateScalarMaxComputation(xla::F32, builder), {1});
+  return xla::Reshape(element, {shape.dimensions(0), 1});
 }
 
 class InTopKLowering : public tensorflow::XlaOpKernel {
@@ -61,9 +62,9 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
       context->SetOutput(0, xla::Broadcast(xla::ConstantR0(rows.builder(), false), {count}));
       return;
     }
-    const XlaOp first = xla::ScalarLike(target, 0), last = xla::ScalarLike(target, classes - 1);
-    const XlaOp known = xla::And(xla::Ge(target, first), xla::Le(target, last));
-    const XlaOp value = xla::Reshape(ElementOfEach(rows, xla::Clamp(first, target, last), count, classes), {count, 1});
+    const XlaOp known =
+        xla::And(xla::Ge(target, xla::ScalarLike(target, 0)), xla::Lt(target, xla::ScalarLike(target, classes)));
+    const XlaOp value = ElementOfEach(rows, target, *predictions);
     const auto bound = [&](const xla::XlaOp& number) { return xla::Broadcast(number, {count, 1}); };
     // No NaN is up to anything, no infinity up to the largest number, and nothing finite up to the least infinity.
     const XlaOp bounds = xla::ConcatInDim(

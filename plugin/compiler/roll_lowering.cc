@@ -41,11 +41,15 @@ class RollLowering : public tensorflow::XlaOpKernel {
     const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), shift_shape = context->InputXlaShape(1);
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES_OK(context, shift_shape.status());
+    const absl::StatusOr<xla::Shape> axis_shape = context->InputXlaShape(2);
+    OP_REQUIRES_OK(context, axis_shape.status());
+    OP_REQUIRES(context,
+                shape->rank() > 0 && axis_shape->rank() <= 1 && axis_shape->dimensions() == shift_shape->dimensions(),
+                absl::InvalidArgumentError("roll needs an array and a shift for each axis, not " + shape->ToString() +
+                                           " by " + shift_shape->ToString() + " along " + axis_shape->ToString()));
     std::vector<int64_t> axes, shifts;
     OP_REQUIRES_OK(context, context->ConstantInputReshapedToIntVector(2, &axes));
     const auto count = static_cast<int64_t>(axes.size());
-    OP_REQUIRES(context, xla::ShapeUtil::ElementsIn(*shift_shape) == count,
-                absl::InvalidArgumentError("roll needs a shift for each axis"));
     const bool known = context->ConstantInputReshapedToIntVector(1, &shifts).ok();
     const XlaOp shift = xla::Reshape(context->Input(1), {count});
     XlaOp value = context->Input(0);

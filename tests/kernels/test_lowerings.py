@@ -92,6 +92,10 @@ def test_targets_among_the_largest(dtype: Any) -> None:
 
     assert_same_graph(among, predictions, targets, gradients=False)
     assert_same_graph(among, values(3, 8), np.array([0, 1, 7], dtype), gradients=False)
+    # Enough for the emulator's kernel.
+    many = values(64, 300)
+    many[[3, 5, 7], [0, 150, 299]] = [np.nan, np.inf, -np.inf]
+    assert_same_graph(among, many, np.argsort(many)[:, 260].astype(dtype), gradients=False)
     assert_same_graph(among, values(0, 8), np.zeros([0], dtype), gradients=False)
 
 
@@ -126,6 +130,15 @@ def test_rolls(shape: tuple[int, ...]) -> None:
 def test_rolls_of_whole_numbers() -> None:
     x = np.arange(3000, dtype=np.int64).reshape(30, 100)
     assert_same_graph(lambda x: tf.roll(x, [7, -7], [1, 0]), x, gradients=False)
+
+
+def test_a_roll_needs_a_shift_for_each_axis() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([3, 4]), tf.TensorSpec(None, tf.int32)])
+    def roll(x: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.Roll(input=x, shift=shift, axis=1)
+
+    with tf.device("/device:HPU:0"), pytest.raises(tf.errors.InvalidArgumentError):
+        roll(tf.zeros([3, 4]), tf.constant([1]))
 
 
 @pytest.mark.parametrize("axis", [2, -3])

@@ -175,6 +175,14 @@ def test_fixed_size_that_equals_the_batch() -> None:
     assert assert_same(perceptron, lambda n: (random(n, FEATURES),), sizes) <= len(sizes)
 
 
+def test_targets_among_the_largest() -> None:
+    def make(n: int) -> tuple[Any, ...]:
+        return random(n, 300), tf.random.stateless_uniform([n], [3, n], 0, 300, tf.int32)
+
+    # Two that compile before rows are known, and 12, 16, 96.
+    assert assert_same(lambda x, ids: tf.math.in_top_k(ids, x, 60), make, [5, 6, 9, 10, 11, 12, 13, 15, 90]) <= 5
+
+
 def test_results_of_the_same_size_as_rows() -> None:
     def function(x: tf.Tensor) -> Any:
         return x * 2.0, tf.constant(weights) * 3.0, tf.reduce_sum(x, 1)

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/recipe_harness.h"
@@ -64,6 +66,27 @@ TEST(BatchedProductPass, FewMatricesAreCutByRows) {
     SCOPED_TRACE(rows);
     ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 1, 1e-5);
   }
+}
+
+// One after the other, 30,000 products of 0.1 with itself would add up to 2.6e-5 less or more.
+TEST(BatchedProductPass, LongSumsAreExact) {
+  const xla::XlaComputation computation = Product("brk", "bkc", "b", {{'b', 3}, {'r', 4}, {'k', 30000}, {'c', 4}});
+  const auto filled = [](std::vector<int64_t> dims) {
+    xla::Literal literal(xla::ShapeUtil::MakeShape(xla::F32, dims));
+    literal.PopulateWithValue(0.1f);
+    return literal;
+  };
+  std::vector<xla::Literal> arguments;
+  arguments.push_back(filled({3, 4, 30000}));
+  arguments.push_back(filled({3, 30000, 4}));
+  EXPECT_EQ(Count(computation), 1);
+  const auto recipe = CompileRecipe(ProgramOf(computation));
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  const std::string bytes = RunRecipe(**recipe, arguments)[0];
+  std::vector<float> results(bytes.size() / sizeof(float));
+  std::memcpy(results.data(), bytes.data(), bytes.size());
+  ASSERT_EQ(results.size(), 3 * 4 * 4);
+  for (const float value : results) EXPECT_NEAR(value, 300, 300 * 2e-6);
 }
 
 TEST(BatchedProductPass, DimensionsThatLieTogetherAreOne) {

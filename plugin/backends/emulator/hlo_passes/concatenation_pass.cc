@@ -21,20 +21,29 @@ constexpr int64_t kLeastPieceBytes = 32;  // on the average
 // Each is an operand of its own.
 constexpr int64_t kMostTimes = 64;
 
+// Whether all of an array is needed for slices in this concatenation along `dimension`, and for nothing else.
+bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatenation, int64_t dimension) {
+  int64_t taken = 0;
+  for (const HloInstruction* user : source->users()) {
+    if (user->opcode() != HloOpcode::kSlice || user->user_count() != 1 || user->users()[0] != concatenation)
+      return false;
+    taken += user->shape().dimensions(dimension);
+  }
+  return taken >= source->shape().dimensions(dimension);
+}
+
 // Whether the operand of a concatenation is a slice that the kernel can take out of its source itself: one along the
-// same dimension, of what is in memory anyway. Of other sources XLA computes the slices alone.
+// same dimension, of what is in memory anyway or needed whole. Of other sources XLA computes the slices alone.
 bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concatenation) {
-  if (operand->opcode() != HloOpcode::kSlice) return false;
+  if (operand->opcode() != HloOpcode::kSlice || !IsFloatArray(operand->operand(0)->shape())) return false;
   const HloInstruction* const source = operand->operand(0);
+  const int64_t dimension = concatenation->concatenate_dimension();
   for (int64_t i = 0; i < source->shape().rank(); ++i) {
     const bool whole = operand->shape().dimensions(i) == source->shape().dimensions(i);
-    if (i == concatenation->concatenate_dimension() ? operand->slice_strides(i) != 1 : !whole) return false;
+    if (i == dimension ? operand->slice_strides(i) != 1 : !whole) return false;
   }
-  const auto is_for_it_alone = [concatenation](const HloInstruction* user) {
-    return user->opcode() == HloOpcode::kSlice && user->user_count() == 1 && user->users()[0] == concatenation;
-  };
   return source->opcode() == HloOpcode::kParameter || source->opcode() == HloOpcode::kCustomCall ||
-         std::all_of(source->users().begin(), source->users().end(), is_for_it_alone);
+         IsForSlicesOf(source, concatenation, dimension);
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* concatenation, KernelCalls* calls) {
@@ -80,7 +89,7 @@ absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCal
   const int64_t times = shape.dimensions(repeated);
   std::vector<int64_t> tiled(shape.dimensions().begin(), shape.dimensions().end());
   tiled.erase(tiled.begin() + repeated);
-  if (repeated == shape.rank() - 1 || times > kMostTimes) return nullptr;
+  if (repeated == shape.rank() - 1 || times < 2 || times > kMostTimes) return nullptr;
   tiled[repeated] *= times;
   const int64_t bytes = xla::ShapeUtil::ByteSizeOf(broadcast->operand(0)->shape()) / kernel.outer;
   if (!std::is_sorted(kept.begin(), kept.end()) || !absl::c_equal(reshape->shape().dimensions(), tiled) ||

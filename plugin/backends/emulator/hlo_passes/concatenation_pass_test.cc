@@ -65,21 +65,31 @@ TEST(ConcatenationPass, TakesSlicesOutOfTheirSources) {
   }
 }
 
-TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
+// Two slices of squares [64, 4096], of which a sum, too, may be made.
+xla::XlaComputation TwoSlices(bool summed) {
   xla::XlaBuilder builder("slices");
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 4096}), "x");
   const xla::XlaOp squares = x * x;
-  const xla::XlaOp sum = xla::Reduce(squares, xla::ConstantR0(&builder, 0.0f),
-                                     xla::CreateScalarAddComputation(xla::F32, &builder), {0, 1});
   const auto slice = [&](int64_t begin) { return xla::SliceInDim(squares, begin, begin + 32, 1, 1); };
-  xla::Tuple(&builder, {xla::ConcatInDim(&builder, {slice(64), slice(7)}, 1), sum});
-  const xla::XlaComputation computation = builder.Build().value();
-  const std::vector<KernelSpec> kernels = KernelsOf(computation);
-  const auto kernel = std::find_if(kernels.begin(), kernels.end(),
-                                   [](const KernelSpec& kernel) { return kernel.name.find("concatenation") == 0; });
-  ASSERT_NE(kernel, kernels.end());
-  EXPECT_EQ(kernel->parameters, (std::vector<int64_t>{64, 128, 0, 128, 128, 0, 128}));
-  ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels.size(), 1e-5);
+  std::vector<xla::XlaOp> results = {xla::ConcatInDim(&builder, {slice(64), slice(7)}, 1)};
+  if (summed) {
+    results.push_back(xla::Reduce(squares, xla::ConstantR0(&builder, 0.0f),
+                                  xla::CreateScalarAddComputation(xla::F32, &builder), {0, 1}));
+  }
+  xla::Tuple(&builder, results);
+  return builder.Build().value();
+}
+
+TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
+  for (const bool summed : {false, true}) {
+    const xla::XlaComputation computation = TwoSlices(summed);
+    const std::vector<KernelSpec> kernels = KernelsOf(computation);
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                     [](const KernelSpec& kernel) { return kernel.name.find("concatenation") == 0; });
+    ASSERT_NE(kernel, kernels.end());
+    EXPECT_EQ(kernel->parameters, (std::vector<int64_t>{64, 128, 0, 128, 128, 0, 128}));
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels.size(), 1e-5);
+  }
 }
 
 // An array repeated along a dimension, as tf.tile is lowered; the result is used in memory, or by a sum.
@@ -106,8 +116,15 @@ TEST(ConcatenationPass, RepeatsArrays) {
   }
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 1, 3)).size(), 1);
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 1, 3, /*added=*/true)).size(), 0) << "fused";
+  EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 1)).size(), 0) << "nothing to do";
   EXPECT_EQ(KernelsOf(Tiled({64, 4}, 1, 30)).size(), 0) << "short rows";
   EXPECT_EQ(KernelsOf(Tiled({64, 64}, 0, 65)).size(), 0) << "many operands";
+}
+
+TEST(ConcatenationPass, CutsLongRows) {
+  const xla::XlaComputation tiled = Tiled({1 << 10, 300}, 0, 3), rolled = Rolled({1 << 10, 300}, 0, 777, false);
+  ExpectSameWithKernels(tiled, ArgumentsOf(tiled), 1, 0);
+  ExpectSameWithKernels(rolled, ArgumentsOf(rolled), 1, 0);
 }
 
 TEST(ConcatenationPass, LeavesTheRest) {

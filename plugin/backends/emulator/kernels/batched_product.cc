@@ -17,6 +17,8 @@ namespace {
 constexpr char kName[] = "batched_product.1";
 // Rows of the result that are made at once: a register each.
 constexpr int kRows = 8;
+// Products that are added up one after the other; such sums are then added. It keeps sums of many exact.
+constexpr int64_t kAddends = 256;
 // Multiplications and additions that take a thread some 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
 // Pieces that a kernel is cut into at least, if its matrices have enough rows.
@@ -29,7 +31,7 @@ struct Work {
   const float* b;
   float* to;  // its first row
   int64_t rows;
-  float* strips;  // for a copy of b, or null to read b itself: [inner, columns]
+  float* strips;  // for a copy of some columns of b, [inner, up to 16], or null to read b itself
 };
 
 // Neighbouring columns of b, `stride` elements from one row of b to the next.
@@ -39,20 +41,32 @@ struct Strip {
   int64_t column;
 };
 
+// Adds to these rows what the places from `begin` to `end` of the inner dimension give.
 template <int rows, int n>
-HPU_INLINE void MakeTile(const Work& work, const Strip& strip, int64_t row) {
+HPU_INLINE void AddToTile(const Work& work, const Strip& strip, int64_t row, int64_t begin, int64_t end) {
   const BatchedProduct& product = *work.product;
   const float* a[rows];
   Lanes<float, n> sums[rows] = {};
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i) a[i] = work.a + (row + i) * product.a_row_stride;
-  for (int64_t k = 0; k < product.inner; ++k) {
+  for (int64_t k = begin; k < end; ++k) {
     const auto b = LoadLanes<n>(strip.b + k * strip.stride);
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) sums[i] += a[i][k * product.a_inner_stride] * b;
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < rows; ++i) StoreLanes(sums[i], work.to + (row + i) * product.columns + strip.column);
+  for (int i = 0; i < rows; ++i) {
+    float* const to = work.to + (row + i) * product.columns + strip.column;
+    if (begin > 0) sums[i] += LoadLanes<n>(to);
+    StoreLanes(sums[i], to);
+  }
+}
+
+template <int rows, int n>
+HPU_INLINE void MakeTile(const Work& work, const Strip& strip, int64_t row) {
+  for (int64_t begin = 0; begin < work.product->inner; begin += kAddends) {
+    AddToTile<rows, n>(work, strip, row, begin, std::min(work.product->inner, begin + kAddends));
+  }
 }
 
 template <int n>
@@ -116,7 +130,8 @@ class BatchedProductKernel final : public Kernel {
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
     pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
     // A copy pays where many rows read it, and where rows of b lie so far apart that they share few lines of the cache.
-    copies_ = product_.b_column_stride != 1 || (product_.rows > 2 * kRows && product_.b_inner_stride > 64);
+    copies_ = product_.b_column_stride != 1 ||
+              (std::min(rows_of_piece_, product_.rows) > 2 * kRows && product_.b_inner_stride > 64);
   }
 
   absl::Status Run(const KernelCall& call) const override {
@@ -160,18 +175,32 @@ class BatchedProductKernel final : public Kernel {
   bool copies_ = false;
 };
 
+// No size is so large that a product of them overflows.
+bool AreSizes(const BatchedProduct& product) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  int64_t all = 1;
+  const auto multiply = [&all](int64_t size) {
+    return size > 0 && !__builtin_mul_overflow(all, size, &all) && all <= kMost;
+  };
+  for (const BatchedProduct::Batch& batch : product.batches) {
+    if (!multiply(batch.size)) return false;
+  }
+  return multiply(product.rows) && multiply(product.inner) && multiply(product.columns);
+}
+
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   constexpr size_t kFixed = 7;
+  const auto refuse = [] { return absl::InvalidArgumentError("not the parameters of a batched product"); };
   if (parameters.size() < kFixed || (parameters.size() - kFixed) % 3 != 0 ||
-      *std::min_element(parameters.begin(), parameters.end()) < 0 || parameters[0] == 0 || parameters[2] == 0) {
-    return absl::InvalidArgumentError("not the parameters of a batched product");
+      *std::min_element(parameters.begin(), parameters.end()) < 0) {
+    return refuse();
   }
   BatchedProduct product{parameters[0], parameters[1], parameters[2], parameters[3],
                          parameters[4], parameters[5], parameters[6], {}};
   for (size_t i = kFixed; i < parameters.size(); i += 3) {
-    if (parameters[i] == 0) return absl::InvalidArgumentError("a batched product without matrices");
     product.batches.push_back({parameters[i], parameters[i + 1], parameters[i + 2]});
   }
+  if (!AreSizes(product)) return refuse();
   return std::make_unique<BatchedProductKernel>(std::move(product));
 }
 

@@ -10,7 +10,7 @@
 namespace hpu::emulator {
 
 // Operands: float32 matrices a [rows, inner] and b [inner, columns], anywhere in two arrays: strides are in elements.
-// Result: their products, [batches..., rows, columns], dense. Sums go from the first of `inner` to the last.
+// Result: their products, [batches..., rows, columns], dense. The order of sums depends on `inner` alone.
 struct BatchedProduct {
   struct Batch {
     int64_t size;
