@@ -200,11 +200,6 @@ xla::Shape ImageShape(const Convolution& c, xla::Shape shape) {
   return shape;
 }
 
-HloInstruction* Converted(HloInstruction* value, xla::PrimitiveType type) {
-  return value->parent()->AddInstruction(
-      HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
-}
-
 // XLA takes grouped ones apart into loops, which nobody wants to time.
 absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolution, KernelCalls* calls) {
   if (c.groups > 1) return true;
@@ -218,7 +213,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   if (!wanted.has_value()) return nullptr;
   const bool pad = wanted->kind != Kind::kForward && !wanted->HasNamedPadding();
   Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
-  // Without oneDNN, TensorFlow rounds sums of bfloat16 as it goes: in float32, then.
+  // TensorFlow's other kernels round sums of bfloat16 as they go: in float32, then.
   const bool widen = c.bfloat16 && !c.UsesOneDnn();
   if (widen) c.bfloat16 = false;
   std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());

@@ -67,6 +67,11 @@ xla::HloInstruction* SourceOf(xla::HloInstruction* instruction) {
   return instruction;
 }
 
+xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type) {
+  return value->parent()->AddInstruction(
+      xla::HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
+}
+
 std::optional<float> ScalarOf(xla::HloInstruction* instruction) {
   const xla::HloInstruction* source = SourceOf(instruction);
   if (source->opcode() != xla::HloOpcode::kConstant || source->shape().rank() != 0) return std::nullopt;

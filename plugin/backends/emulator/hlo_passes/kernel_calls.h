@@ -51,6 +51,9 @@ absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replaceme
 // The instruction whose value this one hands on: tf2xla makes reshapes and conversions that change nothing.
 xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
 
+// The value in another element type.
+xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type);
+
 // The number that a scalar constant of float32 or bfloat16 holds.
 std::optional<float> ScalarOf(xla::HloInstruction* instruction);
 

@@ -17,6 +17,7 @@ bool IsOneDnnOn() {
 }
 
 bool UsesOneDnn(const std::string& op, bool bfloat16) {
+  if (bfloat16 && !__builtin_cpu_supports("avx512bf16")) return false;
   return NativeNode(op, bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT).op() != op;
 }
 
