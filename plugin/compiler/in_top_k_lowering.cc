@@ -8,7 +8,6 @@
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
-#include "xla/client/lib/slicing.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"
 
@@ -17,8 +16,8 @@ namespace {
 
 using xla::XlaOp;
 
-// Of each row, how many elements are not above each of its bounds. [rows, classes], [rows, bounds] -> int64 [rows,
-// bounds]
+// Of each row, how many elements are not above each of its bounds.
+// [rows, classes], [rows, bounds] -> int64 [rows, bounds]
 XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int64_t> dims) {
   xla::XlaBuilder* const builder = rows.builder();
   // As tf.searchsorted counts, for which the emulator has a kernel.
@@ -29,8 +28,8 @@ XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int6
   return xla::ConvertElementType(counts, xla::S64);
 }
 
-// Without a gather, which would number the rows: then rows could not be padded. [rows, classes], whole [rows] -> [rows,
-// 1]
+// Without a gather, which would number the rows: then rows could not be padded.
+// [rows, classes], whole [rows] -> [rows, 1]
 XlaOp ElementOfEach(XlaOp rows, XlaOp index, const xla::Shape& shape) {
   xla::XlaBuilder* const builder = rows.builder();
   const xla::Shape whole = xla::ShapeUtil::ChangeElementType(shape, builder->GetShape(index)->element_type());

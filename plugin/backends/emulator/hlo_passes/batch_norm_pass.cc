@@ -62,7 +62,7 @@ bool IsOurs(const HloInstruction* norm) {
   const xla::Shape& x = norm->operand(0)->shape();
   if (norm->feature_index() != x.rank() - 1) return false;
   for (const HloInstruction* operand : norm->operands()) {
-    if (!IsFloatArray(operand->shape()) || operand->shape().element_type() != xla::F32) return false;
+    if (!IsFloat32Array(operand->shape())) return false;
   }
   return true;
 }

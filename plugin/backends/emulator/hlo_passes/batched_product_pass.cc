@@ -71,8 +71,7 @@ std::vector<BatchedProduct::Batch> BatchesOf(const HloInstruction* dot) {
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
-  const auto is_float = [](const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; };
-  if (!is_float(dot->shape()) || !is_float(a) || !is_float(b)) return nullptr;
+  if (!IsFloat32Array(dot->shape()) || !IsFloat32Array(a) || !IsFloat32Array(b)) return nullptr;
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   const auto &a_contracted = numbers.lhs_contracting_dimensions(), &b_contracted = numbers.rhs_contracting_dimensions();
   const auto a_inner = Joined(a, a_contracted), b_inner = Joined(b, b_contracted);

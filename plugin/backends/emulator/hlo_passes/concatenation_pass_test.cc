@@ -8,7 +8,6 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/lib/arithmetic.h"
-#include "xla/client/lib/slicing.h"
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {

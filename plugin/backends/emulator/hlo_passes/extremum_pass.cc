@@ -46,7 +46,7 @@ bool IsInitial(HloInstruction* initial, bool least) {
 
 absl::StatusOr<HloInstruction*> ValueKernelOf(HloInstruction* reduce, KernelCalls* calls) {
   const xla::Shape& shape = reduce->operand(0)->shape();
-  if (!IsFloatArray(shape) || shape.element_type() != xla::F32) return nullptr;
+  if (!IsFloat32Array(shape)) return nullptr;
   const bool least = Computes(reduce->to_apply(), HloOpcode::kMinimum);
   if ((!least && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) || !IsInitial(reduce->mutable_operand(1), least)) {
     return nullptr;

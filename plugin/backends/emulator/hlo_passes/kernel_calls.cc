@@ -99,4 +99,6 @@ bool IsFloatArray(const xla::Shape& shape) {
          !xla::ShapeUtil::IsZeroElementArray(shape);
 }
 
+bool IsFloat32Array(const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; }
+
 }  // namespace hpu::emulator

@@ -66,6 +66,9 @@ bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
 // True if `shape` is an array of float32 or bfloat16 with a static shape and at least one element.
 bool IsFloatArray(const xla::Shape& shape);
 
+// The same, of float32 alone.
+bool IsFloat32Array(const xla::Shape& shape);
+
 }  // namespace hpu::emulator
 
 #endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_

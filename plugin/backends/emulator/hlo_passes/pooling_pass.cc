@@ -118,7 +118,7 @@ bool SelectsFirstMaximum(const xla::HloComputation* select) {
 
 absl::StatusOr<HloInstruction*> GradientKernel(HloInstruction* scatter, KernelCalls* calls) {
   const xla::Shape& shape = scatter->shape();
-  if (!IsFloatArray(shape) || shape.element_type() != xla::F32 || !IsFloatArray(scatter->operand(1)->shape()) ||
+  if (!IsFloat32Array(shape) || !IsFloatArray(scatter->operand(1)->shape()) ||
       !SelectsFirstMaximum(scatter->select()) || !Computes(scatter->scatter(), HloOpcode::kAdd) ||
       ScalarOf(scatter->mutable_operand(2)) != 0.0f) {
     return nullptr;

@@ -45,8 +45,7 @@ std::optional<Columns> CutRows(const Columns& sizes) {
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
-  if (reduce->operand_count() != 2 || !IsFloatArray(reduce->shape()) || reduce->shape().element_type() != xla::F32 ||
-      !IsFloatArray(reduce->operand(0)->shape())) {
+  if (reduce->operand_count() != 2 || !IsFloat32Array(reduce->shape()) || !IsFloatArray(reduce->operand(0)->shape())) {
     return nullptr;
   }
   const bool add = Computes(reduce->to_apply(), HloOpcode::kAdd);

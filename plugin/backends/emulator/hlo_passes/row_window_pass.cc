@@ -16,8 +16,6 @@ using xla::HloOpcode;
 // With fewer sums in a row, XLA's loops are as good.
 constexpr int64_t kLeastColumns = 8;
 
-bool IsFloat32Array(const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; }
-
 std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {
   const int64_t last = input.rank() - 1;
   for (int64_t i = 0; i < last; ++i) {

@@ -80,16 +80,12 @@ struct Product {
   int64_t dimension;  // of the array's
 };
 
-bool IsFloat32(const HloInstruction* value) {
-  return IsFloatArray(value->shape()) && value->shape().element_type() == xla::F32;
-}
-
 std::optional<Product> ProductOf(HloInstruction* dot) {
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   HloInstruction *matrix = dot->mutable_operand(0), *array = dot->mutable_operand(1);
-  if (!IsFloat32(dot) || !IsFloat32(matrix) || !IsFloat32(array) || matrix->shape().rank() != 2 ||
-      numbers.lhs_batch_dimensions_size() != 0 || numbers.lhs_contracting_dimensions_size() != 1 ||
-      !IsConstant(matrix)) {
+  if (!IsFloat32Array(dot->shape()) || !IsFloat32Array(matrix->shape()) || !IsFloat32Array(array->shape()) ||
+      matrix->shape().rank() != 2 || numbers.lhs_batch_dimensions_size() != 0 ||
+      numbers.lhs_contracting_dimensions_size() != 1 || !IsConstant(matrix)) {
     return std::nullopt;
   }
   return Product{matrix, numbers.lhs_contracting_dimensions(0), array, numbers.rhs_contracting_dimensions(0)};

@@ -3,9 +3,8 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSE_TILE_H_
 
 #include <cstdint>
-#include <cstring>
 
-#include "plugin/backends/emulator/kernels/vectorize.h"
+#include "plugin/backends/emulator/kernels/lanes.h"
 
 namespace hpu::emulator {
 
@@ -20,13 +19,10 @@ struct TransposedMatrix {
   int64_t to_stride;
 };
 
-template <typename T, int size>
-using Vector __attribute__((vector_size(sizeof(T) * size))) = T;
-
 // Exchanges the blocks of `distance` elements beside the diagonal: for all powers of two, that transposes.
 template <typename T, int size, int distance>
-HPU_INLINE void Exchange(Vector<T, size>* rows) {
-  decltype(Vector<T, size>{} == Vector<T, size>{}) upper, lower;  // whole numbers, also of floats
+HPU_INLINE void Exchange(Lanes<T, size>* rows) {
+  decltype(Lanes<T, size>{} == Lanes<T, size>{}) upper, lower;  // whole numbers, also of floats
   for (int i = 0; i < size; ++i) {
     upper[i] = (i & distance) != 0 ? size + i - distance : i;
     lower[i] = (i & distance) != 0 ? size + i : i + distance;
@@ -34,7 +30,7 @@ HPU_INLINE void Exchange(Vector<T, size>* rows) {
 #pragma GCC unroll 16
   for (int i = 0; i < size; ++i) {
     if ((i & distance) != 0) continue;
-    const Vector<T, size> a = rows[i], b = rows[i + distance];
+    const Lanes<T, size> a = rows[i], b = rows[i + distance];
     rows[i] = __builtin_shuffle(a, b, upper);
     rows[i + distance] = __builtin_shuffle(a, b, lower);
   }
@@ -44,15 +40,15 @@ HPU_INLINE void Exchange(Vector<T, size>* rows) {
 // A square of vectors of 32 bytes.
 template <typename T, int size>
 HPU_INLINE void TransposeSquare(const TransposedMatrix<T>& matrix, int64_t row, int64_t column) {
-  Vector<T, size> rows[size];
+  Lanes<T, size> rows[size];
 #pragma GCC unroll 16
   for (int i = 0; i < size; ++i) {
-    std::memcpy(&rows[i], matrix.from + (row + i) * matrix.from_stride + column, sizeof(rows[i]));
+    rows[i] = LoadLanes<size>(matrix.from + (row + i) * matrix.from_stride + column);
   }
   Exchange<T, size, size / 2>(rows);
 #pragma GCC unroll 16
   for (int i = 0; i < size; ++i) {
-    std::memcpy(matrix.to + (column + i) * matrix.to_stride + row, &rows[i], sizeof(rows[i]));
+    StoreLanes(rows[i], matrix.to + (column + i) * matrix.to_stride + row);
   }
 }
 
