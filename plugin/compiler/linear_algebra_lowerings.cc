@@ -2,15 +2,14 @@
 // backend can tell what is computed (plugin/hal/linear_algebra.h).
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/marked_call.h"
 #include "plugin/hal/linear_algebra.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -73,25 +72,19 @@ class LinearAlgebraLowering : public XlaOpKernel {
 
  private:
   void Call(XlaOpKernelContext* context, const std::vector<xla::Shape>& shapes) {
-    Values operands, parameters;
-    const std::unique_ptr<xla::XlaBuilder> body = context->builder()->CreateSubBuilder(type_string());
-    for (size_t i = 0; i < shapes.size(); ++i) {
-      operands.push_back(context->Input(static_cast<int>(i)));
-      parameters.push_back(xla::Parameter(body.get(), static_cast<int64_t>(i), shapes[i], absl::StrCat("input", i)));
-    }
-    const Values results = Body(parameters, shapes[0]);
-    const absl::StatusOr<xla::XlaComputation> computation =
-        results.size() == 1 ? body->Build(results[0]) : body->Build(xla::Tuple(body.get(), results));
-    OP_REQUIRES_OK(context, computation.status());
-    xla::FrontendAttributes attributes = context->builder()->frontend_attributes();
-    (*attributes.mutable_map())[hal::kLinearAlgebraAttribute] = text_;
-    const XlaOp call = [&] {
-      const xla::XlaScopedFrontendAttributesAssignment scope(context->builder(), attributes);
-      return xla::Call(context->builder(), *computation, operands);
-    }();
+    Values operands;
+    for (size_t i = 0; i < shapes.size(); ++i) operands.push_back(context->Input(static_cast<int>(i)));
+    size_t count = 0;
+    const absl::StatusOr<XlaOp> call =
+        MarkedCall(hal::kLinearAlgebraAttribute, text_, operands, [&](const Values& parameters) {
+          const Values results = Body(parameters, shapes[0]);
+          count = results.size();
+          return count == 1 ? results[0] : xla::Tuple(parameters[0].builder(), results);
+        });
+    OP_REQUIRES_OK(context, call.status());
     for (int i = 0; i < context->num_outputs(); ++i) {
-      if (i < static_cast<int>(results.size())) {
-        context->SetOutput(i, results.size() == 1 ? call : xla::GetTupleElement(call, i));
+      if (i < static_cast<int>(count)) {
+        context->SetOutput(i, count == 1 ? *call : xla::GetTupleElement(*call, i));
       } else {  // vectors that nobody asked for
         context->SetOutput(i,
                            xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(context->input_xla_type(0), {0})));
