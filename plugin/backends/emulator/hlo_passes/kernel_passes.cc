@@ -5,6 +5,7 @@
 #include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
+#include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
@@ -37,6 +38,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseLinearAlgebraKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
   }
+  HPU_RETURN_IF_ERROR(UseCropGradientKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   if (!IsTargetGeneric()) {
     HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
