@@ -275,6 +275,12 @@ def _sorts() -> list[OpCase]:
         OpCase(
             "crop and resize gradients", _crop_gradients, (images, (64, 4), (64, 14, 14, 64), (64,)), indices_below=4
         ),
+        OpCase(
+            "crop and resize gradients",
+            _crop_gradients,
+            ((4, 64, 64, 256), (100, 4), (100, 14, 14, 256), (100,)),
+            indices_below=4,
+        ),
         OpCase("boxes that do not overlap", _not_overlapping, ((2, 1000, 4), (2, 1000))),
     ]
 

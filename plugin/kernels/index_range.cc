@@ -1,6 +1,7 @@
 #include "plugin/kernels/index_range.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "plugin/kernels/host_run.h"
@@ -14,10 +15,23 @@ namespace {
 
 using tensorflow::Tensor;
 
+// The shape that bounds the indices; nothing if it is none.
+absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevice& device, const passes::IndexedOp& op,
+                                                                     const KernelArguments& arguments) {
+  const Tensor& bound = arguments.value(op.bound);
+  if (!op.sizes) return bound.shape();
+  TF_ASSIGN_OR_RETURN(const Tensor sizes, HostCopyOf(device, bound));
+  tensorflow::TensorShape shape;
+  if (sizes.dtype() != tensorflow::DT_INT32 || sizes.dims() != 1 ||
+      !tensorflow::TensorShapeUtils::MakeShape(sizes.vec<int32_t>().data(), sizes.NumElements(), &shape).ok()) {
+    return std::nullopt;
+  }
+  return shape;
+}
+
 // The sizes that bound an index: one, or one for each component where an index is a vector. Empty if there are none.
 std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const passes::IndexedOp& op,
-                            const KernelArguments& arguments) {
-  const tensorflow::TensorShape& shape = arguments.value(op.bound).shape();
+                            const KernelArguments& arguments, const tensorflow::TensorShape& shape) {
   const tensorflow::TensorShape& indices = arguments.value(op.indices).shape();
   if (op.last_dim) {
     const int64_t components = indices.dims() == 0 ? -1 : indices.dim_size(indices.dims() - 1);
@@ -54,7 +68,9 @@ bool AllBelow(const Tensor& indices, const std::vector<int64_t>& bounds) {
 absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                     const passes::IndexedOp& op, const KernelArguments& arguments) {
   if (arguments.value(op.indices).NumElements() == 0) return true;
-  const std::vector<int64_t> bounds = Bounds(context, op, arguments);
+  TF_ASSIGN_OR_RETURN(const std::optional<tensorflow::TensorShape> shape, BoundingShape(device, op, arguments));
+  if (!shape.has_value()) return false;
+  const std::vector<int64_t> bounds = Bounds(context, op, arguments, *shape);
   if (bounds.empty()) return false;
   TF_ASSIGN_OR_RETURN(const Tensor indices, HostCopyOf(device, arguments.value(op.indices)));
   switch (indices.dtype()) {

@@ -73,6 +73,12 @@ std::optional<Bound> CheckMaker::BoundOf(const Node& node, const IndexedOp& op) 
 
 std::vector<int32_t> CheckMaker::FixedSizes(const Node& node, const IndexedOp& op) {
   std::vector<int32_t> sizes;
+  if (op.sizes) {
+    const std::optional<Tensor> value = ConstantOf(*InputOf(node, op.bound).node);
+    if (!value.has_value() || value->dtype() != tensorflow::DT_INT32) return sizes;
+    sizes.assign(value->flat<int32_t>().data(), value->flat<int32_t>().data() + value->NumElements());
+    return sizes;
+  }
   const int rank = shapes_.InputRank(node, op.bound);
   for (int i = 0; i < rank; ++i) sizes.push_back(static_cast<int32_t>(shapes_.FixedInputSize(node, op.bound, i)));
   return sizes;
@@ -103,6 +109,7 @@ absl::StatusOr<NodeBuilder::NodeOut> CheckMaker::SizesNode(const Node& node, con
     return NodeBuilder::NodeOut(constant, 0);
   }
   const OutputTensor bound = InputOf(node, op.bound);
+  if (op.sizes) return NodeBuilder::NodeOut(bound.node, bound.index);
   const NodeMaker on_device(context_->graph->get(), absl::StrCat(node.name(), "/habana_check"),
                             node.assigned_device_name());
   NodeBuilder builder = on_device.New("shape", "Shape");
@@ -147,7 +154,7 @@ absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
   }
   // Arithmetic with sizes, as libraries do it: their constant positions are right or the graph never was.
   const OutputTensor bounding = InputOf(*node, op.bound);
-  if (indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
+  if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();
   }
   const bool vectors = bound->kind == "vector";

@@ -111,6 +111,8 @@ const IndexedOp* FindIndexedOp(std::string_view op) {
       {"TensorScatterMin", {1, 0, false, true, false, nullptr}},
       {"TensorScatterUpdate", {1, 0, false, true, false, nullptr}},
       {"CropAndResize", {2, 0, false, false, false, nullptr}},
+      {"CropAndResizeGradBoxes", {3, 1, false, false, false, nullptr}},
+      {"CropAndResizeGradImage", {2, 3, false, false, false, nullptr, /*sizes=*/true}},
       {"SparseSoftmaxCrossEntropyWithLogits", {1, 0, false, false, true, nullptr}},
   });
   const auto found = ops->find(op);

@@ -28,6 +28,7 @@ struct IndexedOp {
   bool last_dim;                // each index is a vector: its components are bounded by the leading dimensions of bound
   bool labels;                  // indices name the last dimension of bound, as labels of classes do
   const char* axis_attr_input;  // not null: name of the op's axis input; bounds dimension axis rather than 0
+  bool sizes = false;           // bound holds the shape that bounds them, instead of having it
 };
 
 // Null for ops without such indices.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.support.clusters import assert_launched
 from tests.support.compare import HPU, Tolerance, assert_same_graph, assert_same_on_hpu
+from tests.support.processes import run_with_tensorflow
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -129,3 +134,106 @@ def test_crops_of_whole_numbers() -> None:
         return tf.image.crop_and_resize(images, BOXES, [0, 2, 1, 1, 0], (4, 6))
 
     assert_same_on_hpu(crop, (IMAGES * 100).astype(np.int8), tolerance=Tolerance(1e-4, 1e-3))
+
+
+def _crop_gradients(
+    size: tuple[int, int], method: str, signature: list[tf.TensorSpec] | None = None
+) -> Callable[..., Any]:
+    """The gradients that crops of this size have by images and by boxes, of gradients that all differ."""
+
+    def gradients(images: tf.Tensor, boxes: tf.Tensor, image_of_box: tf.Tensor, dy: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([images, boxes])
+            crops = tf.image.crop_and_resize(images, boxes, image_of_box, size, method)
+        return tape.gradient(crops, [images, boxes], output_gradients=dy, unconnected_gradients="zero")
+
+    function: Callable[..., Any] = tf.function(gradients, input_signature=signature)
+    return function
+
+
+def _random_crops(seed: int, images: tuple[int, ...], boxes: int, size: tuple[int, int]) -> list[np.ndarray]:
+    """Images, boxes in them and beyond, some turned over, whose images they are, and a gradient of the crops."""
+    generator = np.random.default_rng(seed)
+    return [
+        generator.uniform(-1, 1, images).astype(np.float32),
+        generator.uniform(-0.3, 1.3, (boxes, 4)).astype(np.float32),
+        generator.integers(0, images[0], boxes, np.int32),
+        generator.uniform(-1, 1, (boxes, *size, images[3])).astype(np.float32),
+    ]
+
+
+# Gradients by boxes are sums over all pixels of a crop.
+CROP_GRADIENTS = Tolerance(2e-5, 2e-4)
+
+
+CROPS = [
+    ((3, 7, 9, 2), 6, (14, 14)),
+    ((2, 20, 11, 70), 9, (5, 1)),
+    ((2, 6, 8, 5), 4, (1, 3)),
+    ((1, 1, 1, 1), 1, (1, 1)),
+]
+
+
+@pytest.mark.parametrize("method", ["bilinear", "nearest"])
+@pytest.mark.parametrize(("images", "boxes", "size"), CROPS)
+def test_gradients_of_crops(images: tuple[int, ...], boxes: int, size: tuple[int, int], method: str) -> None:
+    arguments = _random_crops(boxes, images, boxes, size)
+    if boxes >= len(BOXES):
+        arguments[1][: len(BOXES)] = BOXES
+    assert_same_on_hpu(_crop_gradients(size, method), *arguments, tolerance=CROP_GRADIENTS)
+    assert_launched()
+
+
+def test_gradients_of_crops_without_kernels() -> None:
+    program = """
+        import habana_frameworks.tensorflow as htf
+        from tests.kernels import test_images
+
+        htf.load_habana_module()
+        for crops, method in zip(test_images.CROPS, ("bilinear", "nearest", "bilinear")):
+            test_images.test_gradients_of_crops(*crops, method)
+    """
+    run_with_tensorflow(program, {"HPU_EMULATOR_KERNELS": "off"})
+
+
+@pytest.mark.parametrize("images", [(2, 5, 6, 3), (2, 5, 6, 0)])
+def test_gradients_of_no_crops(images: tuple[int, ...]) -> None:
+    for boxes in (0, 2) if images[3] == 0 else (0,):
+        arguments = _random_crops(0, images, boxes, (3, 4))
+        by_images, by_boxes = assert_same_on_hpu(_crop_gradients((3, 4), "bilinear"), *arguments)
+        assert not np.any(by_images) and not np.any(by_boxes) and by_boxes.shape == (boxes, 4)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8])
+def test_gradients_of_crops_of_other_types(dtype: type[np.generic]) -> None:
+    images, *others = _random_crops(1, (2, 8, 9, 3), 7, (4, 4))
+    tolerance = Tolerance(5e-3, 5e-3) if dtype == np.float16 else Tolerance(1e-4, 1e-3)
+    assert_same_on_hpu(_crop_gradients((4, 4), "bilinear"), (images * 100).astype(dtype), *others, tolerance=tolerance)
+    assert_launched()
+
+
+def test_gradients_of_crops_of_images_whose_size_is_not_known() -> None:
+    signature = [
+        tf.TensorSpec([None, None, None, 4]),
+        tf.TensorSpec([None, 4]),
+        tf.TensorSpec([None], tf.int32),
+        tf.TensorSpec([None, 3, 5, 4]),
+    ]
+    gradients = _crop_gradients((3, 5), "bilinear", signature)
+    for images in ((2, 6, 8, 4), (3, 9, 7, 4)):
+        assert_same_on_hpu(gradients, *_random_crops(2, images, 2 * images[0], (3, 5)), tolerance=CROP_GRADIENTS)
+    assert_launched()
+
+
+def test_gradients_of_crops_of_images_that_there_are_not() -> None:
+    @tf.function
+    def by_images(dy: tf.Tensor, boxes: tf.Tensor, image_of_box: tf.Tensor, size: Any) -> tf.Tensor:
+        return tf.raw_ops.CropAndResizeGradImage(
+            grads=dy, boxes=boxes, box_ind=image_of_box, image_size=size, T=tf.float32
+        )
+
+    _, boxes, image_of_box, dy = _random_crops(3, (2, 6, 8, 4), 5, (3, 5))
+    for size in ([2, 6, 8, 4], tf.constant([2, 6, 8, 4])):
+        assert_same_on_hpu(by_images, dy, boxes, image_of_box, size)
+        with tf.device(HPU), pytest.raises((tf.errors.InvalidArgumentError, tf.errors.OutOfRangeError)):
+            by_images(dy, boxes, tf.constant([0, 1, 2, 0, 1]), size)
