@@ -16,7 +16,7 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import load_op_library, statistics, sysconfig
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU
-from tests.support.processes import run
+from tests.support.processes import WARM_PYTHON, run
 
 pytestmark = [
     pytest.mark.usefixtures("hpu"),
@@ -89,7 +89,7 @@ def test_exact_quotient_with_unknown_shapes(custom_div: Any, dtype: tf.DType) ->
 
 def test_the_example_says_nothing_but_its_result(custom_div_library: pathlib.Path) -> None:
     """TensorFlow checks all kernels whenever a library comes."""
-    done = run([sys.executable, str(EXAMPLE / "custom_div.py"), str(custom_div_library)])
+    done = run([WARM_PYTHON, str(EXAMPLE / "custom_div.py"), str(custom_div_library)])
     assert done.stdout.startswith("1456 / 32.0000 = 45.5") and "HPU:0" in done.stdout
     assert "unknown op" not in done.stderr, done.stderr
 

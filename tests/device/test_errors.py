@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import textwrap
 from collections.abc import Mapping
 
-from tests.support.processes import ROOT, run_with_tensorflow
+from tests.support.processes import WARM_PYTHON, run_with_tensorflow, start
 
 START = """
 import os
@@ -131,22 +129,17 @@ def test_a_failed_acquisition_is_tried_again() -> None:
 def test_a_held_module_is_named_with_its_holder(tmp_path: object) -> None:
     environment = {"HPU_EMULATOR_MODULES": "1", "HPU_EMULATOR_LOCK_DIR": str(tmp_path)}
     hold = """
-        import sys
+        import os, sys
         from habana_frameworks.tensorflow import habana_device
         habana_device.acquire()
-        print("holding", flush=True)
+        print(os.getpid(), flush=True)
         sys.stdin.read()
     """
-    holder = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(hold)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, **environment, "PYTHONPATH": str(ROOT)},
-        cwd=ROOT,
-    )
+    command = [WARM_PYTHON, "-c", textwrap.dedent(hold)]
+    holder = start(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert holder.stdout is not None
-        assert holder.stdout.readline() == b"holding\n"
+        pid = int(holder.stdout.readline())
         run(
             f"""
             # Every way to the device tells the same, and none takes it for exhausted memory.
@@ -154,7 +147,7 @@ def test_a_held_module_is_named_with_its_holder(tmp_path: object) -> None:
                 with tf.device("HPU:0"):
                     return tf.function(lambda: tf.identity(tf.constant(np.arange(100.0))))()
             for use in (copy, graph, habana_device.acquire):
-                fails(use, "{holder.pid}")
+                fails(use, "{pid}")
             """,
             environment,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from tests.support.processes import run_python, run_with_tensorflow
+from tests.support.processes import run_with_tensorflow
 
 START = """
 import os, sys
@@ -28,7 +28,7 @@ def in_child(function):
 
 
 def test_a_forked_child_finds_the_device_lost() -> None:
-    done = run_python(
+    done = run_with_tensorflow(
         START
         + """
 with tf.device("HPU:0"):
@@ -52,7 +52,7 @@ assert tensor.numpy().tolist() == [1.0, 2.0]
 
 
 def test_a_child_that_leaves_the_device_alone_is_harmless() -> None:
-    run_python(
+    run_with_tensorflow(
         START
         + """
 import subprocess
@@ -75,7 +75,7 @@ for i, tensor in enumerate(tensors):
 
 
 def test_a_child_forked_before_the_first_use_has_a_device() -> None:
-    run_python(
+    run_with_tensorflow(
         START
         + """
 from habana_frameworks.tensorflow import habana_device

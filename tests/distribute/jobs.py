@@ -7,7 +7,6 @@ import dataclasses
 import enum
 import json
 import pathlib
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from tests.remote.servers import Server
 from tests.support.compare import distance
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, WARM_PYTHON, run
 
 TRAIN = pathlib.Path(__file__).with_name("train.py")
 
@@ -40,9 +39,10 @@ def run_job(
     environment: Mapping[str, str | None] | None = None,
     timeout: float = 200,
     check: bool = True,
+    python: str = WARM_PYTHON,
 ) -> Result:
     """Runs a script on so many workers. Fails the test if the job fails, unless told not to check."""
-    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", str(processes), "--json", *options]
+    command = [python, "-m", "habana_frameworks.tensorflow", "run", "-np", str(processes), "--json", *options]
     done = run([*command, str(script), *arguments], environment, timeout, check=False, cwd=ROOT)
     assert done.stdout, done.stderr
     fields = json.loads(done.stdout)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import pathlib
 import subprocess
-import sys
 import textwrap
 import time
 from collections.abc import Mapping
@@ -18,13 +16,14 @@ import pytest
 from habana_frameworks.tensorflow.monitor import server as device_server
 from tests.distribute.jobs import Backend, environment_of, run_job
 from tests.remote.servers import Server
-from tests.support.processes import ROOT, run
+from tests.support.processes import WARM_PYTHON, run
+from tests.support.processes import start as start_program
 
 PROGRAM = pathlib.Path(__file__).with_name("lost_worker.py")
 
 
 def train(directory: pathlib.Path, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
-    run([sys.executable, str(PROGRAM), "--out", str(directory), *arguments], environment, timeout=200)
+    run([WARM_PYTHON, str(PROGRAM), "--out", str(directory), *arguments], environment, timeout=200)
 
 
 def outcome(directory: pathlib.Path, rank: int) -> dict[str, Any]:
@@ -92,14 +91,14 @@ def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> 
             time.sleep(0.05)
         print(identity, flush=True)
     """
-    command = [sys.executable, "-c", textwrap.dedent(code)]
+    command = [WARM_PYTHON, "-c", textwrap.dedent(code)]
     with Server(tmp_path) as server, contextlib.ExitStack() as programs:
-        variables = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": server.backend}
+        variables = {"HPU_BACKEND": server.backend}
 
         def start(rank: int, told: str) -> subprocess.Popen[str]:
             pipe = subprocess.PIPE
             program = programs.enter_context(
-                subprocess.Popen([*command, str(rank)], env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+                start_program([*command, str(rank)], variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
             )
             programs.callback(program.kill)
             assert program.stdin is not None

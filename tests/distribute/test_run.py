@@ -92,7 +92,7 @@ def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
         time.sleep(600)
         """,
     )
-    result = run_job(3, script, check=False)
+    result = run_job(3, script, check=False, python=sys.executable)
     assert (result.exit_code, result.failed, result.log) == (7, 1, ["about to fail"])
     assert result.exit_codes == [128 + signal.SIGTERM, 7, 128 + signal.SIGTERM]
     assert "hpu run: rank 1 ended with exit code 7; its last lines:\n    about to fail" in result.output
@@ -100,7 +100,7 @@ def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
 
 def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
     write(script, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    result = run_job(1, script, check=False)
+    result = run_job(1, script, check=False, python=sys.executable)
     assert (result.exit_code, result.failed) == (137, 0)
     assert "rank 0 was ended by signal 9" in result.output
 

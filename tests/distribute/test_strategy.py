@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-import sys
 import textwrap
 
 import numpy as np
@@ -17,7 +16,7 @@ from habana_frameworks.tensorflow.recipe_store import list_entries
 from tests.distribute.jobs import TRAIN, Trained, assert_same_weights, assert_trained_as, run_job, train, trained
 from tests.hvd.jobs import Start, run_program
 from tests.remote.servers import Server
-from tests.support.processes import ROOT, run, run_python
+from tests.support.processes import ROOT, WARM_PYTHON, run, run_with_tensorflow
 
 CASES = ("cnn-fit", "cnn-loop", "transformer-loop")
 
@@ -159,7 +158,7 @@ def test_workers_that_will_not_find_each_other_are_told(tmp_path: pathlib.Path) 
             print(error)
     """
     launcher = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
-    done = run_python(code, {"TF_CONFIG": None, "HPU_EMULATOR_LOCK_DIR": str(tmp_path), **launcher})
+    done = run_with_tensorflow(code, {"TF_CONFIG": None, "HPU_EMULATOR_LOCK_DIR": str(tmp_path), **launcher})
     assert "started 2 processes, and TF_CONFIG is not set: this HPUStrategy has one worker" in done.stderr
     assert "started 2 processes, and TF_CONFIG, by which they find each other, does not name them" in done.stdout
     assert "HPUStrategy was made after TensorFlow's first operation" in done.stdout
@@ -192,8 +191,8 @@ def test_one_worker_without_tf_config_and_with_a_resolver(tmp_path: pathlib.Path
         print(strategy.extended.worker_devices)
     """
     environment = {"TF_CONFIG": None, "DIRECTORY": str(tmp_path)}
-    assert "device:HPU:0" in run_python(code, environment, as_file=True).stdout
+    assert "device:HPU:0" in run_with_tensorflow(code, environment, as_file=True).stdout
     script = tmp_path / "program.py"
     script.write_text(textwrap.dedent(code))
     with ports.reserved(1) as (number,):
-        assert "job:worker" in run([sys.executable, str(script), str(number)], environment).stdout
+        assert "job:worker" in run([WARM_PYTHON, str(script), str(number)], environment).stdout

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU, Tolerance, as_numpy, assert_close
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 # Normals go through logarithms and square roots, ranges through a product and a sum that compiled code fuses: last bits
 # differ.
@@ -155,7 +155,7 @@ PROGRAM = """
 
 def test_processes() -> None:
     one, same, other, free, free_too = [
-        run_python(PROGRAM.format(seed=seed)).stdout.split() for seed in (1, 1, 2, None, None)
+        run_with_tensorflow(PROGRAM.format(seed=seed)).stdout.split() for seed in (1, 1, 2, None, None)
     ]
     assert len(one) == 3
     assert one == same

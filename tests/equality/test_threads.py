@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tests.support.clusters import assert_launched
 from tests.support.compare import HPU
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 THREADS = 4
 ROUNDS = 40
@@ -180,7 +180,7 @@ def test_tracing_and_compiling_in_threads() -> None:
 
 
 def test_a_process_ends_while_threads_work() -> None:
-    done = run_python(
+    done = run_with_tensorflow(
         """
         import threading, time
         from habana_frameworks.tensorflow import load_habana_module

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 
 import pytest
 
-from tests.support.processes import run
+from tests.support.processes import WARM_PYTHON, run
 
 # Epochs that make the test quick, and the accuracy that they must give on 360 images.
 EXAMPLES = {"digits_keras.py": (3, 0.9), "digits_custom_loop.py": (4, 0.9), "digits_session.py": (4, 0.9)}
@@ -17,7 +16,7 @@ EXAMPLES = {"digits_keras.py": (3, 0.9), "digits_custom_loop.py": (4, 0.9), "dig
 def train(example: str, device: str) -> dict[str, str]:
     """The report of one run."""
     epochs, _ = EXAMPLES[example]
-    done = run([sys.executable, f"examples/{example}", "--device", device, "--epochs", str(epochs)], timeout=280)
+    done = run([WARM_PYTHON, f"examples/{example}", "--device", device, "--epochs", str(epochs)], timeout=280)
     report = done.stdout.split("\nReport\n")[1]
     return dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in report.splitlines())  # type: ignore[misc]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-import sys
 
 from tests.remote.servers import Server
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, WARM_PYTHON, run
 
 
 def numbers(output: str) -> list[str]:
@@ -21,9 +20,7 @@ def test_a_training_that_goes_on_ends_with_the_same_numbers(tmp_path: pathlib.Pa
 
         def train(epochs: int, checkpoints: str) -> str:
             arguments = ["--epochs", str(epochs), "--checkpoints", str(tmp_path / checkpoints)]
-            return run(
-                [sys.executable, "examples/digits_resume.py", *arguments], {"HPU_BACKEND": server.backend}
-            ).stdout
+            return run([WARM_PYTHON, "examples/digits_resume.py", *arguments], {"HPU_BACKEND": server.backend}).stdout
 
         train(2, "in parts")
         resumed = train(4, "in parts")
@@ -36,7 +33,7 @@ def test_a_training_that_goes_on_ends_with_the_same_numbers(tmp_path: pathlib.Pa
 
 
 def test_the_recipe_for_ci() -> None:
-    done = run(["bash", str(ROOT / "examples" / "server" / "ci.sh")], {"PYTHON": sys.executable}, timeout=280)
+    done = run(["bash", str(ROOT / "examples" / "server" / "ci.sh")], {"PYTHON": WARM_PYTHON}, timeout=280)
     assert done.stdout.count("backend         remote") == 2
     assert done.stdout.count(" 0 fallbacks") == 2
     assert "sessions: 2 opened, 2 closed" in done.stdout

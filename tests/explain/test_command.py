@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import pathlib
-import sys
 
 import pytest
 
 from habana_frameworks.tensorflow.explanation import model
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, WARM_PYTHON, run
 
 PROGRAM = ROOT / "tests" / "explain" / "refusals.py"
-COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "explain"]
+COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain"]
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-import sys
 
 import pytest
 
 from habana_frameworks.tensorflow.explanation import model
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, WARM_PYTHON, run
 
 SETTINGS = {
     "HPU_OP_LIST": "gaudi",
@@ -22,7 +21,7 @@ SETTINGS = {
 def explanation(tmp_path_factory: pytest.TempPathFactory) -> model.Explanation:
     target = tmp_path_factory.mktemp("explain") / "placed.json"
     program = ROOT / "tests" / "explain" / "placed.py"
-    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "explain", "--json", str(target), str(program)]
+    command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain", "--json", str(target), str(program)]
     run(command, SETTINGS)
     return model.from_json(pathlib.Path(target).read_text())
 

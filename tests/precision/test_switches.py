@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
-import sys
 import textwrap
 from typing import Any
 
@@ -14,6 +12,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import _passes
 from tests.support.clusters import assert_launched
+from tests.support.processes import WARM_PYTHON, run
 
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
 W = np.linspace(1, -2, 18, dtype=np.float32).reshape(6, 3)
@@ -133,8 +132,7 @@ PROGRAM = """
 def test_keras_policies(policy: str, tmp_path: pathlib.Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent(PROGRAM.format(policy=policy)))
-    run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=600)
-    assert run.returncode == 0, run.stderr
+    done = run([WARM_PYTHON, str(program)], {"TF_CPP_MIN_LOG_LEVEL": "1"}, timeout=600)
     advice = 'Use tf.keras.mixed_precision.set_global_policy("mixed_bfloat16") in place of "mixed_float16"'
-    assert run.stderr.count(advice) == (1 if policy == "mixed_float16" else 0)
-    assert "NotFound" not in run.stderr
+    assert done.stderr.count(advice) == (1 if policy == "mixed_float16" else 0)
+    assert "NotFound" not in done.stderr

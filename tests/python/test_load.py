@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tests.support.processes import HIDE_TREE, ROOT, run_python
+from tests.support.processes import HIDE_TREE, ROOT, run_python, run_with_tensorflow
 
 PACKAGE = ROOT / "habana_frameworks" / "tensorflow"
 LOAD = "from habana_frameworks.tensorflow import errors, load_habana_module\n"
@@ -37,7 +37,7 @@ def bare_package(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def failure_of(code: str, environment: dict[str, str | None] | None = None, cwd: pathlib.Path = ROOT) -> str:
-    return run_python(code, environment, cwd=cwd).stdout
+    return run_with_tensorflow(code, environment, cwd=cwd).stdout
 
 
 def test_tensorflow_initialised_before() -> None:
@@ -89,7 +89,7 @@ def test_unknown_backend() -> None:
 
 
 def test_unknown_variable() -> None:
-    done = run_python(LOAD + "load_habana_module()", {"HPU_MEMORYMB": "64"})
+    done = run_with_tensorflow(LOAD + "load_habana_module()", {"HPU_MEMORYMB": "64"})
     assert "HPU_MEMORYMB is no setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?" in done.stderr
     text = failure_of(REPORT_ERROR + USE_CPU, {"HPU_MEMORYMB": "64", "HPU_STRICT_FLAGS": "1"})
     assert text.startswith("SettingError: HPU_MEMORYMB is no setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?")
@@ -141,7 +141,7 @@ def test_with_graph_mode(lines: str) -> None:
     code = LOAD + f"import tensorflow as tf\n{lines}\nassert load_habana_module()\n"
     code += "from tensorflow.python.client import device_lib\n"
     code += "print([device.name for device in device_lib.list_local_devices()])"
-    assert run_python(code).stdout == "['/device:CPU:0', '/device:HPU:0']\n"
+    assert run_with_tensorflow(code).stdout == "['/device:CPU:0', '/device:HPU:0']\n"
 
 
 def test_spawned_children_set_themselves_up() -> None:
@@ -165,7 +165,7 @@ def test_spawned_children_set_themselves_up() -> None:
             assert [process.exitcode for process in children] == [0, 0]
             assert results == [(0, 1, "0", "rank_0_"), (1, 1, "1", "rank_1_")], results
     """
-    run_python(code, {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, as_file=True)
+    run_with_tensorflow(code, {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, as_file=True)
 
 
 def test_op_library_that_is_not_there() -> None:
@@ -176,7 +176,7 @@ def test_op_library_that_is_not_there() -> None:
         except FileNotFoundError as error:
             print(error)
     """
-    assert run_python(code).stdout == "no library of custom ops at missing/libcustom.so\n"
+    assert run_with_tensorflow(code).stdout == "no library of custom ops at missing/libcustom.so\n"
 
 
 def test_device_queries(hpu: str) -> None:
@@ -194,7 +194,7 @@ def test_device_queries(hpu: str) -> None:
 
 def test_device_type_is_a_setting() -> None:
     code = "from habana_frameworks.tensorflow import habana_device; print(habana_device.get_type())"
-    assert run_python(code, {"HPU_DEVICE_TYPE": "GAUDI HL2000M"}).stdout == "GAUDI HL2000M\n"
+    assert run_with_tensorflow(code, {"HPU_DEVICE_TYPE": "GAUDI HL2000M"}).stdout == "GAUDI HL2000M\n"
 
 
 def test_optimizers_that_have_nothing_to_do_without_a_gpu() -> None:
@@ -213,4 +213,4 @@ def test_optimizers_that_have_nothing_to_do_without_a_gpu() -> None:
     assert rewriter.memory_optimization == RewriterConfig.NO_MEM_OPT
     assert rewriter.layout_optimizer == RewriterConfig.OFF and rewriter.remapping == RewriterConfig.ON
     """
-    run_python(program)
+    run_with_tensorflow(program)

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from habana_frameworks.tensorflow import statistics
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 PROGRAM = """
     import os
@@ -26,7 +26,7 @@ PROGRAM = """
 def run_program(tmp_path: pathlib.Path, late: dict[str, str] | None = None, **variables: str | None) -> tuple[str, str]:
     """The program's process id and what it wrote to stderr; its home is tmp_path/home."""
     environment: dict[str, str | None] = {"HOME": str(tmp_path / "home"), "TF_CPP_MIN_LOG_LEVEL": "2", **variables}
-    done = run_python(PROGRAM.replace("LATE", repr(late or {})), environment)
+    done = run_with_tensorflow(PROGRAM.replace("LATE", repr(late or {})), environment)
     (pid,) = re.findall(r"PID (\d+)", done.stdout)
     return pid, done.stderr
 
@@ -74,7 +74,7 @@ def test_levels_tell_more_and_more(tmp_path: pathlib.Path) -> None:
         print(level, sum(len(open(entry).readlines()) for entry in os.scandir(os.environ["HABANA_LOGS"])))
     """
     (tmp_path / "logs").mkdir()
-    printed = run_python(code, {"HABANA_LOGS": str(tmp_path / "logs")}).stdout.split()
+    printed = run_with_tensorflow(code, {"HABANA_LOGS": str(tmp_path / "logs")}).stdout.split()
     assert printed[0::2] == ["3", "2", "1", "0"]
     none, information, debug, trace = map(int, printed[1::2])
     assert none == 0
@@ -91,7 +91,7 @@ def test_console(tmp_path: pathlib.Path) -> None:
 def test_errors_of_the_device_are_critical(tmp_path: pathlib.Path) -> None:
     code = PROGRAM.replace("LATE", "{}").replace("step(tf.ones([4]))", "step(tf.ones([4])).numpy()")
     variables = {"HOME": str(tmp_path), "HPU_EMULATOR_FAULTS": "lost@2"}
-    done = run_python(code, variables, check=False)
+    done = run_with_tensorflow(code, variables, check=False)
     assert done.returncode != 0
     (name,) = logs(tmp_path / ".habana_logs")
     assert name.startswith("backend_")
@@ -101,7 +101,7 @@ def test_errors_of_the_device_are_critical(tmp_path: pathlib.Path) -> None:
 def test_a_directory_that_cannot_be_written_is_warned_about_once(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("")
     variables = {"HABANA_LOGS": str(tmp_path / "file"), "LOG_LEVEL_ALL": "0", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    stderr = run_python(PROGRAM.replace("LATE", "{}"), variables).stderr
+    stderr = run_with_tensorflow(PROGRAM.replace("LATE", "{}"), variables).stderr
     assert stderr.count("no log files") == 1 and "HABANA_LOGS names another directory" in stderr
 
 
@@ -121,9 +121,9 @@ class TestNativeLog:
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:
         code = PROGRAM.replace("LATE", "{}")
         fault: dict[str, str | None] = {"HPU_EMULATOR_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
-        stderr = run_python(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
+        stderr = run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
         assert "Delegating node=" in stderr and "HPU_MIN_CLUSTER_SIZE=many is not a whole number" in stderr
-        assert run_python(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2"}).stderr == ""
+        assert run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2"}).stderr == ""
 
     @pytest.mark.parametrize("imported_before", [False, True])
     def test_the_old_name_of_the_verbose_level(self, imported_before: bool) -> None:
@@ -133,7 +133,7 @@ class TestNativeLog:
                 "os.environ", "import tensorflow as tf; os.environ"
             )
         variables = {"TF_CPP_MIN_VLOG_LEVEL": "1", "TF_CPP_MAX_VLOG_LEVEL": None, "TF_CPP_MIN_LOG_LEVEL": "0"}
-        stderr = run_python(code, variables).stderr
+        stderr = run_with_tensorflow(code, variables).stderr
         assert stderr.count("TensorFlow reads TF_CPP_MAX_VLOG_LEVEL, not TF_CPP_MIN_VLOG_LEVEL") == 1
         assert "segmentation_pass.cc" in stderr
         assert ("optimization_registry.cc" in stderr) != imported_before
@@ -165,4 +165,4 @@ def test_the_table_of_clusters(hpu: str) -> None:
 
 def test_the_table_is_logged_when_the_program_ends() -> None:
     code = PROGRAM.replace("LATE", "{}") + "\n    import logging; logging.basicConfig(level=logging.INFO)"
-    assert_has_table(run_python(code).stderr)
+    assert_has_table(run_with_tensorflow(code).stderr)

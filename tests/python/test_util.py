@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import util
 from habana_frameworks.tensorflow.optimizers.cyclical_learning_rate import CyclicalLearningRate
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 
 def test_device_name(hpu: str) -> None:
@@ -27,7 +27,7 @@ def test_device_name_without_the_hpu() -> None:
         tf.config.set_visible_devices([], "HPU")
         assert util.device_name() == "/device:CPU:0"
     """
-    run_python(program)
+    run_with_tensorflow(program)
 
 
 def test_another_keras_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

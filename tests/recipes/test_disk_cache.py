@@ -6,16 +6,14 @@ plugin/store/*_test.cc tests what happens to the files: locks, damage, full disk
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import subprocess
-import sys
 import textwrap
 
 import pytest
 
 from tests.recipes.conftest import PROGRAM, Warm, run_training
-from tests.support.processes import ROOT
+from tests.support.processes import ROOT, WARM_PYTHON, start
 
 
 def test_second_process_compiles_nothing(warm: Warm) -> None:
@@ -117,16 +115,10 @@ def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathli
     cache = tmp_path / "recipes"
     program = textwrap.dedent(PROGRAM.format(before=""))
     environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "TF_CPP_MIN_LOG_LEVEL": "2",
         "TF_RECIPE_CACHE_PATH": str(cache),
         "HPU_EMULATOR_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
     }
-    processes = [
-        subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(8)
-    ]
+    processes = [start([WARM_PYTHON, "-c", program], environment, stdout=subprocess.PIPE, text=True) for _ in range(8)]
     try:
         outputs = [json.loads(process.communicate(timeout=200)[0].splitlines()[-1]) for process in processes]
     finally:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
-import sys
 import textwrap
 from typing import Any
 
 import pytest
 
-from tests.support.processes import run
+from tests.support.processes import WARM_PYTHON, run
 
-COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "warmup"]
+COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "warmup"]
 PROGRAM = """
     import sys, time
     import habana_frameworks.tensorflow as htf

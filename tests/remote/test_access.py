@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import textwrap
 
 import grpc
@@ -20,7 +19,7 @@ from habana_frameworks.tensorflow.cli import main
 from tests.remote import certificates
 from tests.remote.certificates import Certificate
 from tests.remote.servers import Server, wait_until
-from tests.support.processes import ROOT, run_with_tensorflow
+from tests.support.processes import WARM_PYTHON, run, run_with_tensorflow, start
 
 TOKEN = "0123456789abcdef"
 ACQUIRE = """
@@ -80,24 +79,13 @@ def acquire(backend: str, environment: dict[str, str] | None = None) -> str:
 
 
 def run_with_input(code: str, value: object, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2", **environment}
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(value),
-        env=variables,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    return run([WARM_PYTHON, "-c", code], environment, input=json.dumps(value))
 
 
 def run_detached(code: str, environment: dict[str, str]) -> str:
     """The first line of a program whose children may outlive it."""
-    variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2", **environment}
-    command = [sys.executable, "-c", textwrap.dedent(code)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables, cwd=ROOT, text=True) as program:
+    command = [WARM_PYTHON, "-c", textwrap.dedent(code)]
+    with start(command, environment, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         return program.stdout.readline()
 
@@ -263,15 +251,9 @@ def test_a_dead_server_is_noticed_over_tls(tmp_path: pathlib.Path, known: dict[s
             print(error)
     """
     with Server(tmp_path, "--listen", "127.0.0.1:0", *tls) as server:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": server.backend, **credentials(ours)}
-        client = subprocess.Popen(
-            [sys.executable, "-c", "\n".join(line[8:] for line in wait.splitlines())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            cwd=ROOT,
-            text=True,
-        )
+        command = [WARM_PYTHON, "-c", "\n".join(line[8:] for line in wait.splitlines())]
+        environment = {"HPU_BACKEND": server.backend, **credentials(ours)}
+        client = start(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert client.stdout is not None
         assert client.stdout.readline().strip() == "acquired"
         server.kill()

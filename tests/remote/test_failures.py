@@ -12,13 +12,13 @@ import textwrap
 import time
 
 from tests.remote.servers import Server
-from tests.support.processes import ROOT, run_with_tensorflow
+from tests.support.processes import ROOT, WARM_PYTHON, run_with_tensorflow, start
 
 HOLD = """
-import sys
+import os, sys
 from habana_frameworks.tensorflow import habana_device
 habana_device.acquire()
-print(habana_device.info()["module_id"], flush=True)
+print(os.getpid(), flush=True)
 sys.stdin.read()
 """
 ACQUIRE = """
@@ -34,10 +34,8 @@ UNAVAILABLE = "14"
 
 def start_client(code: str, backend: str) -> subprocess.Popen[bytes]:
     """A client of a server that goes on while the test does other things; it says by its output how far it is."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend}
-    return subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
-    )
+    command = [WARM_PYTHON, "-c", code]
+    return start(command, {"HPU_BACKEND": backend}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 class Holder:
@@ -46,7 +44,7 @@ class Holder:
     def __init__(self, backend: str) -> None:
         self.process = start_client(HOLD, backend)
         assert self.process.stdout is not None
-        self.module = int(self.process.stdout.readline())
+        self.pid = int(self.process.stdout.readline())
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
         self.process.send_signal(number)
@@ -64,7 +62,7 @@ def test_a_busy_module_names_its_holder_and_a_dead_client_frees_it(tmp_path: pat
             try:
                 busy = acquire(server.backend)
                 assert busy.startswith(UNAVAILABLE), busy
-                assert f"module 0: pid {holder.process.pid} (" in busy
+                assert f"module 0: pid {holder.pid} (" in busy
                 assert server.backend in busy
             finally:
                 holder.end(number)
@@ -97,10 +95,8 @@ def test_a_dead_server_is_named_and_the_next_one_can_be_used(tmp_path: pathlib.P
             print(error.message)
     """
     with Server(tmp_path) as server:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": server.backend}
-        client = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(train)], stdout=subprocess.PIPE, env=environment, cwd=ROOT, text=True
-        )
+        command = [WARM_PYTHON, "-c", textwrap.dedent(train)]
+        client = start(command, {"HPU_BACKEND": server.backend}, stdout=subprocess.PIPE, text=True)
         assert client.stdout is not None
         assert client.stdout.readline().strip() == "64.0"
         server.kill()

@@ -12,8 +12,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
-import textwrap
 import time
 from collections.abc import Iterator
 
@@ -24,7 +22,7 @@ from habana_frameworks.tensorflow.lib import device_pb2 as pb
 from tests.remote.servers import Server, wait_until
 from tests.remote.test_protocol import MEMORY, Client, Session
 from tests.remote.test_training import numbers
-from tests.support.processes import ROOT, run_with_tensorflow
+from tests.support.processes import WARM_PYTHON, run_with_tensorflow, start
 
 OFF = {"HPU_REMOTE_SHARED_MEMORY": "0"}
 
@@ -95,12 +93,10 @@ def shared_files(pid: int) -> list[str]:
 def test_a_client_killed_while_it_copies_leaves_nothing(tmp_path: pathlib.Path) -> None:
     moments = random.Random(5)
     with Server(tmp_path, "--modules", "1") as server:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": server.backend}
+        environment = {"HPU_BACKEND": server.backend}
         watch = Client(server.backend)
         for _ in range(4):
-            client = subprocess.Popen(
-                [sys.executable, "-c", textwrap.dedent(COPY_FOR_EVER)], stdout=subprocess.PIPE, env=environment
-            )
+            client = start([WARM_PYTHON, "-c", COPY_FOR_EVER], environment, stdout=subprocess.PIPE)
             assert client.stdout is not None
             assert client.stdout.readline() == b"copied\n"
             assert shared_files(server.process.pid)

@@ -16,12 +16,12 @@ import pytest
 
 from habana_frameworks.tensorflow import monitor
 from tests.remote.servers import Server, wait_until
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, WARM_PYTHON, run, start
 
 SMI = [sys.executable, "-m", "habana_frameworks.tensorflow", "smi"]
 # Writes 64 MiB of device memory, launches until its input ends.
 BUSY = """
-import sys, threading
+import os, sys, threading
 import tensorflow as tf
 from habana_frameworks.tensorflow import load_habana_module
 load_habana_module()
@@ -32,7 +32,7 @@ with tf.device("HPU:0"):
         block.assign(block * 0.5 + 1.0)
         return tf.reduce_sum(block)
     step().numpy()
-print("ready", flush=True)
+print(os.getpid(), flush=True)
 ended = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
 while not ended.is_set():
@@ -54,12 +54,10 @@ class Busy:
     """A process that computes on a module all the time."""
 
     def __init__(self, backend: str, **variables: str) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend, **variables}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
-        )
+        command, environment = [WARM_PYTHON, "-c", BUSY], {"HPU_BACKEND": backend, **variables}
+        self.process = start(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
-        assert self.process.stdout.readline() == b"ready\n"
+        self.pid = int(self.process.stdout.readline())
 
     def end(self) -> None:
         self.process.communicate(timeout=60)
@@ -85,7 +83,7 @@ def test_a_busy_module_of_a_server(server: Server) -> None:
     free, held = report["modules"]
     assert free["holder"] is None
     assert (free["memory_used"], free["memory_total"], free["utilization"]) == (0, 32768 << 20, 0)
-    assert held["holder"]["pid"] == busy.process.pid
+    assert held["holder"]["pid"] == busy.pid
     assert held["memory_total"] == 1000 << 20
     assert 64 << 20 <= held["memory_used"] < 1000 << 20
     assert 0 < held["utilization"] <= 1
@@ -93,7 +91,7 @@ def test_a_busy_module_of_a_server(server: Server) -> None:
     assert held["temperature_celsius"] >= free["temperature_celsius"]
     assert held["launches"] > 0
     assert held["recipes"] > 0
-    assert f"module 1 is held by process {busy.process.pid}: " in table
+    assert f"module 1 is held by process {busy.pid}: " in table
     assert "launches:" in details
     assert "module 0" not in details
 
@@ -112,13 +110,13 @@ def test_a_module_that_a_process_emulates(tmp_path: pathlib.Path) -> None:
     finally:
         busy.end()
     held, free = report["modules"]
-    assert held["holder"]["pid"] == busy.process.pid
+    assert held["holder"]["pid"] == busy.pid
     assert held["memory_total"] == 500 << 20
     assert 64 << 20 <= held["memory_used"] <= 500 << 20
     assert held["utilization"] is None  # only the process itself knows
     assert free["holder"] is None
     (_, pid, used, utilization), other = rows(query)
-    assert (pid, utilization) == (str(busy.process.pid), "N/A")
+    assert (pid, utilization) == (str(busy.pid), "N/A")
     assert held["memory_used"] >> 20 <= int(used) <= 500  # it may have grown in between
     assert other == ["1", "N/A", "0", "0"]
     assert [module["holder"] for module in json.loads(smi("--json", settings=settings))["modules"]] == [None, None]
@@ -180,7 +178,7 @@ def test_nobody_answers(tmp_path: pathlib.Path) -> None:
 
 
 def doctor(backend: str) -> tuple[int, dict[str, Any]]:
-    done = run([*SMI[:-1], "doctor", "--json"], {"HPU_BACKEND": backend}, check=False)
+    done = run([WARM_PYTHON, *SMI[1:-1], "doctor", "--json"], {"HPU_BACKEND": backend}, check=False)
     return done.returncode, {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
 
 

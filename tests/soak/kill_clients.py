@@ -22,7 +22,7 @@ import time
 
 from habana_frameworks.tensorflow import monitor
 from tests.remote.servers import Server
-from tests.support.processes import ROOT
+from tests.support.processes import WARM_PYTHON, start
 
 _CLIENT = """
 import sys, threading
@@ -90,13 +90,10 @@ class Outcome:
 
 class _Client:
     def __init__(self, backend: str, seed: int) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "2"}
-        command = [sys.executable, "-c", _CLIENT, str(seed)]
+        command = [WARM_PYTHON, "-c", _CLIENT, str(seed)]
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - goes with this object
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, cwd=ROOT
-        )
-
+        pipe = subprocess.PIPE
+        self.process = start(command, {"HPU_BACKEND": backend}, stdin=pipe, stdout=pipe, stderr=self._errors)
         assert self.process.stdout is not None
         os.set_blocking(self.process.stdout.fileno(), False)
         self._ready = False

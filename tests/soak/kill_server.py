@@ -26,7 +26,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import monitor
 from tests.remote.servers import Server
-from tests.support.processes import ROOT
+from tests.support.processes import WARM_PYTHON, start
 
 # From the server's death to the end of the process: 10 s for the error, the rest for a machine that is very busy.
 _MOST_SECONDS = 240
@@ -63,16 +63,10 @@ class _Process:
 
     def __init__(self, backend: str, checkpoints: pathlib.Path, epochs: int) -> None:
         arguments = ["--checkpoints", str(checkpoints), "--epochs", str(epochs), "--save-every", "10"]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "HPU_BACKEND": backend, "TF_CPP_MIN_LOG_LEVEL": "2"}
+        command = [WARM_PYTHON, "examples/digits_resume.py", *arguments]
+        pipe = subprocess.PIPE
         self._backend = backend
-        self._process = subprocess.Popen(
-            [sys.executable, "examples/digits_resume.py", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd=ROOT,
-            text=True,
-        )
+        self._process = start(command, {"HPU_BACKEND": backend}, stdout=pipe, stderr=pipe, text=True)
 
     def ends_within(self, seconds: float) -> bool:
         """Waits for its end for so long."""

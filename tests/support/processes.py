@@ -1,21 +1,30 @@
-"""Programs in a process of their own, for tests whose subject is a fresh process."""
+"""Programs in a process of their own, for tests whose subject is a fresh process.
+
+Importing TensorFlow takes a new interpreter seconds. So programs that need not show how it is imported are run by
+WARM_PYTHON, which takes what Python takes, and has the program run in a fork of an interpreter that has imported it and
+nothing else (warm_interpreter.py), be it a test that starts it or a program of a test. NumPy's numbers without a seed
+are the same in all of them. To who starts it, it is the program: it gives its files and its environment to it, passes
+signals on, and ends as it does, and the other way round. But its process id is another one, and limits, namespaces,
+what SIGSTOP does, and the like are not the program's. It becomes a new interpreter where importing would read other
+settings, where options are given, and where no interpreter has been made for the log level.
+"""
 
 from __future__ import annotations
 
+import atexit
 import functools
-import json
 import os
 import pathlib
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
+import time
 from collections.abc import Mapping
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+WARM_PYTHON = str(ROOT / "tests" / "support" / "python")
 # Begins a program that must not find this tree, which a .pth file of the virtual environment may name.
 HIDE_TREE = f"import sys\nsys.path = [entry for entry in sys.path if entry != {str(ROOT)!r}]\n"
 
@@ -27,6 +36,7 @@ def run_python(
     check: bool = True,
     cwd: pathlib.Path = ROOT,
     as_file: bool = False,
+    python: str = sys.executable,
 ) -> subprocess.CompletedProcess[str]:
     """Runs `code`; variables of `environment` are set, or removed where None. Fails the test if the program fails.
 
@@ -34,11 +44,11 @@ def run_python(
     """
     text = textwrap.dedent(code)
     if not as_file:
-        return run([sys.executable, "-c", text], environment, timeout, check, cwd)
+        return run([python, "-c", text], environment, timeout, check, cwd)
     with tempfile.TemporaryDirectory() as directory:
         path = pathlib.Path(directory, "program.py")
         path.write_text(text)
-        return run([sys.executable, str(path)], environment, timeout, check, cwd)
+        return run([python, str(path)], environment, timeout, check, cwd)
 
 
 def run(
@@ -47,18 +57,37 @@ def run(
     timeout: float = 120,
     check: bool = True,
     cwd: pathlib.Path = ROOT,
+    input: str | None = None,  # noqa: A002 (as subprocess.run)
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command with the package of this tree on its path."""
     done = subprocess.run(
-        command, env=_variables(environment), cwd=cwd, capture_output=True, text=True, timeout=timeout
+        command,
+        env=_variables(command, environment),
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        input=input,
     )
     return _checked(done) if check else done
 
 
-def _variables(environment: Mapping[str, str | None] | None) -> dict[str, str]:
-    """This process's, with `environment` over them."""
+def start(
+    command: list[str], environment: Mapping[str, str | None] | None = None, **options: Any
+) -> subprocess.Popen[Any]:
+    """As run() does, without waiting for its end; `options` are Popen's."""
+    return subprocess.Popen(command, env=_variables(command, environment), **{"cwd": ROOT, **options})
+
+
+def _variables(command: list[str], environment: Mapping[str, str | None] | None) -> dict[str, str]:
+    """This process's, with `environment` over them, and what WARM_PYTHON needs where it may be started."""
     variables: dict[str, str | None] = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"}
     variables.update(environment or {})
+    if WARM_PYTHON in (*command, *variables.values()):
+        level = variables.get("TF_CPP_MIN_LOG_LEVEL") or "0"
+        if level in _LOG_LEVELS:
+            _start_warm_interpreter(level)
+        variables |= {"WARM_DIRECTORY": str(_directory()), "WARM_NEW": sys.executable}
     return {name: value for name, value in variables.items() if value is not None}
 
 
@@ -68,77 +97,43 @@ def _checked(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProc
     return done
 
 
-# What TensorFlow and Python read when they are imported, and not later.
-_READ_AT_IMPORT = ("HOME", "LD_", "OMP_", "PYTHON", "TF_CPP_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "XLA_FLAGS")
-
-
 def run_with_tensorflow(
     code: str,
     environment: Mapping[str, str | None] | None = None,
     timeout: float = 120,
     check: bool = True,
     cwd: pathlib.Path = ROOT,
+    as_file: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """run_python() for programs that need not show how TensorFlow is imported: it has been when they begin.
-
-    They run in forks of an interpreter that has imported it and nothing else, which saves each of them seconds. NumPy's
-    numbers without a seed are the same in all of them. Where the import would read other settings, or a thread of this
-    process runs such a program already, this one gets a new interpreter.
-    """
-    variables = _variables(environment)
-    ours = _variables({"TF_CPP_MIN_LOG_LEVEL": variables.get("TF_CPP_MIN_LOG_LEVEL")})
-    names = {name for name in (*variables, *ours) if name.startswith(_READ_AT_IMPORT)}
-    if all(variables.get(name) == ours.get(name) for name in names):
-        interpreter = _warm_interpreter(variables.get("TF_CPP_MIN_LOG_LEVEL", "0"))
-        if interpreter.lock.acquire(blocking=False):
-            try:
-                done = interpreter.run(textwrap.dedent(code), variables, timeout, cwd)
-            finally:
-                interpreter.lock.release()
-            return _checked(done) if check else done
-    return run_python(code, environment, timeout, check, cwd)
-
-
-class _WarmInterpreter:
-    """tests/support/warm_interpreter.py in a process, which ends with this one. Runs one program at a time."""
-
-    def __init__(self, log_level: str) -> None:
-        self.lock = threading.Lock()
-        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, str(ROOT / "tests" / "support" / "warm_interpreter.py"), str(theirs.fileno())],
-                env=_variables({"TF_CPP_MIN_LOG_LEVEL": log_level}),
-                pass_fds=[theirs.fileno()],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-
-    def run(
-        self, program: str, environment: Mapping[str, str], timeout: float, directory: pathlib.Path
-    ) -> subprocess.CompletedProcess[str]:
-        """As subprocess.run() of a new interpreter would."""
-        command = [sys.executable, "-c", program]
-        request = {"program": program, "environment": environment, "directory": str(directory)}
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            socket.send_fds(self._channel, [json.dumps(request).encode()], [out.fileno(), err.fileno()])
-            self._channel.settimeout(None)
-            child = int(self._channel.recv(64))
-            self._channel.settimeout(timeout)
-            try:
-                code = int(self._channel.recv(64))
-            except TimeoutError:
-                os.kill(child, signal.SIGKILL)
-                self._channel.settimeout(None)
-                self._channel.recv(64)
-                raise subprocess.TimeoutExpired(command, timeout) from None
-            for file in (out, err):
-                file.seek(0)
-            return subprocess.CompletedProcess(command, code, out.read().decode(), err.read().decode())
+    """run_python() for programs that need not show how TensorFlow is imported: by WARM_PYTHON."""
+    return run_python(code, environment, timeout, check, cwd, as_file, WARM_PYTHON)
 
 
 @functools.cache
-def _warm_interpreter(log_level: str) -> _WarmInterpreter:
-    return _WarmInterpreter(log_level)
+def _directory() -> pathlib.Path:
+    """Of the sockets of warm interpreters; goes with this process."""
+    directory = tempfile.TemporaryDirectory(prefix="hpu-tests-")
+    atexit.register(directory.cleanup)
+    return pathlib.Path(directory.name)
+
+
+# Of TF_CPP_MIN_LOG_LEVEL: those that more than one program has.
+_LOG_LEVELS = ("1", "2")
+
+
+@functools.cache
+def _start_warm_interpreter(log_level: str) -> None:
+    """One that ends with this process."""
+    path = _directory() / log_level
+    command = [sys.executable, str(ROOT / "tests" / "support" / "warm_interpreter.py"), str(path)]
+    process = subprocess.Popen(
+        command,
+        env=_variables(command, {"TF_CPP_MIN_LOG_LEVEL": log_level}),
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while not path.exists():
+        assert process.poll() is None, "no warm interpreter"
+        time.sleep(0.05)

@@ -1,57 +1,196 @@
 """An interpreter that has imported TensorFlow, and forks itself for each program that it is sent.
 
-Started by tests/support/processes.py with the number of a socket, on which come requests: the program, its environment
-and its directory, with the files that are to be its standard output and error. The answers are the process's id and,
-when it has ended, its exit code. Nothing of the plugin is loaded here.
+Started by tests/support/processes.py with the path of a socket. A connection to it is one program: a request that says
+all that the program is to be, with its files; then, from here, whether it is run, and its exit code when it has ended;
+from there, signals for it. A connection that is closed ends the program and its process group. Nothing of the plugin
+is loaded here. Ends when its standard input does.
 """
 
 from __future__ import annotations
 
+import array
+import contextlib
+import fcntl
 import gc
 import json
+import multiprocessing
 import os
+import runpy
+import selectors
+import signal
 import socket
 import sys
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow  # noqa: F401  (what programs need not wait for)
 
 LARGEST_REQUEST = 128 << 10
+MOST_FILES = 64
+# What TensorFlow and Python read when they are imported, and not later.
+READ_AT_IMPORT = ("LD_", "OMP_", "PYTHON", "TF_CPP_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "XLA_FLAGS")
+# But these are given to programs after it.
+APPLIED = ("PYTHONPATH", "PYTHONUNBUFFERED")
+
+_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
 
 
-def serve(channel: socket.socket) -> Any:
-    """Forks for each request; returns, in the child, what it is to run. Ends this process when the other side does."""
-    while True:
-        message, files, _, _ = socket.recv_fds(channel, LARGEST_REQUEST, 2)
-        if not message:
-            os._exit(0)
-        child = os.fork()
-        if child == 0:
-            channel.close()
-            for number, file in enumerate(files, start=1):
-                os.dup2(file, number)
-                os.close(file)
-            return json.loads(message)
+def can_run(request: Mapping[str, Any]) -> bool:
+    """Whether a new interpreter would have imported the same, and takes no options."""
+    arguments, theirs = request["arguments"], request["environment"]
+    names = {name for name in (*theirs, *os.environ) if name.startswith(READ_AT_IMPORT) and name not in APPLIED}
+    same = all(theirs.get(name) == os.environ.get(name) for name in names)
+    return same and bool(arguments) and (arguments[0] in ("-c", "-m") or not arguments[0].startswith("-"))
+
+
+class Programs:
+    """Those that run, each a process that leads a session."""
+
+    def __init__(self, path: str) -> None:
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._listener.bind(path)
+        self._listener.listen(64)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._selector.register(0, selectors.EVENT_READ)
+        # By the descriptor of the connection: the program's process and its connection.
+        self._running: dict[int, tuple[int, socket.socket]] = {}
+
+    def serve(self) -> Any:
+        """Forks for each request; returns, in the child, what it is to run."""
+        while True:
+            for key, _ in self._selector.select():
+                if key.fileobj is self._listener:
+                    request = self._start()
+                    if request is not None:
+                        return request
+                elif key.fileobj == 0:
+                    for process, _ in self._running.values():
+                        _kill(process)
+                    os._exit(0)
+                elif isinstance(key.fileobj, socket.socket):
+                    self._pass_on(key.fileobj)
+                elif key.data in self._running:
+                    self._end(key.fd, key.data)
+
+    def _start(self) -> Any:
+        connection, _ = self._listener.accept()
+        message, ancillary, _, _ = connection.recvmsg(LARGEST_REQUEST, socket.CMSG_SPACE(4 * MOST_FILES))
+        files = array.array("i")
+        for _, _, data in ancillary:
+            files.frombytes(data)
+        request = json.loads(message) if message else None
+        if request is not None and request["arguments"][0] == "-B" and sys.dont_write_bytecode:
+            del request["arguments"][0]  # multiprocessing passes it on
+        process = None
+        if request is not None and can_run(request):
+            process = os.fork()
+            if process == 0:
+                connection.close()
+                self._leave()
+                _place(files, request["descriptors"])
+                return request
+            descriptor = os.pidfd_open(process)
+            self._running[connection.fileno()] = process, connection
+            self._selector.register(connection, selectors.EVENT_READ)
+            self._selector.register(descriptor, selectors.EVENT_READ, connection.fileno())
         for file in files:
             os.close(file)
-        channel.send(str(child).encode())
-        channel.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+        with contextlib.suppress(OSError):
+            connection.send(str(process or "no").encode())
+        if process is None:
+            connection.close()
+        return None
+
+    def _leave(self) -> None:
+        """What is the server's alone is not the program's."""
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.fileobj, socket.socket):
+                key.fileobj.close()
+            elif key.fd != 0:
+                os.close(key.fd)
+        self._selector.close()
+
+    def _pass_on(self, connection: socket.socket) -> None:
+        process, _ = self._running[connection.fileno()]
+        message = connection.recv(64)
+        if message:
+            os.kill(process, int(message))
+            return
+        self._selector.unregister(connection)
+        _kill(process)
+
+    def _end(self, descriptor: int, number: int) -> None:
+        process, connection = self._running.pop(number)
+        self._selector.unregister(descriptor)
+        os.close(descriptor)
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(connection)
+        with contextlib.suppress(OSError):  # its other side is closed
+            connection.send(str(code).encode())
+        connection.close()
 
 
-def as_main(request: Any) -> types.CodeType:
-    """Makes this process what `python -c program` would be; returns the program."""
+def _kill(process: int) -> None:
+    """With the group that it leads, as soon as it does."""
+    try:
+        os.killpg(process, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(process, signal.SIGKILL)
+
+
+def _place(files: array.array[int], descriptors: list[int]) -> None:
+    """Gives received files the numbers that they have in the process that sent them."""
+    first = max(descriptors) + 1
+    moved = [fcntl.fcntl(file, fcntl.F_DUPFD, first) for file in files]
+    for file in files:
+        os.close(file)
+    for file, descriptor in zip(moved, descriptors):
+        os.dup2(file, descriptor)
+        os.close(file)
+
+
+def become(request: Any) -> None:
+    """Makes this process what a new interpreter with the request's arguments would be before it runs its program."""
+    os.setsid()
     os.chdir(request["directory"])
     os.environ.clear()
     os.environ.update(request["environment"])
-    sys.argv[:] = ["-c"]
-    sys.path[0] = ""
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    return compile(request["program"], "<string>", "exec")
+    sys.executable = request["executable"]
+    multiprocessing.set_executable(sys.executable)
+    if os.environ.get("PYTHONUNBUFFERED"):
+        sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
+    path = os.environ.get("PYTHONPATH", "")
+    sys.path[1 : 1 + len(_path)] = map(os.path.abspath, path.split(os.pathsep)) if path else []
+
+
+def program_of(arguments: list[str]) -> types.CodeType:
+    """What is to be executed in __main__, which it makes."""
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    if arguments[0] == "-m":
+        # As Python itself does.
+        sys.argv[:] = ["-m", *arguments[2:]]
+        sys.path[0] = os.getcwd()  # noqa: PTH109
+        vars(main).update(_run=runpy._run_module_as_main)  # type: ignore[attr-defined]
+        return compile(f"_run({arguments[1]!r})", "<string>", "exec")
+    if arguments[0] == "-c":
+        sys.argv[:] = ["-c", *arguments[2:]]
+        sys.path[0] = ""
+        return compile(arguments[1], "<string>", "exec")
+    sys.argv[:] = arguments
+    sys.path[0] = os.path.dirname(os.path.realpath(arguments[0]))  # noqa: PTH120 (as Python does)
+    vars(main).update(__file__=os.path.abspath(arguments[0]))  # noqa: PTH100
+    with open(arguments[0], "rb") as file:  # noqa: PTH123
+        return compile(file.read(), arguments[0], "exec")
 
 
 if __name__ == "__main__":
     gc.freeze()  # so that programs do not write to all that was imported
     # Here and in no function, so that the interpreter ends as it would after a program of its own.
-    _program = as_main(serve(socket.socket(fileno=int(sys.argv[1]))))
+    _request = Programs(sys.argv[1]).serve()
+    become(_request)
+    _program = program_of(_request["arguments"])
     exec(_program, vars(sys.modules["__main__"]))

@@ -1,0 +1,100 @@
+"""The interpreter that tests give their programs is to who starts it what a new one would be."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.support.processes import WARM_PYTHON, run, run_with_tensorflow, start
+
+SHOW = "import sys, os; print(__name__, sys.argv, sys.path, os.getcwd(), os.environ['VALUE'], sys.stdin.read())"
+
+
+def test_it_has_imported_tensorflow() -> None:
+    code = "import sys; print('tensorflow' in sys.modules, any('habana' in name for name in sys.modules))"
+    assert run_with_tensorflow(code).stdout == "True False\n"
+
+
+@pytest.mark.parametrize("kind", ["-c", "-m", "file"])
+def test_programs_find_what_they_would(kind: str, tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "shown.py"
+    program.write_text(SHOW)
+    arguments = {"-c": ["-c", SHOW], "-m": ["-m", "shown"], "file": [str(program)]}[kind]
+    environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}nowhere", "VALUE": "a b"}
+    shown = [
+        run([python, *arguments, "x", "-y"], environment, cwd=tmp_path, input="text").stdout
+        for python in (WARM_PYTHON, sys.executable)
+    ]
+    assert shown[0] == shown[1]
+    assert "'x', '-y'" in shown[0] and "a b text" in shown[0]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print('end')",
+        "raise SystemExit(7)",
+        "raise SystemExit('why')",
+        "print(end='x'); import os; os.kill(os.getpid(), 9)",
+        "import os; os.abort()",
+        "import atexit, threading; atexit.register(print, 'last'); threading.Thread(target=print).start()",
+    ],
+)
+def test_programs_end_as_they_would(code: str) -> None:
+    warm, new = (run([python, "-c", code], check=False) for python in (WARM_PYTHON, sys.executable))
+    assert (warm.returncode, warm.stdout, warm.stderr) == (new.returncode, new.stdout, new.stderr)
+
+
+def test_signals_reach_the_program_and_closed_files_who_reads_them() -> None:
+    code = """import os, time
+try:
+    os.close(1)
+    time.sleep(60)
+except KeyboardInterrupt:
+    os._exit(5)
+"""
+    program = start([WARM_PYTHON, "-c", code], stdout=subprocess.PIPE)
+    assert program.stdout is not None
+    assert program.stdout.read() == b""
+    assert program.poll() is None
+    program.send_signal(signal.SIGINT)
+    assert program.wait(30) == 5
+
+
+def test_a_killed_program_is_gone_with_what_it_has_started() -> None:
+    code = "import os, time; os.fork(); os.write(1, b'%d\\n' % os.getpid()); time.sleep(60)"
+    program = start([WARM_PYTHON, "-c", code], stdout=subprocess.PIPE)
+    assert program.stdout is not None
+    processes = [int(program.stdout.readline()) for _ in range(2)]
+    program.kill()
+    assert program.stdout.read() == b""  # both have closed it
+    end = time.monotonic() + 30
+    while any(pathlib.Path(f"/proc/{process}/cwd").exists() for process in processes):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    program.wait()
+
+
+def test_children_of_multiprocessing_are_warm_too() -> None:
+    code = """
+        import multiprocessing, sys
+
+        def child(queue):
+            queue.put("tensorflow" in sys.modules)
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("spawn")
+            queue = context.Queue()
+            process = context.Process(target=child, args=(queue,))
+            process.start()
+            print(queue.get(timeout=60))
+            process.join()
+            assert process.exitcode == 0
+    """
+    assert run_with_tensorflow(code, as_file=True).stdout == "True\n"
