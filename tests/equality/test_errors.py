@@ -209,7 +209,7 @@ START = """
 def run(code: str, environment: Mapping[str, str | None]) -> str:
     """What the program printed and logged."""
     done = run_with_tensorflow(
-        textwrap.dedent(START) + textwrap.dedent(code), {"TF_CPP_MIN_LOG_LEVEL": "0", **environment}
+        textwrap.dedent(START) + textwrap.dedent(code), {"TF_CPP_MIN_LOG_LEVEL": "1", **environment}
     )
     return done.stdout + done.stderr
 

@@ -2,65 +2,63 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pathlib
 import pty
-import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 
-from tests.support.processes import ROOT, run_python
+import pytest
 
-# Compiles ever larger functions until one takes long enough, so that this holds on any machine.
-LONG_COMPILE = """
+from tests.remote.servers import Server
+from tests.support.processes import run_python, start
+
+PROGRAM = """
+    import os, time
     import habana_frameworks.tensorflow as htf
     htf.load_habana_module()
     import tensorflow as tf
     from habana_frameworks.tensorflow import statistics
 
-    def make(layers):
-        @tf.function(input_signature=[tf.TensorSpec([None, None])])
-        def slow(x):
-            for i in range(layers):
-                x = tf.nn.softmax(tf.tanh(x * (i + 1.0)) @ x)
-            return x
-        return slow
+    @tf.function(input_signature=[tf.TensorSpec([None, None])])
+    def slow(x):
+        return tf.nn.softmax(tf.tanh(x) @ x)
 
-    def run(function, size):
+    def run(size):
         with tf.device("/device:HPU:0"):
-            function(tf.ones([size, size]))
-
-    layers = 100
-    while all(cluster.compile_seconds < 2.5 for cluster in statistics.clusters()):
-        layers *= 2
-        slow = make(layers)
-        run(slow, 8)
+            slow(tf.ones([size, size]))
+"""
+SEVERAL = """
+    os.environ["HPU_COMPILE_MODE"] = "async"
+    for size in (9, 10, 11):
+        run(size)
+    end = time.monotonic() + 120
+    while sum(cluster.recipes for cluster in statistics.clusters()) < 3 and time.monotonic() < end:
+        time.sleep(0.1)
 """
 
 
-def test_a_long_compile_says_so() -> None:
-    done = run_python(LONG_COMPILE, {"TF_CPP_MIN_LOG_LEVEL": "0"}, timeout=200)
+@pytest.fixture
+def environment(tmp_path: pathlib.Path) -> Iterator[dict[str, str | None]]:
+    """A device server's whose compiler takes long."""
+    faults = tmp_path / "faults.json"
+    faults.write_text(json.dumps({"faults": [{"kind": "slow_compile", "from": 1, "milliseconds": 5000}]}))
+    with Server(tmp_path, "--faults", str(faults)) as server:
+        yield {"HPU_BACKEND": server.backend, "TF_CPP_MIN_LOG_LEVEL": "0"}
+
+
+def test_a_long_compile_says_so(environment: dict[str, str | None]) -> None:
+    done = run_python(PROGRAM + "    run(8)", environment)
     lines = [line for line in done.stderr.splitlines() if " so far" in line]
     assert lines and all("habana_cluster_slow_0 (" in line and " ops): " in line for line in lines), done.stderr
     assert "\r" not in done.stderr
 
 
-def test_a_bar_on_a_terminal_where_several_are_to_be_made() -> None:
-    program = (
-        LONG_COMPILE
-        + """
-    import os, time
-    os.environ["HPU_COMPILE_MODE"] = "async"
-    statistics.reset()
-    for size in (9, 10, 11):
-        run(slow, size)
-    end = time.monotonic() + 120
-    while sum(cluster.recipes for cluster in statistics.clusters()) < 3 and time.monotonic() < end:
-        time.sleep(0.1)
-    """
-    )
+def test_a_bar_on_a_terminal_where_several_are_to_be_made(environment: dict[str, str | None]) -> None:
     terminal, stderr = pty.openpty()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "0"}
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=environment, stderr=stderr)
+    process = start([sys.executable, "-c", textwrap.dedent(PROGRAM + SEVERAL)], environment, stderr=stderr)
     os.close(stderr)
     shown = b""
     try:
