@@ -6,7 +6,7 @@ import math
 import pathlib
 import re
 
-from tests.support.processes import run_python
+from tests.support.processes import run_with_tensorflow
 
 _STEP = """
     import habana_frameworks.tensorflow as htf
@@ -42,7 +42,7 @@ _STEP = """
 def _programs(dump: pathlib.Path, order: str) -> list[str]:
     """The step's optimised HLO, one line an instruction."""
     flags = f"--xla_dump_to={dump} --xla_dump_hlo_as_text"
-    run_python(_STEP.replace("{order}", order), {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "2"})
+    run_with_tensorflow(_STEP.replace("{order}", order), {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "2"})
     (program,) = dump.glob("*habana_cluster_step_0*.cpu_after_optimizations.txt")
     return program.read_text().splitlines()
 

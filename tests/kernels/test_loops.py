@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests.support.compare import CPU, HPU, Tolerance, assert_same_on_hpu
-from tests.support.processes import run
+from tests.support.processes import WARM_PYTHON, run
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -166,7 +165,7 @@ def test_bfloat16_and_half() -> None:
 def test_all_of_this_around_clusters() -> None:
     """The tests above in a process that clusters nothing."""
     done = run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__],
+        [WARM_PYTHON, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__],
         {"HPU_CLUSTERING": "off"},
         timeout=600,
     )

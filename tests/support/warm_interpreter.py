@@ -29,7 +29,7 @@ import tensorflow  # noqa: F401  (what programs need not wait for)
 LARGEST_REQUEST = 128 << 10
 MOST_FILES = 64
 # What TensorFlow and Python read when they are imported, and not later.
-READ_AT_IMPORT = ("LD_", "OMP_", "PYTHON", "TF_CPP_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS", "XLA_FLAGS")
+READ_AT_IMPORT = ("LD_", "OMP_", "PYTHON", "TF_CPP_", "TF_ENABLE_ONEDNN_OPTS", "TF_XLA_FLAGS")
 # But these are given to programs after it.
 APPLIED = ("PYTHONPATH", "PYTHONUNBUFFERED")
 
