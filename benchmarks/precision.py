@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -49,14 +50,15 @@ def train(model: str, recipe: str, steps: int) -> Result:
     kept = habana_device.memory_info().in_use
     habana_device.reset_peak_memory()
     loss = float(trainer.step(*batch))  # compiles
-    start = time.perf_counter()
+    seconds = []
     for _ in range(steps):
+        start = time.perf_counter()
         loss = float(trainer.step(*batch))
-    seconds = (time.perf_counter() - start) / steps
-    return Result(model, recipe, kept, habana_device.memory_info().peak, seconds, loss)
+        seconds.append(time.perf_counter() - start)
+    return Result(model, recipe, kept, habana_device.memory_info().peak, statistics.median(seconds), loss)
 
 
-def measure(model: str, recipe: str, steps: int) -> Result:
+def measure_once(model: str, recipe: str, steps: int) -> Result:
     """In a process of its own, whose workspace has no larger steps than need be."""
     environment = {**os.environ, "TF_BF16_CONVERSION": recipe, "HPU_WORKSPACE_CHUNK_MB": "1"}
     command = [sys.executable, "-m", "benchmarks.precision", model, "--steps", str(steps), "--child", recipe]
@@ -66,12 +68,22 @@ def measure(model: str, recipe: str, steps: int) -> Result:
     return Result(**json.loads(done.stdout.splitlines()[-1]))
 
 
+def measure(model: str, recipes: list[str], steps: int, rounds: int) -> list[Result]:
+    """A result for each recipe, in turns: of times, the median."""
+    turns = [[measure_once(model, recipe, steps) for recipe in recipes] for _ in range(rounds)]
+    return [
+        dataclasses.replace(results[0], step_seconds=statistics.median(result.step_seconds for result in results))
+        for results in zip(*turns, strict=True)
+    ]
+
+
 def main() -> int:
     """Prints one line for each model and recipe, with ratios against float32."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", default=["transformer", "cnn"], help=f"of {', '.join(PROBLEMS)}")
     parser.add_argument("--recipes", nargs="+", default=["full", "basic"])
-    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=10, help="steps of a turn (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each recipe (default: %(default)s)")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", metavar="RECIPE", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -82,7 +94,7 @@ def main() -> int:
         return 0
     results = []
     for model in arguments.models:
-        plain, *others = [measure(model, recipe, arguments.steps) for recipe in (FLOAT32, *arguments.recipes)]
+        plain, *others = measure(model, [FLOAT32, *arguments.recipes], arguments.steps, arguments.rounds)
         results += [plain, *others]
         for result in [] if arguments.json else [plain, *others]:
             print(

@@ -103,7 +103,7 @@ TEST(BatchedProductPass, LeavesTheRest) {
   const auto count = [](const char* a, const char* b, const std::map<char, int64_t>& sizes,
                         xla::PrimitiveType type = xla::F32) { return Count(Product(a, b, "b", sizes, type)); };
   EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}), 1);
-  EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}, xla::BF16), 0) << "bfloat16";
+  EXPECT_EQ(count("brk", "bkc", {{'b', 16}, {'r', 16}, {'k', 16}, {'c', 16}}, xla::F16), 0) << "half precision";
   EXPECT_EQ(count("brk", "bkc", {{'b', 1}, {'r', 64}, {'k', 64}, {'c', 64}}), 0) << "one product";
   EXPECT_EQ(count("brk", "bkc", {{'b', 4}, {'r', 8}, {'k', 8}, {'c', 8}}), 0) << "a small one";
   EXPECT_EQ(count("brk", "bkc", {{'b', 64}, {'r', 1}, {'k', 64}, {'c', 64}}), 0) << "vectors";

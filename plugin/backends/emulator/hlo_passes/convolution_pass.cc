@@ -213,35 +213,25 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
   if (!wanted.has_value()) return nullptr;
   const bool pad = wanted->kind != Kind::kForward && !wanted->HasNamedPadding();
   Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
-  // TensorFlow's other kernels round sums of bfloat16 as they go: in float32, then.
-  const bool widen = c.bfloat16 && !c.UsesOneDnn();
-  if (widen) c.bfloat16 = false;
   std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());
   if (c.kind == Kind::kInputGradient) {
     operands[1] = ReversedFilter(operands[1]);
     if (operands[1] == nullptr) return nullptr;
   }
-  // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one.
+  // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one, or bfloat16 without oneDNN.
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(c, *convolution, calls));
   if (!prefers) return nullptr;
   if (c.kind == Kind::kInputGradient) {
     HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
   }
-  xla::Shape shape = convolution->shape();
-  if (widen) {
-    shape.set_element_type(xla::F32);
-    for (HloInstruction*& operand : operands) operand = Converted(operand, xla::F32);
-  }
+  const xla::Shape& shape = convolution->shape();
   if (pad && c.kind == Kind::kFilterGradient) {
     HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], *wanted));
   }
   const bool cut = pad && c.kind == Kind::kInputGradient;
   HPU_ASSIGN_OR_RETURN(HloInstruction * result, calls->Add(c.Spec(), operands, cut ? ImageShape(c, shape) : shape));
-  if (cut) {
-    HPU_ASSIGN_OR_RETURN(result, WithoutPadding(result, *wanted));
-  }
-  return widen ? Converted(result, xla::BF16) : result;
+  return cut ? WithoutPadding(result, *wanted) : result;
 }
 
 // The bias that `add` adds to the result of a convolution that nothing else uses; null if it is no such thing.

@@ -7,6 +7,7 @@
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
+#include "plugin/backends/emulator/hlo_passes/element_choice_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
@@ -23,10 +24,20 @@
 #include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
 #include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
+#include "plugin/backends/emulator/hlo_passes/widening_pass.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/service/hlo_dce.h"
 
 namespace hpu::emulator {
+namespace {
+
+absl::Status UseProductKernels(xla::HloModule* module, KernelCalls* calls) {
+  if (IsTargetGeneric()) return absl::OkStatus();
+  HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, calls));
+  return UseMatMulKernels(module, calls);
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, Autotuner* autotuner) {
   KernelCalls calls(autotuner);
@@ -40,12 +51,13 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   }
   HPU_RETURN_IF_ERROR(UseCropGradientKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
-  if (!IsTargetGeneric()) {
-    HPU_RETURN_IF_ERROR(UseConvolutionKernels(module, &calls));
-    HPU_RETURN_IF_ERROR(UseMatMulKernels(module, &calls));
-  }
+  // Products of bfloat16 where the processor has instructions for it; what is left, in float32.
+  HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(WidenSums(module));
+  HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseBatchedProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseElementaryFunctionKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(ReadChosenElements(module));
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseCumulativeKernels(module, &calls));

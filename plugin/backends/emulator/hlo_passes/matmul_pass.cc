@@ -59,9 +59,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, const HloInstructi
     std::swap(operands[0], operands[1]);
   }
   MatMul kernel;
-  const bool is_bfloat16 = a.element_type() == xla::BF16;
-  // In float32 where that is quicker.
-  kernel.bfloat16 = is_bfloat16 && UsesOneDnn("MatMul", /*bfloat16=*/true);
+  kernel.bfloat16 = a.element_type() == xla::BF16;
   kernel.transpose_a = left->contracted_first;
   kernel.transpose_b = !right->contracted_first;
   kernel.rows = left->kept;
@@ -71,12 +69,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, const HloInstructi
   HPU_ASSIGN_OR_RETURN(const bool prefers,
                        transpose == nullptr ? calls->Prefers(*dot) : calls->Prefers(*transpose, {dot}));
   if (!prefers) return nullptr;
-  xla::Shape shape = (transpose == nullptr ? dot : transpose)->shape();
-  if (is_bfloat16 == kernel.bfloat16) return calls->Add(kernel.Spec(), operands, shape);
-  for (HloInstruction*& operand : operands) operand = Converted(operand, xla::F32);
-  shape.set_element_type(xla::F32);
-  HPU_ASSIGN_OR_RETURN(HloInstruction * product, calls->Add(kernel.Spec(), operands, shape));
-  return Converted(product, xla::BF16);
+  return calls->Add(kernel.Spec(), operands, (transpose == nullptr ? dot : transpose)->shape());
 }
 
 // What a product's transpose puts first is what its second operand kept, as einsum's gradients have it: the product of
@@ -97,7 +90,7 @@ absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, Ker
 
 bool IsWorthAKernel(const MatMul& product) {
   return product.rows * product.inner * product.columns >= kLeastProducts && product.rows > 1 && product.columns > 1 &&
-         UsesOneDnn("MatMul", /*bfloat16=*/false);
+         UsesOneDnn("MatMul", product.bfloat16);
 }
 
 absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls) {

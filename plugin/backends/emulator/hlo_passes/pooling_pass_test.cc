@@ -178,7 +178,7 @@ TEST(PoolingPass, LeavesTheRest) {
   EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value that counts";
   EXPECT_EQ(kernels(xla::F32, {2, 9, 9, 2}, false), 0) << "few features";
   EXPECT_EQ(kernels(xla::F32, {0, 9, 9, 8}, false), 0) << "no elements";
-  EXPECT_EQ(kernels(xla::BF16, c.image, false), 0) << "sums of bfloat16";
+  EXPECT_EQ(kernels(xla::F16, c.image, false), 0) << "half precision";
   EXPECT_EQ(kernels(xla::S32, c.image, false), 0) << "integers";
 }
 

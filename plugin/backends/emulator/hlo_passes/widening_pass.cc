@@ -1,0 +1,110 @@
+#include "plugin/backends/emulator/hlo_passes/widening_pass.h"
+
+#include <utility>
+#include <vector>
+
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/comparison_util.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloComputation;
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+bool IsBfloat16(const HloInstruction* value) {
+  return value->shape().IsArray() && value->shape().element_type() == xla::BF16;
+}
+
+xla::Shape Float32(const xla::Shape& shape) {
+  return shape.element_type() == xla::BF16 ? xla::ShapeUtil::ChangeElementType(shape, xla::F32) : shape;
+}
+
+// The operand in float32. The conversion is put before what only moves elements: other passes look for that.
+HloInstruction* Widened(HloInstruction* value) {
+  if (!IsBfloat16(value)) return value;
+  HloComputation* computation = value->parent();
+  switch (value->opcode()) {
+    case HloOpcode::kConstant:
+      return computation->AddInstruction(HloInstruction::CreateConstant(value->literal().Convert(xla::F32).value()));
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kTranspose:
+      return computation->AddInstruction(
+          value->CloneWithNewOperands(Float32(value->shape()), {Widened(value->mutable_operand(0))}));
+    default:
+      return Converted(value, xla::F32);
+  }
+}
+
+// A computation of two scalars, in float32.
+HloComputation* Widened(HloComputation* function) {
+  HloComputation::Builder builder(function->name());
+  std::vector<HloInstruction*> parameters;
+  for (const HloInstruction* parameter : function->parameter_instructions()) {
+    parameters.push_back(builder.AddInstruction(HloInstruction::CreateParameter(
+        parameter->parameter_number(), Float32(parameter->shape()), parameter->name())));
+  }
+  const HloInstruction* root = function->root_instruction();
+  builder.AddInstruction(root->CloneWithNewOperands(Float32(root->shape()), parameters));
+  return function->parent()->AddEmbeddedComputation(builder.Build());
+}
+
+bool Adds(const HloInstruction* instruction) {
+  switch (instruction->opcode()) {
+    case HloOpcode::kConvolution:
+    case HloOpcode::kDot:
+      return true;
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kScatter:
+      return Computes(instruction->to_apply(), HloOpcode::kAdd);
+    case HloOpcode::kSelectAndScatter:
+      return BinaryRoot(instruction->select()) != nullptr && Computes(instruction->scatter(), HloOpcode::kAdd);
+    default:
+      return false;
+  }
+}
+
+absl::StatusOr<HloInstruction*> Widen(HloInstruction* sum) {
+  if (!IsBfloat16(sum) || !Adds(sum)) return nullptr;
+  std::vector<HloInstruction*> operands;
+  for (HloInstruction* operand : sum->mutable_operands()) operands.push_back(Widened(operand));
+  HloInstruction* wide =
+      sum->parent()->AddInstruction(sum->CloneWithNewOperands(Float32(sum->shape()), std::move(operands)));
+  if (wide->opcode() == HloOpcode::kSelectAndScatter) {
+    wide->set_select(Widened(sum->select()));
+    wide->set_scatter(Widened(sum->scatter()));
+  } else if (wide->has_to_apply()) {
+    wide->set_to_apply(Widened(sum->to_apply()));
+  }
+  return Converted(wide, xla::BF16);
+}
+
+// A transposition of what was rounded becomes what is rounded of a transposition, which other passes take together.
+absl::StatusOr<HloInstruction*> TransposeBeforeRounding(HloInstruction* transpose) {
+  HloInstruction* rounded = transpose->mutable_operand(0);
+  if (!IsBfloat16(transpose) || rounded->opcode() != HloOpcode::kConvert || rounded->user_count() != 1 ||
+      rounded->operand(0)->opcode() != HloOpcode::kDot) {
+    return nullptr;
+  }
+  HloInstruction* wide = transpose->parent()->AddInstruction(
+      transpose->CloneWithNewOperands(Float32(transpose->shape()), {rounded->mutable_operand(0)}));
+  return Converted(wide, xla::BF16);
+}
+
+}  // namespace
+
+absl::Status WidenSums(xla::HloModule* module) {
+  for (const HloOpcode opcode : {HloOpcode::kConvolution, HloOpcode::kDot, HloOpcode::kReduce, HloOpcode::kReduceWindow,
+                                 HloOpcode::kScatter, HloOpcode::kSelectAndScatter}) {
+    HPU_RETURN_IF_ERROR(ReplaceAll(module, opcode, Widen));
+  }
+  return ReplaceAll(module, HloOpcode::kTranspose, TransposeBeforeRounding);
+}
+
+}  // namespace hpu::emulator
