@@ -9,6 +9,7 @@
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/layout_util.h"
+#include "xla/service/hlo_cse.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -73,12 +74,30 @@ int64_t BytesToComputeAnew(const HloInstruction* value) {
   return bytes;
 }
 
+// Rounding to bfloat16 takes longer than reading: several instructions for each vector, without those of AVX512-BF16.
+bool IsRounded(const HloInstruction* value) {
+  return value->opcode() == HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16 &&
+         IsElementwiseArray(value->operand(0));
+}
+
+// Whether XLA would make it part of a loop over an array with another last dimension, which divides for each element.
+bool IsReshapedForMemory(const HloInstruction* value) {
+  return absl::c_any_of(value->users(), [&](const HloInstruction* user) {
+    if (user->opcode() != HloOpcode::kReshape || user->shape().rank() == 0 || value->shape().rank() == 0) return false;
+    std::vector<const HloInstruction*> consumers;
+    AddConsumers(user, &consumers);
+    return user->shape().dimensions().back() != value->shape().dimensions().back() &&
+           absl::c_any_of(consumers, NeedsMemory);
+  });
+}
+
 bool IsWorthKeeping(const HloInstruction* value) {
   if (!IsElementwiseArray(value) || BytesOf(value) < kLeastBytes) return false;
+  if (IsReshapedForMemory(value)) return true;
   std::vector<const HloInstruction*> consumers;
   AddConsumers(value, &consumers);
   return absl::c_any_of(consumers, NeedsMemory) && absl::c_any_of(consumers, IsElementwiseArray) &&
-         2 * BytesToComputeAnew(value) > 3 * BytesOf(value);
+         (IsRounded(value) || 2 * BytesToComputeAnew(value) > 3 * BytesOf(value));
 }
 
 absl::Status Keep(HloInstruction* value) {
@@ -102,6 +121,8 @@ bool IsItsOwn(const HloInstruction* value, const HloInstruction* kept) {
 }  // namespace
 
 absl::Status KeepValues(xla::HloModule* module) {
+  // What each consumer computes of one value becomes one.
+  HPU_RETURN_IF_ERROR(xla::HloCSE(/*is_layout_sensitive=*/false).Run(module).status());
   for (HloInstruction* value : module->entry_computation()->MakeInstructionPostOrder()) {
     if (IsWorthKeeping(value)) HPU_RETURN_IF_ERROR(Keep(value));
   }

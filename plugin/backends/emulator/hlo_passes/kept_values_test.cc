@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,6 +63,42 @@ TEST(KeptValues, SmallOnesAreLeft) {
 
 TEST(KeptValues, ComputesTheSame) {
   const xla::XlaComputation computation = Residual(512);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
+}
+
+// What a product rounds and others read, and what it reads in another shape.
+xla::XlaComputation Rounded(int64_t rows) {
+  XlaBuilder builder("rounded");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {rows, 8, 32}), "x");
+  const XlaOp weights = xla::Parameter(&builder, 1, xla::ShapeUtil::MakeShape(xla::F32, {256, 16}), "weights");
+  const XlaOp rounded = xla::ConvertElementType(xla::ConvertElementType(x, xla::BF16), xla::F32);
+  xla::Tuple(&builder, {xla::Dot(xla::Reshape(rounded, {rows, 256}), weights), xla::Tanh(rounded)});
+  return builder.Build().value();
+}
+
+// How many times the program rounds, and how many of its loops divide to reshape.
+std::pair<int64_t, int64_t> RoundsAndReshapes(const xla::XlaComputation& computation, bool keep) {
+  const std::unique_ptr<xla::HloModule> module =
+      keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
+  EXPECT_TRUE(ReleaseValues(module.get()).ok());
+  int64_t rounds = 0, reshapes = 0;
+  for (const xla::HloComputation* inner : module->computations()) {
+    for (const xla::HloInstruction* instruction : inner->instructions()) {
+      rounds += instruction->opcode() == xla::HloOpcode::kConvert && instruction->shape().element_type() == xla::BF16 ||
+                instruction->opcode() == xla::HloOpcode::kReducePrecision;
+      reshapes += inner->IsFusionComputation() && (instruction->opcode() == xla::HloOpcode::kReshape ||
+                                                   instruction->opcode() == xla::HloOpcode::kBitcast);
+    }
+  }
+  return {rounds, reshapes};
+}
+
+TEST(KeptValues, RoundedOnceAndNotReshapedElementByElement) {
+  const auto [rounds_without, reshapes_without] = RoundsAndReshapes(Rounded(512), /*keep=*/false);
+  EXPECT_GT(rounds_without, 1);
+  EXPECT_GT(reshapes_without, 0);
+  EXPECT_EQ(RoundsAndReshapes(Rounded(512), /*keep=*/true), std::pair(int64_t{1}, int64_t{0}));
+  const xla::XlaComputation computation = Rounded(512);
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 

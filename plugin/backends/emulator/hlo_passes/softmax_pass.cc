@@ -54,7 +54,7 @@ bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, fl
     return false;
   }
   HloInstruction* reduced = SourceOf(reduce->mutable_operand(0));
-  if (reduced->opcode() == HloOpcode::kConvert && KeepsNumbers(reduced, type)) {
+  if (reduced != source && reduced->opcode() == HloOpcode::kConvert && KeepsNumbers(reduced, type)) {
     reduced = SourceOf(reduced->mutable_operand(0));
   }
   return reduced == source;
