@@ -85,11 +85,11 @@ absl::StatusOr<HloInstruction*> Widen(HloInstruction* sum) {
   return Converted(wide, xla::BF16);
 }
 
-// A transposition of what was rounded becomes what is rounded of a transposition, which other passes take together.
+// A transposition of a rounded product becomes what is rounded of a transposition, which other passes take together.
 absl::StatusOr<HloInstruction*> TransposeBeforeRounding(HloInstruction* transpose) {
   HloInstruction* rounded = transpose->mutable_operand(0);
   if (!IsBfloat16(transpose) || rounded->opcode() != HloOpcode::kConvert || rounded->user_count() != 1 ||
-      rounded->operand(0)->opcode() != HloOpcode::kDot) {
+      rounded->operand(0)->opcode() != HloOpcode::kDot || rounded->operand(0)->shape().element_type() != xla::F32) {
     return nullptr;
   }
   HloInstruction* wide = transpose->parent()->AddInstruction(

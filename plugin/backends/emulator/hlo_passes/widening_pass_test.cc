@@ -118,6 +118,20 @@ INSTANTIATE_TEST_SUITE_P(
                return MaxGradient(x[0], x[1], type);
              }}));
 
+// A rounded product of other numbers is transposed as it is.
+TEST(WideningPass, TransposesRoundedProductsOfOtherTypes) {
+  for (const xla::PrimitiveType type : {xla::F16, xla::F32, xla::F64, xla::S32}) {
+    SCOPED_TRACE(xla::PrimitiveType_Name(type));
+    XlaBuilder builder("transposed");
+    const XlaOp a = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, {7, 30}), "a");
+    const XlaOp b = xla::Parameter(&builder, 1, xla::ShapeUtil::MakeShape(type, {30, 5}), "b");
+    const XlaOp rounded = xla::ConvertElementType(xla::Dot(a, b), xla::BF16);
+    xla::Tuple(&builder, {xla::Transpose(rounded, {1, 0})});
+    const xla::XlaComputation computation = builder.Build().value();
+    ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 0, 1e-2);
+  }
+}
+
 // What adds nothing loses nothing.
 TEST(WideningPass, LeavesTheRest) {
   XlaBuilder builder("maximum");
