@@ -66,9 +66,9 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseRowWindowKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePoolingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
-  HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseExtremumKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();
 }

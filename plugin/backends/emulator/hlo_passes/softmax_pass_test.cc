@@ -138,6 +138,27 @@ TEST(SoftmaxPass, SpecialNumbers) {
   ExpectSameAsEvaluator(computation, arguments, 1, 1e-6);
 }
 
+// As a program has it that wants log_softmax of the same numbers: XLA finds later that both begin alike.
+TEST(SoftmaxPass, BesideWhatBeginsAlike) {
+  xla::XlaBuilder builder("softmax");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 64}), "x");
+  const auto reduce = [&](XlaOp of, XlaOp initial, const xla::XlaComputation& function) {
+    return xla::Reduce(of, initial, function, {1});
+  };
+  const auto difference = [&] {
+    const XlaOp least = xla::MinValue(&builder, xla::F32);
+    return xla::Sub(x, reduce(x, least, xla::CreateScalarMaxComputation(xla::F32, &builder)), {0});
+  };
+  const auto sums = [&](XlaOp exp) {
+    return reduce(exp, xla::Zero(&builder, xla::F32), xla::CreateScalarAddComputation(xla::F32, &builder));
+  };
+  const XlaOp exp = xla::Exp(difference()), shifted = difference();
+  xla::Tuple(&builder, {xla::Div(exp, sums(exp), {0}), xla::Sub(shifted, xla::Log(sums(xla::Exp(difference()))), {0})});
+  const xla::XlaComputation computation = builder.Build().value();
+  EXPECT_EQ(CountKernels(computation, Softmax().Spec().name), 1);
+  ExpectSameAsXla(computation, ArgumentsOf(computation), 1e-6);
+}
+
 TEST(SoftmaxPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) {
     const std::vector<KernelSpec> specs = KernelsOf(SoftmaxOf(c));
