@@ -28,8 +28,6 @@ using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 using Dims = std::vector<int64_t>;
 
-XlaOp Number(XlaOp like, double value) { return xla::ScalarLike(like, value); }
-
 // Crops [boxes, rows, columns, channels] of images [batch, height, width, channels].
 struct Sizes {
   Dims crops;
@@ -80,7 +78,7 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
   const auto by_rows = [&](XlaOp value) { return xla::BroadcastInDim(value, pixels, {0, 1}); };
   const auto by_columns = [&](XlaOp value) { return xla::BroadcastInDim(value, pixels, {0, 2}); };
   const XlaOp inside = xla::And(by_rows(rows.inside), by_columns(columns.inside));
-  const XlaOp one = Number(gradient, 1);
+  const XlaOp one = xla::ScalarLike(gradient, 1);
 
   xla::ScatterDimensionNumbers numbers;
   numbers.add_update_window_dims(1);
@@ -117,7 +115,8 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
   const XlaOp top_left = at(rows.first, columns.first), top_right = at(rows.first, columns.second),
               bottom_left = at(rows.second, columns.first), bottom_right = at(rows.second, columns.second);
   const auto mix = [&](XlaOp first, XlaOp second, XlaOp weight, int64_t dimension) {
-    return xla::Mul(first, Number(weight, 1) - weight, {0, dimension}) + xla::Mul(second, weight, {0, dimension});
+    return xla::Mul(first, xla::ScalarLike(weight, 1) - weight, {0, dimension}) +
+           xla::Mul(second, weight, {0, dimension});
   };
   const XlaOp zero = xla::ZerosLike(image_of_box);
   const XlaOp known =

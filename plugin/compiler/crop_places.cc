@@ -11,8 +11,6 @@ namespace {
 
 using xla::XlaOp;
 
-XlaOp Number(XlaOp like, double value) { return xla::ScalarLike(like, value); }
-
 // The same number, of which compilers do not know where it comes from. `zero`: [boxes], the value's first dimension.
 XlaOp Hidden(XlaOp value, XlaOp zero) {
   const XlaOp bits = xla::BitcastConvertType(value, xla::S32);
@@ -28,7 +26,7 @@ CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixel
   const auto side = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(boxes, i, i + 1, 1, 1), {count}); };
   const XlaOp begin = side(direction), end = side(direction + 2);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {count, pixels});
-  const XlaOp last = Number(begin, static_cast<double>(length - 1));
+  const XlaOp last = xla::ScalarLike(begin, static_cast<double>(length - 1));
   CropPlaces places;
   if (pixels > 1) {
     // No compiler knows that no box is infinite.
@@ -36,15 +34,16 @@ CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixel
         xla::Eq(begin, xla::ConstantR0<float>(builder, std::numeric_limits<float>::infinity())), xla::S32);
     XlaOp step;
     if (scale == CropScale::kDivided) {
-      const XlaOp steps = Hidden(xla::Broadcast(Number(begin, static_cast<double>(pixels - 1)), {count}), zero);
+      const XlaOp steps =
+          Hidden(xla::Broadcast(xla::ScalarLike(begin, static_cast<double>(pixels - 1)), {count}), zero);
       step = (end - begin) * last / steps;
     } else {
-      step = (end - begin) * Number(begin, static_cast<float>(length - 1) / static_cast<float>(pixels - 1));
+      step = (end - begin) * xla::ScalarLike(begin, static_cast<float>(length - 1) / static_cast<float>(pixels - 1));
     }
     const XlaOp offset = Hidden(begin * last, zero);
     places.place = xla::Add(Hidden(xla::Mul(xla::Iota(builder, shape, 1), step, {0}), zero), offset, {0});
   } else {
-    places.place = xla::BroadcastInDim(Number(begin, 0.5) * (begin + end) * last, shape.dimensions(), {0});
+    places.place = xla::BroadcastInDim(xla::ScalarLike(begin, 0.5) * (begin + end) * last, shape.dimensions(), {0});
   }
   const XlaOp zero = xla::ZerosLike(places.place);
   places.inside = xla::And(xla::Ge(places.place, zero), xla::Le(places.place, last));

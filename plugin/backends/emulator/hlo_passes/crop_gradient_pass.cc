@@ -1,11 +1,10 @@
 #include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
 
 #include <optional>
+#include <string>
 
 #include "plugin/backends/emulator/kernels/crop_gradient.h"
 #include "plugin/hal/crop_gradients.h"
-#include "plugin/hal/status_macros.h"
-#include "xla/service/hlo_dce.h"
 
 namespace hpu::emulator {
 namespace {
@@ -41,12 +40,9 @@ std::optional<CropGradient> SizesOf(const HloInstruction& call, CropGradient::Of
   return fits ? std::make_optional(sizes) : std::nullopt;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, KernelCalls* calls) {
-  const auto& attributes = call->frontend_attributes().map();
-  const auto attribute = attributes.find(hal::kCropGradientAttribute);
-  if (attribute == attributes.end()) return nullptr;
-  const bool of_image = attribute->second == hal::kImageGradient;
-  if (!of_image && attribute->second != hal::kPlacesGradient) return nullptr;
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string& gradient, KernelCalls* calls) {
+  const bool of_image = gradient == hal::kImageGradient;
+  if (!of_image && gradient != hal::kPlacesGradient) return nullptr;
   const auto sizes = SizesOf(*call, of_image ? CropGradient::Of::kImage : CropGradient::Of::kPlaces);
   if (!sizes.has_value() || !MakeKernel(sizes->Spec()).ok()) return nullptr;
   return calls->Add(sizes->Spec(), call->operands(), call->shape());
@@ -55,10 +51,9 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, KernelCalls* call
 }  // namespace
 
 absl::Status UseCropGradientKernels(xla::HloModule* module, KernelCalls* calls) {
-  HPU_RETURN_IF_ERROR(
-      ReplaceAll(module, xla::HloOpcode::kCall, [calls](HloInstruction* call) { return KernelOf(call, calls); }));
-  // No pass is to find kernels in what nobody calls.
-  return xla::HloDCE().Run(module).status();
+  return ReplaceMarkedCalls(
+      module, hal::kCropGradientAttribute,
+      [calls](HloInstruction* call, const std::string& gradient) { return KernelOf(call, gradient, calls); });
 }
 
 }  // namespace hpu::emulator

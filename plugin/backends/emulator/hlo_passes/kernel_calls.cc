@@ -7,6 +7,7 @@
 #include "plugin/hal/status_macros.h"
 #include "xla/layout_util.h"
 #include "xla/literal.h"
+#include "xla/service/hlo_dce.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -57,6 +58,17 @@ absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replaceme
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status ReplaceMarkedCalls(xla::HloModule* module, const char* attribute, CallReplacement replacement) {
+  HPU_RETURN_IF_ERROR(
+      ReplaceAll(module, xla::HloOpcode::kCall, [&](xla::HloInstruction* call) -> absl::StatusOr<xla::HloInstruction*> {
+        const auto& attributes = call->frontend_attributes().map();
+        const auto found = attributes.find(attribute);
+        if (found == attributes.end()) return nullptr;
+        return replacement(call, found->second);
+      }));
+  return xla::HloDCE().Run(module).status();
 }
 
 xla::HloInstruction* SourceOf(xla::HloInstruction* instruction) {

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,14 @@ using Replacement = absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::
 
 // Asks for a replacement of each instruction of the program with this opcode.
 absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replacement replacement);
+
+// Gives the replacement of a call that says by a frontend attribute what it computes, of which it gets the value.
+using CallReplacement =
+    absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::HloInstruction*, const std::string&)>;
+
+// Asks for a replacement of each call with this attribute. What such calls called is gone then: no pass is to find
+// kernels in what nobody calls.
+absl::Status ReplaceMarkedCalls(xla::HloModule* module, const char* attribute, CallReplacement replacement);
 
 // The instruction whose value this one hands on: tf2xla makes reshapes and conversions that change nothing.
 xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);

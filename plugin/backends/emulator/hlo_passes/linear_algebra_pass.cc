@@ -8,7 +8,6 @@
 #include "plugin/backends/emulator/kernels/linear_algebra.h"
 #include "plugin/hal/linear_algebra.h"
 #include "plugin/hal/status_macros.h"
-#include "xla/service/hlo_dce.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -38,11 +37,8 @@ absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* ins
   return calls->Add(kernel.Spec(), instruction->operands(), instruction->shape());
 }
 
-absl::StatusOr<HloInstruction*> KernelOfCall(HloInstruction* call, KernelCalls* calls) {
-  const auto& attributes = call->frontend_attributes().map();
-  const auto attribute = attributes.find(hal::kLinearAlgebraAttribute);
-  if (attribute == attributes.end()) return nullptr;
-  const std::vector<std::string> words = absl::StrSplit(attribute->second, ' ');
+absl::StatusOr<HloInstruction*> KernelOfCall(HloInstruction* call, const std::string& text, KernelCalls* calls) {
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
   const std::optional<Op> op = LinearAlgebra::Named(words[0]);
   if (!op.has_value()) return nullptr;
   const auto has = [&words](const char* name) { return absl::c_linear_search(words, name); };
@@ -74,10 +70,9 @@ absl::StatusOr<HloInstruction*> KernelOfSolve(HloInstruction* solve, KernelCalls
 }  // namespace
 
 absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls) {
-  HPU_RETURN_IF_ERROR(
-      ReplaceAll(module, HloOpcode::kCall, [calls](HloInstruction* call) { return KernelOfCall(call, calls); }));
-  // No pass is to find kernels in what nobody calls.
-  HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
+  HPU_RETURN_IF_ERROR(ReplaceMarkedCalls(
+      module, hal::kLinearAlgebraAttribute,
+      [calls](HloInstruction* call, const std::string& text) { return KernelOfCall(call, text, calls); }));
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kCholesky,
                                  [calls](HloInstruction* cholesky) { return KernelOfCholesky(cholesky, calls); }));
   return ReplaceAll(module, HloOpcode::kTriangularSolve,
