@@ -128,7 +128,7 @@ def _start_warm_interpreter(log_level: str) -> None:
     command = [sys.executable, str(ROOT / "tests" / "support" / "warm_interpreter.py"), str(path)]
     process = subprocess.Popen(
         command,
-        env=_variables(command, {"TF_CPP_MIN_LOG_LEVEL": log_level}),
+        env=_variables(command, {"TF_CPP_MIN_LOG_LEVEL": log_level, "PYTHONPATH": None}),
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

@@ -33,8 +33,6 @@ READ_AT_IMPORT = ("LD_", "OMP_", "PYTHON", "TF_CPP_", "TF_ENABLE_ONEDNN_OPTS", "
 # But these are given to programs after it.
 APPLIED = ("PYTHONPATH", "PYTHONUNBUFFERED")
 
-_path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-
 
 def can_run(request: Mapping[str, Any]) -> bool:
     """Whether a new interpreter would have imported the same, and takes no options."""
@@ -163,7 +161,8 @@ def become(request: Any) -> None:
     if os.environ.get("PYTHONUNBUFFERED"):
         sys.stdout.reconfigure(write_through=True)  # type: ignore[union-attr]
     path = os.environ.get("PYTHONPATH", "")
-    sys.path[1 : 1 + len(_path)] = map(os.path.abspath, path.split(os.pathsep)) if path else []
+    first = map(os.path.abspath, path.split(os.pathsep)) if path else []
+    sys.path[1:] = dict.fromkeys([*first, *sys.path[1:]])  # as of site: what a .pth file names is not added again
 
 
 def program_of(arguments: list[str]) -> types.CodeType:
