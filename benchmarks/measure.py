@@ -1,9 +1,13 @@
-"""Times of several ways to do one thing, measured in turns so that the machine's moods meet all of them."""
+"""Times of several ways to do one thing, measured in turns so that the machine's moods meet all of them.
+
+Minor page faults are counted, too: memory that the system had to map first, and to clear.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import gc
+import resource
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -25,9 +29,10 @@ class Summary:
 
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """Seconds per call of each way, one value for each round."""
+    """Seconds and minor page faults of the process per call of each way, one value for each round."""
 
     seconds: dict[str, list[float]]
+    minor_faults: dict[str, list[float]]
 
     def summary(self, name: str) -> Summary:
         return Summary.of(self.seconds[name])
@@ -35,6 +40,10 @@ class Times:
     def ratio(self, name: str, base: str) -> Summary:
         """`name` against `base`, compared within each round."""
         return Summary.of([one / other for one, other in zip(self.seconds[name], self.seconds[base])])
+
+
+def _minor_faults() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 
 def in_turns(
@@ -51,16 +60,18 @@ def in_turns(
         way(warm_up)
         calls[name] = max(1, round(seconds_per_turn * warm_up / (time.perf_counter() - begin)))
     names = list(ways)
-    seconds: dict[str, list[float]] = {name: [] for name in names}
+    times = Times({name: [] for name in names}, {name: [] for name in names})
     gc.collect()
     gc.disable()
     try:
         for turn in range(rounds):
             first = turn % len(names)
             for name in names[first:] + names[:first]:
-                begin = time.perf_counter()
+                faults, begin = _minor_faults(), time.perf_counter()
                 ways[name](calls[name])
-                seconds[name].append((time.perf_counter() - begin) / calls[name])
+                seconds, faults = time.perf_counter() - begin, _minor_faults() - faults
+                times.seconds[name].append(seconds / calls[name])
+                times.minor_faults[name].append(faults / calls[name])
     finally:
         gc.enable()
-    return Times(seconds)
+    return times

@@ -1,4 +1,4 @@
-"""Time and memory of a train step on the HPU against TensorFlow on the CPU, as it is and with jit_compile=True."""
+"""Time, memory and page faults of a train step on the HPU, and on the CPU as it is and with jit_compile=True."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # the memory that is told 
 
 import tensorflow as tf
 
-from benchmarks.measure import Times, in_turns
+from benchmarks.measure import Summary, Times, in_turns
 from benchmarks.models import PROBLEMS, Arrays, Problem, Trainer
 
 # name: device, jit_compile
@@ -46,6 +46,9 @@ class Result:
             "losses": self.losses,
             "peak_bytes": self.peak_bytes,
             "step_seconds": {name: dataclasses.asdict(self.times.summary(name)) for name in ways},
+            "minor_faults_per_step": {
+                name: dataclasses.asdict(Summary.of(counts)) for name, counts in self.times.minor_faults.items()
+            },
             "ratios": {
                 f"{name}/{base}": dataclasses.asdict(self.times.ratio(name, base))
                 for name, base in RATIOS
@@ -127,6 +130,8 @@ def print_result(result: Result) -> None:
         f"{name} {'at least ' if 'CPU' in WAYS[name][0] else ''}{count / 1e6:.1f} MB"
         for name, count in result.peak_bytes.items()
     )
+    faults = ", ".join(f"{name} {count['median']:.1f}" for name, count in data["minor_faults_per_step"].items())
+    print(f"  minor page faults per step: {faults}")
     print(f"  most memory, weights and optimizer included: {peaks}")
     for name, ratio in data["ratios"].items():
         print(f"  {name:<8} {ratio['median']:9.3f}     ({ratio['low']:.3f} to {ratio['high']:.3f})")
