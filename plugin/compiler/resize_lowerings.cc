@@ -2,9 +2,9 @@
 //
 // TensorFlow's lowering of ResizeBilinear gives wrong numbers where an image becomes three times as large in one
 // direction and larger in the other (8 x 8 to 16 x 24), nearest neighbours have a lowering without a gradient, and
-// bicubic interpolation has none. Here an image is multiplied by a matrix for each of the two directions, and a
-// gradient by the same ones transposed. By XLA's own products, an infinite pixel hence spoils its row and column, not
-// only what is near it; the emulator's kernel (sparse_product) adds what counts alone.
+// bicubic interpolation and means of areas have none. Here an image is multiplied by a matrix for each of the two
+// directions, and a gradient by the same ones transposed. By XLA's own products, an infinite pixel hence spoils its row
+// and column, not only what is near it; the emulator's kernel (sparse_product) adds what counts alone.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@
 namespace hpu {
 namespace {
 
-enum class Interpolation { kNearest, kBilinear, kBicubic };
+enum class Interpolation { kNearest, kBilinear, kBicubic, kArea };
 
 // How much a pixel at `distance` (0 to 2) counts: Keys' cubic convolution, whose slope at a distance of 1 is `slope`.
 xla::XlaOp CubicWeight(xla::XlaOp distance, float slope) {
@@ -43,6 +43,7 @@ class Weights {
 
   xla::XlaOp Matrix(xla::XlaBuilder* builder, int64_t to, int64_t from) const {
     const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {to, from});
+    if (interpolation_ == Interpolation::kArea) return Area(builder, shape);
     const xla::XlaOp place = Source(builder, xla::Iota(builder, shape, 0), to, from);
     const xla::XlaOp pixel = xla::Iota(builder, shape, 1);
     if (interpolation_ == Interpolation::kNearest) {
@@ -55,6 +56,23 @@ class Weights {
   }
 
  private:
+  float Scale(int64_t to, int64_t from) const {
+    const bool corners = align_corners_ && to > 1;
+    return corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1) : static_cast<float>(from) / to;
+  }
+
+  // Each pixel counts for what it shares with the area that is averaged; the last one for what lies beyond it, too.
+  xla::XlaOp Area(xla::XlaBuilder* builder, const xla::Shape& shape) const {
+    const int64_t to = shape.dimensions(0), from = shape.dimensions(1);
+    const xla::XlaOp result = xla::Iota(builder, shape, 0), pixel = xla::Iota(builder, shape, 1);
+    const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
+    const xla::XlaOp scale = number(Scale(to, from)), one = number(1);
+    const xla::XlaOp begin = result * scale, end = (result + one) * scale;
+    const xla::XlaOp is_last = xla::Eq(pixel, number(static_cast<float>(from - 1)));
+    const xla::XlaOp border = xla::Select(is_last, xla::Max(end, pixel + one), pixel + one);
+    return xla::Max(xla::Min(border, end) - xla::Max(pixel, begin), number(0)) / scale;
+  }
+
   // Four pixels count for each place. Of those beyond the border, the pixel at the border takes their weight, or with
   // half_pixel_centers all others share it. TensorFlow's kernels take weights from a table of 1024 fractions.
   xla::XlaOp Cubic(xla::XlaBuilder* builder, xla::XlaOp place, xla::XlaOp pixel, int64_t from) const {
@@ -78,9 +96,7 @@ class Weights {
 
   // The place in the source that each pixel of the result comes from, as TensorFlow's kernels on the CPU have it.
   xla::XlaOp Source(xla::XlaBuilder* builder, xla::XlaOp pixel, int64_t to, int64_t from) const {
-    const bool corners = align_corners_ && to > 1;
-    const float scale =
-        corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1) : static_cast<float>(from) / to;
+    const float scale = Scale(to, from);
     const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
     xla::XlaOp place = half_pixel_centers_ ? (pixel + number(0.5f)) * number(scale) : pixel * number(scale);
     if (interpolation_ == Interpolation::kNearest) {
@@ -103,6 +119,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
  public:
   explicit ResizeLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
+    if (kInterpolation == Interpolation::kArea) return;
     OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
   }
 
@@ -167,7 +184,8 @@ bool Register(const char* op, bool constant_size) {
     Register<ResizeLowering<Interpolation::kNearest, false>>("ResizeNearestNeighbor", true) &&
     Register<ResizeLowering<Interpolation::kNearest, true>>("ResizeNearestNeighborGrad", true) &&
     Register<ResizeLowering<Interpolation::kBicubic, false>>("ResizeBicubic", true) &&
-    Register<ResizeLowering<Interpolation::kBicubic, true>>("ResizeBicubicGrad", false);
+    Register<ResizeLowering<Interpolation::kBicubic, true>>("ResizeBicubicGrad", false) &&
+    Register<ResizeLowering<Interpolation::kArea, false>>("ResizeArea", true);
 
 }  // namespace
 }  // namespace hpu

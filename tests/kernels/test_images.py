@@ -31,6 +31,18 @@ def test_bicubic_resizing(size: tuple[int, int], align_corners: bool, half_pixel
     assert_same_graph(resize, IMAGES, tolerance=PLACES)
 
 
+@pytest.mark.parametrize("size", [(14, 27), (3, 4), (7, 1), (1, 9), (5, 5)])
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "uint8", "float64"])
+def test_resizing_by_areas(dtype: str, align_corners: bool, size: tuple[int, int]) -> None:
+    images = (100 + 100 * IMAGES).astype(dtype)
+
+    def resize(images: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.ResizeArea(images=images, size=size, align_corners=align_corners)
+
+    assert_same_graph(resize, images, gradients=False, tolerance=PLACES)
+
+
 def _transforms(count: int) -> np.ndarray:
     """Turned, stretched, shifted and seen at an angle, far beyond the borders too."""
     generator = np.random.default_rng(count)

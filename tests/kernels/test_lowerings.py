@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.compare import assert_same_graph
+from tests.support.compare import Tolerance, assert_same_graph
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -145,3 +145,24 @@ def test_a_roll_needs_a_shift_for_each_axis() -> None:
 def test_rolls_along_no_axis(axis: int) -> None:
     with tf.device("/device:HPU:0"), pytest.raises(tf.errors.InvalidArgumentError):
         tf.function(lambda x: tf.roll(x, 1, axis))(tf.zeros([3, 4]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_norms_and_bessel_functions(dtype: str) -> None:
+    number = tf.as_dtype(dtype).as_numpy_dtype
+
+    def norms(x: tf.Tensor) -> Any:
+        return {
+            "norms": [
+                tf.math.reduce_euclidean_norm(x, axis, keep) for axis in (0, -1, [0, 2], None) for keep in (0, 1)
+            ],
+            "of nothing": tf.math.reduce_euclidean_norm(x[:, :0], 1),
+        }
+
+    tolerance = Tolerance(2e-2, 2e-2) if dtype == "bfloat16" else Tolerance(2e-6, 2e-6)
+    assert_same_graph(norms, values(3, 4, 5, dtype=number), tolerance=tolerance, gradients=dtype != "bfloat16")
+    edges = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 8.0, -8.0, 60.0, -60.0], number)
+    for x in (values(4, 7, dtype=number), edges, edges[:0]):
+        assert_same_graph(
+            lambda x: (tf.math.bessel_i0(x), tf.math.bessel_i1(x)), x, gradients=False, tolerance=tolerance
+        )

@@ -46,7 +46,7 @@ bool IsInitial(HloInstruction* initial, bool least) {
 
 absl::StatusOr<HloInstruction*> ValueKernelOf(HloInstruction* reduce, KernelCalls* calls) {
   const xla::Shape& shape = reduce->operand(0)->shape();
-  if (!IsFloat32Array(shape)) return nullptr;
+  if (!IsFloatArray(shape)) return nullptr;
   const bool least = Computes(reduce->to_apply(), HloOpcode::kMinimum);
   if ((!least && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) || !IsInitial(reduce->mutable_operand(1), least)) {
     return nullptr;
@@ -54,6 +54,7 @@ absl::StatusOr<HloInstruction*> ValueKernelOf(HloInstruction* reduce, KernelCall
   std::optional<Extremum> kernel = SizesOf(shape, reduce->dimensions());
   if (!kernel.has_value()) return nullptr;
   kernel->least = least;
+  kernel->bfloat16 = shape.element_type() == xla::BF16;
   return calls->Add(kernel->Spec(), {reduce->mutable_operand(0)}, reduce->shape());
 }
 

@@ -12,7 +12,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "extremum.1";
+constexpr char kName[] = "extremum.2";
 // As many as OverLanes takes at once: each has an extremum of its own.
 constexpr int kLanes = 64;
 // Of the columns that a thread takes at once: their extrema stay in the first-level cache.
@@ -35,8 +35,8 @@ struct Order {
 template <typename T>
 struct Work {
   const T* from;
-  float* values;    // the results, or the extrema of which these are the places
-  int32_t* places;  // null if the values are the results
+  T* values;        // the results, or null
+  int32_t* places;  // the results, or null
   int64_t size;
   int64_t stride;
   int64_t columns;
@@ -44,8 +44,9 @@ struct Work {
 
 template <typename T, bool least>
 HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
+  float extrema[kMostColumns];
   for (int64_t c = 0; c < work.columns; ++c) {
-    work.values[c] = Order<least>::kInitial;
+    extrema[c] = Order<least>::kInitial;
     work.places[c] = 0;
   }
   const T* from = work.from;
@@ -53,22 +54,24 @@ HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
     const auto place = static_cast<int32_t>(i);
     HPU_SIMD
     for (int64_t c = 0; c < work.columns; ++c) {
-      const float x = Load(from + c), best = work.values[c];
+      const float x = Load(from + c), best = extrema[c];
       const bool keeps = Order<least>::Keeps(best, x);
-      work.values[c] = keeps ? best : x;
+      extrema[c] = keeps ? best : x;
       work.places[c] = keeps ? work.places[c] : place;
     }
   }
 }
 
-template <bool least>
-HPU_INLINE void ValuesOfColumns(const Work<float>& work) {
-  for (int64_t c = 0; c < work.columns; ++c) work.values[c] = Order<least>::kInitial;
-  const float* from = work.from;
+template <typename T, bool least>
+HPU_INLINE void ValuesOfColumns(const Work<T>& work) {
+  float extrema[kMostColumns];
+  for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<least>::kInitial;
+  const T* from = work.from;
   for (int64_t i = 0; i < work.size; ++i, from += work.stride) {
     HPU_SIMD
-    for (int64_t c = 0; c < work.columns; ++c) work.values[c] = Order<least>::Of(work.values[c], from[c]);
+    for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<least>::Of(extrema[c], Load(from + c));
   }
+  for (int64_t c = 0; c < work.columns; ++c) StoreExact(extrema[c], work.values + c);
 }
 
 // Rows that lie one after the other: `columns` of them.
@@ -97,10 +100,10 @@ struct PlaceLanes {
 
 template <bool least>
 struct ValueLanes {
-  template <int n>
-  static HPU_INLINE void Run(const RowWork<float>& lanes, int64_t lane) {
+  template <int n, typename T>
+  static HPU_INLINE void Run(const RowWork<T>& lanes, int64_t lane) {
     HPU_SIMD
-    for (int i = 0; i < n; ++i) lanes.values[i] = Order<least>::Of(lanes.values[i], lanes.row[lane + i]);
+    for (int i = 0; i < n; ++i) lanes.values[i] = Order<least>::Of(lanes.values[i], Load(lanes.row + lane + i));
   }
 };
 
@@ -140,15 +143,16 @@ HPU_INLINE void FoldLanes(float* values) {
   if constexpr (n > 2) FoldLanes<n / 2, least>(values);
 }
 
-template <bool least>
-HPU_INLINE float ValueInRow(const float* row, int64_t size) {
+template <typename T, bool least>
+HPU_INLINE float ValueInRow(const T* row, int64_t size) {
   float values[kLanes];
   std::fill_n(values, kLanes, Order<least>::kInitial);
-  OverLanes<ValueLanes<least>>(RowWork<float>{row, values, nullptr, nullptr}, 0, size);
+  OverLanes<ValueLanes<least>>(RowWork<T>{row, values, nullptr, nullptr}, 0, size);
   FoldLanes<kLanes, least>(values);
   if (values[0] != 0) return values[0];
   // Of zeros of both signs, the first.
-  return *std::find(row, row + size, 0.0f);
+  while (Load(row) != 0) ++row;
+  return Load(row);
 }
 
 template <typename T, bool least>
@@ -158,10 +162,10 @@ HPU_INLINE void PlacesOfRows(const Work<T>& work) {
   }
 }
 
-template <bool least>
-HPU_INLINE void ValuesOfRows(const Work<float>& work) {
+template <typename T, bool least>
+HPU_INLINE void ValuesOfRows(const Work<T>& work) {
   for (int64_t i = 0; i < work.columns; ++i) {
-    work.values[i] = ValueInRow<least>(work.from + i * work.size, work.size);
+    StoreExact(ValueInRow<T, least>(work.from + i * work.size, work.size), work.values + i);
   }
 }
 
@@ -170,9 +174,7 @@ HPU_INLINE void Find(const Work<T>& work) {
   if (work.places != nullptr) {
     return work.stride == 1 ? PlacesOfRows<T, least>(work) : PlacesOfColumns<T, least>(work);
   }
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return work.stride == 1 ? ValuesOfRows<least>(work) : ValuesOfColumns<least>(work);
-  }
+  return work.stride == 1 ? ValuesOfRows<T, least>(work) : ValuesOfColumns<T, least>(work);
 }
 
 HPU_VECTORIZED(FindGreatest, Work<float>, (Find<float, false>))
@@ -197,7 +199,7 @@ class ExtremumKernel final : public Kernel {
   template <typename T>
   void Run(const KernelCall& call, void (*find)(const Work<T>&)) const {
     const auto* from = static_cast<const T*>(call.operands[0]);
-    auto* values = extremum_.place ? nullptr : static_cast<float*>(call.results[0]);
+    auto* values = extremum_.place ? nullptr : static_cast<T*>(call.results[0]);
     auto* places = extremum_.place ? static_cast<int32_t*>(call.results[0]) : nullptr;
     const int64_t size = extremum_.size, inner = extremum_.inner;
     const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
@@ -211,9 +213,8 @@ class ExtremumKernel final : public Kernel {
     const int64_t pieces = (inner + kMostColumns - 1) / kMostColumns;
     RunShards(call.pool, extremum_.outer * pieces, ShardSize(bytes * std::min(inner, kMostColumns)), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
-        float extrema[kMostColumns];
         const int64_t outer = i / pieces, column = i % pieces * kMostColumns, to = outer * inner + column;
-        find({from + outer * size * inner + column, values == nullptr ? extrema : values + to,
+        find({from + outer * size * inner + column, values == nullptr ? nullptr : values + to,
               places == nullptr ? nullptr : places + to, size, inner, std::min(kMostColumns, inner - column)});
       }
     });
@@ -224,7 +225,7 @@ class ExtremumKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
-      parameters[2] > parameters[0] || *std::min_element(parameters.begin() + 3, parameters.end()) <= 0 ||
+      *std::min_element(parameters.begin() + 3, parameters.end()) <= 0 ||
       (parameters[0] != 0 && parameters[4] > std::numeric_limits<int32_t>::max())) {
     return absl::InvalidArgumentError("not the parameters of an extremum");
   }

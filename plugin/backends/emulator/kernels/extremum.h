@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Operand: an array [outer, size, inner] of float32 or, for places, bfloat16. Result: [outer, inner], for each the
-// largest or smallest of `size` elements, or the int32 place of the first of these.
+// Operand: an array [outer, size, inner] of float32 or bfloat16. Result: [outer, inner], for each the largest or
+// smallest of `size` elements, or the int32 place of the first of these.
 //
 // NaN as in XLA's reductions, which take one element after the other: a value is NaN where one of the elements is. A
 // place is that of the greatest behind the last NaN, or of this if nothing is behind it.
