@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/hal/status_macros.h"
@@ -16,7 +17,7 @@ using Dimension = Convolution::Dimension;
 using Kind = Convolution::Kind;
 using Tail = Convolution::Tail;
 
-constexpr char kName[] = "convolution.2";
+constexpr char kName[] = "convolution.3";
 
 // The reach of a window in its input.
 int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
@@ -90,20 +91,31 @@ void SetTail(tensorflow::NodeDef* node, Tail tail, tensorflow::DataType dtype) {
   if (tail == Tail::kBiasAndRelu) ops->add_s("Relu");
 }
 
+// Unimplemented where TensorFlow's kernel, which may take the call, would fail or compute something else.
+absl::Status CheckKernel(const Convolution& c) {
+  const bool one_dnn = c.UsesOneDnn(), three = c.dimensions.size() == 3;
+  const char* lacking = nullptr;
+  if (c.bfloat16 && !one_dnn) lacking = "sums of bfloat16 in float32";
+  if (three && c.groups > 1) lacking = "groups in three dimensions";
+  if (three && !c.HasNamedPadding()) lacking = "padding other than SAME and VALID in three dimensions";
+  if (!one_dnn) {
+    if (c.tail != Tail::kNone) lacking = "a bias";
+    if (c.dilated() && (three || c.depthwise())) lacking = "dilations";
+  }
+  if (c.kind != Kind::kForward) {
+    // oneDNN's fail, others are slow or wrong.
+    if (!c.HasNamedPadding()) lacking = "a gradient with padding other than SAME and VALID";
+    if (c.groups > 1 && !c.depthwise() && !one_dnn) lacking = "a gradient with groups";
+  }
+  return lacking == nullptr ? absl::OkStatus()
+                            : absl::UnimplementedError(absl::StrCat("TensorFlow's ", OpName(c), " lacks ", lacking));
+}
+
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   HPU_ASSIGN_OR_RETURN(const Convolution c, Convolution::Parse(parameters));
+  HPU_RETURN_IF_ERROR(CheckKernel(c));
   const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
-  if (c.bfloat16 && !c.UsesOneDnn()) return absl::UnimplementedError("TensorFlow adds up in bfloat16 here");
   tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
-  if (c.kind != Kind::kForward) {
-    // oneDNN's gradients fail with such padding, others are slow or wrong.
-    if (!c.HasNamedPadding()) return absl::UnimplementedError("TensorFlow has no kernel for a gradient so padded");
-    // Those that are not oneDNN's know no groups but those of depthwise convolutions.
-    if (c.groups > 1 && !c.depthwise() && !c.UsesOneDnn()) {
-      return absl::UnimplementedError("TensorFlow has no kernel for this gradient of a grouped convolution");
-    }
-  }
-  if (c.tail != Tail::kNone && !c.UsesOneDnn()) return absl::UnimplementedError("oneDNN is off");
   SetTail(&node, c.tail, dtype);
   SetPadding(&node, c.dimensions);
   SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
@@ -140,6 +152,14 @@ absl::Status Convolution::Check() const {
                     std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
                     (tail == Tail::kNone || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
   return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
+}
+
+bool Convolution::dilated() const {
+  return std::any_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) { return d.dilation != 1; });
+}
+
+bool Convolution::depthwise() const {
+  return groups > 1 && groups == input_features && (kind == Kind::kForward || !dilated());
 }
 
 bool Convolution::HasNamedPadding() const {

@@ -40,7 +40,10 @@ struct Convolution {
   int64_t groups = 1;
   std::vector<Dimension> dimensions;
 
-  bool depthwise() const { return groups > 1 && groups == input_features; }
+  // Whether TensorFlow's ops for depthwise convolutions compute it. Their gradients know no dilations: those are
+  // gradients of as many groups.
+  bool depthwise() const;
+  bool dilated() const;
   // Whether the padding is TensorFlow's "SAME" or "VALID".
   bool HasNamedPadding() const;
   // Whether TensorFlow computes it by oneDNN on this processor.
