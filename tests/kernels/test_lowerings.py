@@ -166,3 +166,24 @@ def test_norms_and_bessel_functions(dtype: str) -> None:
         assert_same_graph(
             lambda x: (tf.math.bessel_i0(x), tf.math.bessel_i1(x)), x, gradients=False, tolerance=tolerance
         )
+
+
+@pytest.mark.parametrize("places", [[2], [-1], [5, 0, 9], [1, 1], []])
+def test_changes_of_rows(places: list[int]) -> None:
+    for op in (tf.raw_ops.InplaceUpdate, tf.raw_ops.InplaceAdd, tf.raw_ops.InplaceSub):
+
+        def change(array: tf.Tensor, rows: tf.Tensor, op: Any = op) -> tf.Tensor:
+            return op(x=array + 1, i=tf.constant(places, tf.int32), v=rows)  # the sum, which is nobody else's
+
+        for dtype in (np.float32, np.int32):
+            array, rows = values(4, 3, dtype=dtype), values(len(places), 3, dtype=dtype, seed=1)
+            assert_same_graph(change, array, rows, gradients=False)
+
+
+def test_ctc_loss() -> None:
+    def loss(logits: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        lengths = tf.constant([4, 2, 3]), tf.constant([10, 8, 9])
+        return tf.nn.ctc_loss(labels, logits, *lengths, blank_index=0)
+
+    labels = np.random.default_rng(0).integers(1, 8, (3, 4)).astype(np.int32)
+    assert_same_graph(loss, values(10, 3, 8), labels, tolerance=Tolerance(1e-4, 1e-4))

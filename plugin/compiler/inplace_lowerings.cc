@@ -1,0 +1,88 @@
+// Lowerings of InplaceUpdate, InplaceAdd and InplaceSub, with which the loops of tf.nn.ctc_loss write their results:
+// rows of an array are replaced, or changed by what is added. Programs have values alone; XLA makes room for one of
+// both.
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/compiler/compilation_device.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+using xla::XlaOp;
+
+enum class Change { kUpdate, kAdd, kSub };
+
+template <Change kChange>
+class InplaceLowering : public tensorflow::XlaOpKernel {
+ public:
+  using XlaOpKernel::XlaOpKernel;
+
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0), places = context->InputXlaShape(1);
+    const absl::StatusOr<xla::Shape> rows = context->InputXlaShape(2);
+    OP_REQUIRES_OK(context, shape.status());
+    OP_REQUIRES_OK(context, places.status());
+    OP_REQUIRES_OK(context, rows.status());
+    OP_REQUIRES(context,
+                shape->rank() > 0 && places->rank() == 1 && rows->rank() == shape->rank() &&
+                    rows->dimensions(0) == places->dimensions(0) &&
+                    rows->dimensions().subspan(1) == shape->dimensions().subspan(1),
+                absl::InvalidArgumentError(absl::StrCat("rows ", rows->ToString(), " at ", places->ToString(),
+                                                        " do not fit ", shape->ToString())));
+    if (xla::ShapeUtil::IsZeroElementArray(*rows)) return context->SetOutput(0, context->Input(0));
+    OP_REQUIRES(context, shape->dimensions(0) > 0, absl::InvalidArgumentError("there are no rows to change"));
+    context->SetOutput(0, places->dimensions(0) == 1 ? WithOneRow(context, *shape) : WithRows(context, *shape));
+  }
+
+ private:
+  // As TensorFlow's kernels have it, indices beyond the array begin anew at its other end.
+  static XlaOp Places(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
+    const XlaOp places = context->Input(1);
+    const XlaOp size = xla::ScalarLike(places, shape.dimensions(0));
+    return xla::Rem(xla::Rem(places, size) + size, size);
+  }
+
+  static XlaOp WithOneRow(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
+    const XlaOp place = xla::Reshape(Places(context, shape), {});
+    std::vector<XlaOp> begins(shape.rank(), xla::ScalarLike(place, 0));
+    begins[0] = place;
+    std::vector<int64_t> sizes(shape.dimensions().begin(), shape.dimensions().end());
+    sizes[0] = 1;
+    const XlaOp array = context->Input(0);
+    XlaOp row = context->Input(2);
+    if (kChange == Change::kAdd) row = xla::DynamicSlice(array, begins, sizes) + row;
+    if (kChange == Change::kSub) row = xla::DynamicSlice(array, begins, sizes) - row;
+    return xla::DynamicUpdateSlice(array, row, begins);
+  }
+
+  static XlaOp WithRows(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
+    xla::XlaBuilder changes("change");
+    const xla::Shape number = xla::ShapeUtil::MakeShape(shape.element_type(), {});
+    const XlaOp old = xla::Parameter(&changes, 0, number, "old"), change = xla::Parameter(&changes, 1, number, "row");
+    if (kChange == Change::kAdd) xla::Add(old, change);
+    if (kChange == Change::kSub) xla::Sub(old, change);
+    const absl::StatusOr<xla::XlaComputation> computation = changes.Build();
+    if (!computation.ok()) return context->builder()->ReportError(computation.status());
+    xla::ScatterDimensionNumbers numbers;
+    for (int64_t i = 1; i < shape.rank(); ++i) numbers.add_update_window_dims(i);
+    numbers.add_inserted_window_dims(0);
+    numbers.add_scatter_dims_to_operand_dims(0);
+    numbers.set_index_vector_dim(1);
+    return xla::Scatter(context->Input(0), Places(context, shape), context->Input(2), *computation, numbers);
+  }
+};
+
+REGISTER_XLA_OP(Name("InplaceUpdate").Device(kCompilationDevice), InplaceLowering<Change::kUpdate>)
+REGISTER_XLA_OP(Name("InplaceAdd").Device(kCompilationDevice), InplaceLowering<Change::kAdd>)
+REGISTER_XLA_OP(Name("InplaceSub").Device(kCompilationDevice), InplaceLowering<Change::kSub>)
+
+}  // namespace
+}  // namespace hpu
