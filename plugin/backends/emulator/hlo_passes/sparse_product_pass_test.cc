@@ -116,7 +116,54 @@ TEST(SparseProductPass, OfTwoDimensions) {
   }
 }
 
-// In vectors and gathered.
+SparseMatrix RandomMatrix(int64_t rows, int64_t columns, Dice* dice) {
+  SparseMatrix matrix;
+  matrix.rows.resize(rows);
+  for (std::vector<SparseMatrix::Entry>& row : matrix.rows) {
+    for (int64_t i = dice->Roll(0, 3); i > 0; --i) {
+      row.push_back({dice->Roll(0, columns - 1), static_cast<float>(dice->Roll(1, 64)) / 64});
+    }
+  }
+  return matrix;
+}
+
+// Columns of fewer numbers than a register, by plain loops; what lies around the arrays is neither used nor changed.
+TEST(SparseProductPass, ShortColumns) {
+  constexpr int64_t kOuter = 3, kHeight = 5, kWidth = 6, kToHeight = 7, kToWidth = 8, kAround = 64;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (int64_t inner = 1; inner <= 17; ++inner) {
+    Dice dice(inner);
+    const SparseProduct product{
+        kOuter, kHeight, kWidth, inner, RandomMatrix(kToHeight, kHeight, &dice), RandomMatrix(kToWidth, kWidth, &dice)};
+    std::vector<float> from(kOuter * kHeight * kWidth * inner + 2 * kAround, nan);
+    std::vector<float> to(kOuter * kToHeight * kToWidth * inner + 2 * kAround, -1);
+    for (size_t i = kAround; i < from.size() - kAround; ++i) from[i] = static_cast<float>(dice.Roll(-64, 64)) / 8;
+    const void* operand = from.data() + kAround;
+    void* result = to.data() + kAround;
+    auto kernel = MakeKernel(product.Spec());
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    ComputePool pool(2);
+    ASSERT_TRUE((*kernel)->Run({&operand, &result, nullptr, pool}).ok());
+    int64_t at = 0;
+    for (; at < kAround; ++at) EXPECT_EQ(to[at], -1);
+    for (int64_t line = 0; line < kOuter * kToHeight; ++line) {
+      for (int64_t i = 0; i < kToWidth * inner; ++i, ++at) {
+        float sum = 0;
+        for (const SparseMatrix::Entry& column : product.horizontal.rows[i / inner]) {
+          for (const SparseMatrix::Entry& row : product.vertical.rows[line % kToHeight]) {
+            const int64_t from_line = line / kToHeight * kHeight + row.column;
+            sum +=
+                column.weight * row.weight * from[kAround + (from_line * kWidth + column.column) * inner + i % inner];
+          }
+        }
+        ASSERT_NEAR(to[at], sum, 1e-4) << inner << " numbers, line " << line << ", number " << i;
+      }
+    }
+    for (; at < static_cast<int64_t>(to.size()); ++at) EXPECT_EQ(to[at], -1);
+  }
+}
+
+// In long and in short columns.
 TEST(SparseProductPass, OthersDoNotCount) {
   for (const int64_t inner : {64, 3}) {
     const SparseMatrix matrix{{{{1, 0.5f}, {2, 2.0f}}, {}, {{3, 1.0f}}}};

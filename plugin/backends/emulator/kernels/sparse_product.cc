@@ -1,7 +1,6 @@
 #include "plugin/backends/emulator/kernels/sparse_product.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -14,9 +13,11 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "sparse_product.1";
-// Fewer numbers side by side are no vectors: then those of a whole line are gathered.
+constexpr char kName[] = "sparse_product.2";
+// Fewer numbers side by side are less than a vector.
 constexpr int64_t kShortInner = 16;
+// So many lines are added up before their columns are: what has just been stored is read slowly.
+constexpr int64_t kLinesAtOnce = 4;
 
 struct Entry {
   int64_t begin;  // of what it weighs, in elements
@@ -61,85 +62,86 @@ struct AddLanes {
   }
 };
 
-// A line of the result of which each number is gathered: `layers` arrays of `size` places and weights, a layer for each
-// entry that a row of the matrix may have.
-struct GatheredLine {
-  const float* from;
-  float* to;
-  const int32_t* places;
-  const float* weights;
-  int64_t layers;
-  int64_t size;
-};
-
-struct GatherLanes {
-  template <int n>
-  static HPU_INLINE void Run(const GatheredLine& line, int64_t lane) {
-    float sums[n] = {};
-    for (int64_t layer = 0; layer < line.layers; ++layer) {
-      const int32_t* places = line.places + layer * line.size + lane;
-      const float* weights = line.weights + layer * line.size + lane;
-      HPU_SIMD
-      for (int i = 0; i < n; ++i) {
-        const float product = weights[i] * line.from[places[i]];
-        sums[i] += weights[i] != 0.0f ? product : 0.0f;
-      }
-    }
-    HPU_SIMD
-    for (int i = 0; i < n; ++i) line.to[lane + i] = sums[i];
-  }
-};
-
 // Lines of the result from `begin` to `end`.
 struct Lines {
   const float* from;
   float* to;
-  float* line;  // for one that is added up, before its columns are
+  float* lines;  // for kLinesAtOnce that are added up, before their columns are
   const Rows* vertical;
   const Rows* horizontal;
-  const GatheredLine* gathered;  // instead of `horizontal` if it has a size
+  int64_t short_columns;  // how many of the first columns MakeShortColumns makes
   int64_t begin, end;
   int64_t height, to_height;
   int64_t from_line, to_line;  // elements
   int64_t inner;
 };
 
-HPU_INLINE void MakeColumns(const Lines& work, const float* line, float* to) {
-  if (work.gathered->size > 0) {
-    GatheredLine gathered = *work.gathered;
-    gathered.from = line;
-    gathered.to = to;
-    return OverLanes<GatherLanes>(gathered, 0, gathered.size);
-  }
+// How many lanes columns of `inner` numbers take, less than kShortInner.
+constexpr int LanesOfColumn(int64_t inner) { return inner <= 4 ? 4 : inner <= 8 ? 8 : 16; }
+
+// Of `count` lines, those of the result one after the other. Makes each column with numbers behind it, which those of
+// the next one overwrite.
+template <int n, int count>
+HPU_INLINE void MakeShortColumns(const Lines& work, const float* const* lines, float* to) {
   const Rows& columns = *work.horizontal;
-  for (int64_t c = 0; c < columns.size(); ++c) {
-    const int64_t first = columns.ends[c];
-    const Sum sum{line, to + c * work.inner, &columns.entries[first], columns.ends[c + 1] - first};
-    OverLanes<AddLanes>(sum, 0, work.inner);
+  for (int64_t c = 0; c < work.short_columns; ++c) {
+    Lanes<float, n> sums[count] = {};
+    for (int64_t e = columns.ends[c]; e < columns.ends[c + 1]; ++e) {
+      const Entry entry = columns.entries[e];
+      for (int i = 0; i < count; ++i) sums[i] += entry.weight * LoadLanes<n>(lines[i] + entry.begin);
+    }
+    for (int i = 0; i < count; ++i) StoreLanes(sums[i], to + i * work.to_line + c * work.inner);
   }
 }
 
-HPU_INLINE void MakeLines(const Lines& work) {
-  const bool has_columns = work.horizontal->size() > 0;
-  for (int64_t i = work.begin; i < work.end; ++i) {
-    float* const to = work.to + i * work.to_line;
-    const int64_t row = i % work.to_height;
-    const float* line = work.from + i / work.to_height * work.height * work.from_line;
-    if (work.vertical->size() == 0) {
-      line += row * work.from_line;
-    } else {
-      const int64_t first = work.vertical->ends[row], count = work.vertical->ends[row + 1] - first;
-      const Entry* entries = &work.vertical->entries[first];
-      if (has_columns && count == 1 && entries->weight == 1.0f) {
-        line += entries->begin;
-      } else {
-        const Sum sum{line, has_columns ? work.line : to, entries, count};
-        OverLanes<AddLanes>(sum, 0, work.from_line);
-        line = work.line;
-      }
-    }
-    if (has_columns) MakeColumns(work, line, to);
+template <int count>
+HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float* to) {
+  if (work.short_columns > 0) {
+    const int lanes = LanesOfColumn(work.inner);
+    if (lanes == 4) MakeShortColumns<4, count>(work, lines, to);
+    if (lanes == 8) MakeShortColumns<8, count>(work, lines, to);
+    if (lanes == 16) MakeShortColumns<16, count>(work, lines, to);
   }
+  const Rows& columns = *work.horizontal;
+  for (int i = 0; i < count; ++i) {
+    for (int64_t c = work.short_columns; c < columns.size(); ++c) {
+      const int64_t first = columns.ends[c];
+      const Sum sum{lines[i], to + i * work.to_line + c * work.inner, &columns.entries[first],
+                    columns.ends[c + 1] - first};
+      OverLanes<AddLanes>(sum, 0, work.inner);
+    }
+  }
+}
+
+// Where the numbers of line i of the result lie before its columns are made: in the operand, or in `made`, where it
+// puts them.
+HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
+  const int64_t row = i % work.to_height;
+  const float* const from = work.from + i / work.to_height * work.height * work.from_line;
+  if (work.vertical->size() == 0) return from + row * work.from_line;
+  const int64_t first = work.vertical->ends[row], count = work.vertical->ends[row + 1] - first;
+  const Entry* const entries = &work.vertical->entries[first];
+  if (may_be_operands && count == 1 && entries->weight == 1.0f) return from + entries->begin;
+  OverLanes<AddLanes>(Sum{from, made, entries, count}, 0, work.from_line);
+  return made;
+}
+
+template <int count>
+HPU_INLINE void MakeLinesAt(const Lines& work, int64_t first) {
+  float* const to = work.to + first * work.to_line;
+  if (work.horizontal->size() == 0) {
+    for (int i = 0; i < count; ++i) MakeRow(work, first + i, false, to + i * work.to_line);
+    return;
+  }
+  const float* lines[count];
+  for (int i = 0; i < count; ++i) lines[i] = MakeRow(work, first + i, true, work.lines + i * work.from_line);
+  MakeColumns<count>(work, lines, to);
+}
+
+HPU_INLINE void MakeLines(const Lines& work) {
+  int64_t i = work.begin;
+  for (; i + kLinesAtOnce <= work.end; i += kLinesAtOnce) MakeLinesAt<kLinesAtOnce>(work, i);
+  for (; i < work.end; ++i) MakeLinesAt<1>(work, i);
 }
 
 HPU_VECTORIZED(RunLines, Lines, MakeLines)
@@ -154,51 +156,37 @@ class SparseProductKernel final : public Kernel {
         horizontal_(product.horizontal, inner_),
         to_height_(vertical_.size() == 0 ? height_ : vertical_.size()),
         to_line_((horizontal_.size() == 0 ? product.width : horizontal_.size()) * inner_),
-        lines_(product.outer * to_height_) {
-    // Indices of vectors have 32 bits.
-    if (inner_ < kShortInner && from_line_ <= std::numeric_limits<int32_t>::max()) LayOutGathered();
-  }
+        lines_(product.outer * to_height_),
+        short_columns_(inner_ < kShortInner ? CountShortColumns() : 0) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    const GatheredLine gathered{nullptr,         nullptr, places_.data(),
-                                weights_.data(), layers_, layers_ == 0 ? 0 : to_line_};
     RunShards(call.pool, lines_, ShardSize(4 * (from_line_ + to_line_)), [&](Shard shard) {
       // Kept per thread: a launch allocates nothing.
-      thread_local std::vector<float> line;
-      if (static_cast<int64_t>(line.size()) < from_line_) line.resize(from_line_);
-      RunLines({static_cast<const float*>(call.operands[0]), static_cast<float*>(call.results[0]), line.data(),
-                &vertical_, &horizontal_, &gathered, shard.begin, shard.end, height_, to_height_, from_line_, to_line_,
-                inner_});
+      thread_local std::vector<float> lines;
+      if (static_cast<int64_t>(lines.size()) < kLinesAtOnce * from_line_) lines.resize(kLinesAtOnce * from_line_);
+      RunLines({static_cast<const float*>(call.operands[0]), static_cast<float*>(call.results[0]), lines.data(),
+                &vertical_, &horizontal_, short_columns_, shard.begin, shard.end, height_, to_height_, from_line_,
+                to_line_, inner_});
     });
     return absl::OkStatus();
   }
 
  private:
-  void LayOutGathered() {
-    for (int64_t row = 0; row < horizontal_.size(); ++row) {
-      layers_ = std::max(layers_, horizontal_.ends[row + 1] - horizontal_.ends[row]);
+  // The first ones that neither read nor write beyond their line with all lanes.
+  int64_t CountShortColumns() const {
+    const int64_t lanes = LanesOfColumn(inner_);
+    int64_t column = 0;
+    for (; column < horizontal_.size() && column * inner_ + lanes <= to_line_; ++column) {
+      const auto fits = [&](const Entry& entry) { return entry.begin + lanes <= from_line_; };
+      const auto entries = horizontal_.entries.begin();
+      if (!std::all_of(entries + horizontal_.ends[column], entries + horizontal_.ends[column + 1], fits)) break;
     }
-    places_.resize(layers_ * to_line_);
-    weights_.resize(layers_ * to_line_);
-    for (int64_t row = 0; row < horizontal_.size(); ++row) {
-      const int64_t first = horizontal_.ends[row];
-      for (int64_t layer = 0; layer < horizontal_.ends[row + 1] - first; ++layer) {
-        const Entry& entry = horizontal_.entries[first + layer];
-        for (int64_t i = 0; i < inner_; ++i) {
-          places_[layer * to_line_ + row * inner_ + i] = static_cast<int32_t>(entry.begin + i);
-          weights_[layer * to_line_ + row * inner_ + i] = entry.weight;
-        }
-      }
-    }
+    return column;
   }
 
   const int64_t height_, inner_, from_line_;
   const Rows vertical_, horizontal_;
-  const int64_t to_height_, to_line_, lines_;
-  // Of short inner sizes.
-  int64_t layers_ = 0;
-  std::vector<int32_t> places_;
-  std::vector<float> weights_;
+  const int64_t to_height_, to_line_, lines_, short_columns_;
 };
 
 // Takes a matrix with `columns` columns off the parameters: the number of rows, then of each row the number of its
