@@ -53,6 +53,32 @@ def test_edges_of_unary_ops() -> None:
     assert_same_graph(activations, edges, gradients=False)
 
 
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.bfloat16, tf.float16])
+def test_maxima_and_minima_keep_nan(dtype: tf.DType) -> None:
+    host = values(160, 257)
+    host[3, 5] = np.nan
+
+    @tf.function
+    def bounds(x: tf.Tensor) -> Any:
+        zero = tf.zeros([], x.dtype)
+        elements = (
+            *(tf.nn.relu(x), tf.nn.relu6(x), tf.nn.leaky_relu(x), tf.clip_by_value(x, -1, 1)),
+            *(tf.maximum(zero, x), tf.maximum(x, zero), tf.minimum(zero, x), tf.minimum(x, zero)),
+        )
+        rows, columns = ([reduce(x, axis) for reduce in (tf.reduce_max, tf.reduce_min)] for axis in (1, 0))
+        return elements, rows, columns, (tf.reduce_max(x), tf.reduce_min(x))
+
+    with tf.device("/device:HPU:0"):
+        elements, rows, columns, of_all = bounds(tf.cast(host, dtype))
+    for result in elements:
+        assert np.argwhere(np.isnan(result.numpy().astype(np.float64))).tolist() == [[3, 5]]
+    for row, column in zip(rows, columns):
+        assert np.flatnonzero(np.isnan(row.numpy().astype(np.float64))).tolist() == [3]
+        assert np.flatnonzero(np.isnan(column.numpy().astype(np.float64))).tolist() == [5]
+    for result in of_all:
+        assert np.isnan(result.numpy().astype(np.float64))
+
+
 def test_whole_numbers() -> None:
     assert_same_graph(lambda x: (tf.nn.relu(x), tf.abs(x), tf.sign(x)), values(4, 7, dtype=np.int32), gradients=False)
 

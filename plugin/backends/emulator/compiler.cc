@@ -43,6 +43,8 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
   xla::DebugOptions debug_options = xla::GetDebugOptionsFromFlags();
   debug_options.set_xla_hlo_profile(flags::EmulatorProfile());
+  // XLA's default for the CPU loses NaN in maxima and minima: a training that has diverged would look healthy.
+  debug_options.set_xla_cpu_enable_fast_min_max(false);
   HPU_RETURN_IF_ERROR(SetEffort(flags::CompileEffort(), &debug_options));
   config.set_debug_options(debug_options);
   config.set_intra_op_parallelism_threads(ComputePool::DefaultThreads());
