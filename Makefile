@@ -90,8 +90,14 @@ build-tests: build $(SYSTEM_TESTS)
 	@cmake -S . -B $(BUILD) -DHPU_BUILD_TESTS=ON > /dev/null
 	ninja -C $(BUILD) -j $(JOBS) hpu_cts
 
+# A part of the tests of the emulator's own kernels again, with code for any processor; without oneDNN, those of products.
+KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientTest*/?:ElementaryFunctionPass.Of*
+KERNEL_TESTS := $(KERNEL_TESTS):BatchedProductPass.Few*:ConcatenationPass.Cuts*:-*Convolution*
+PRODUCT_TESTS := *Convolution*:*MatMul*:*Widening*:*KeptValues*:*Autotuner*
 cts: build-tests ## conformance suite of the device interface, over every backend
 	$(BUILD)/hpu_cts --gtest_brief=1
+	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
+	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'
 
 pytest: build ## Python tests, TEST_JOBS at once; PYTEST_ARGS='-k word' picks some
 	$(PYTHON) -m pytest -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)

@@ -4,11 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
-#include "plugin/backends/emulator/compiler.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/cumulative.h"
 #include "plugin/backends/emulator/recipe_harness.h"
@@ -91,12 +89,8 @@ TEST(CumulativePass, AddsExponentialsOfManySequences) {
       Sums({{kOuter, kSize, kInner}, 1, kSize - 1, 0, Cumulative::Function::kLogAddExp});
   ASSERT_EQ(KernelsOf(computation).size(), 1);
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
-  auto recipe = CompileRecipe(ProgramOf(computation));
-  ASSERT_TRUE(recipe.ok()) << recipe.status();
-  const std::string bytes = RunRecipe(**recipe, arguments)[0];
-  std::vector<float> results(kOuter * kSize * kInner);
-  ASSERT_EQ(bytes.size(), results.size() * sizeof(float));
-  std::memcpy(results.data(), bytes.data(), bytes.size());
+  const auto results = ElementsOf<float>(ResultOf(computation, arguments));
+  ASSERT_EQ(results.size(), kOuter * kSize * kInner);
   const auto x = arguments[0].data<float>();
   for (int64_t sequence = 0; sequence < kOuter * kInner; ++sequence) {
     double sum = 0;
@@ -140,6 +134,30 @@ TEST(CumulativePass, AddsExponentialsOfSpecialNumbers) {
     arguments.push_back(std::move(x));
     // XLA's own code loses some NaN.
     ExpectSameAsEvaluator(computation, arguments, 1, 1e-5);
+  }
+}
+
+// That of one element is the element.
+TEST(CumulativePass, OfOneElement) {
+  const std::vector<float> x = {0.75f};
+  for (int64_t function = 0; function < Cumulative::kFunctions; ++function) {
+    for (const bool reverse : {false, true}) {
+      for (const bool from_neutral : {false, true}) {
+        Cumulative kernel;
+        kernel.function = static_cast<Cumulative::Function>(function);
+        kernel.reverse = reverse;
+        kernel.from_neutral = from_neutral;
+        const auto result = ElementsOf<float>(RunKernel(kernel.Spec(), {BytesOf(x)}, from_neutral ? 8 : 4));
+        constexpr float kNeutral[] = {0, 1, -std::numeric_limits<float>::infinity()};
+        std::vector<float> expected = x;
+        if (from_neutral) expected.insert(reverse ? expected.end() : expected.begin(), kNeutral[function]);
+        EXPECT_EQ(result, expected) << function << reverse;
+      }
+    }
+  }
+  for (const auto function : {Cumulative::Function::kAdd, Cumulative::Function::kLogAddExp}) {
+    const xla::XlaComputation computation = Sums({{1}, 0, 0, 0, function});
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 1e-6);
   }
 }
 

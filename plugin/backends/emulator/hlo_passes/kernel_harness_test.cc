@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "plugin/backends/emulator/compiler.h"
+#include "plugin/backends/emulator/compiler_target.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "plugin/cts/fixture.h"
 #include "xla/debug_options_flags.h"
@@ -21,7 +25,10 @@
 namespace hpu::emulator {
 namespace {
 
-// Bytes of an array of float32 or bfloat16.
+// Whose numbers may differ; of other types, all bits have to be equal.
+bool IsCompared(xla::PrimitiveType type) { return type == xla::F32 || type == xla::BF16; }
+
+// Of an array of one of these types.
 std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
   std::vector<float> numbers(bytes.size() / xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -36,17 +43,50 @@ std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
   return numbers;
 }
 
-std::string Run(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
-                const std::string& kernels) {
-  cts::ScopedVariable setting("HPU_EMULATOR_KERNELS", kernels);
-  auto recipe = CompileRecipe(ProgramOf(computation));
+// Libraries may cut sums by the number of threads: TensorFlow's kernels, and Eigen, which XLA's code calls.
+bool CallsLibrary(const RecipeParts& parts) {
+  const auto of_library = [](const KernelSpec& kernel) {
+    const std::string name = kernel.name.substr(0, kernel.name.find('.'));
+    return name == "convolution" || name == "matmul" || name == "linear_algebra" || name == "fourier_transform";
+  };
+  const auto calls_eigen = [](const CodeParts& code) {
+    return code.object.find("__xla_cpu_runtime_Eigen") != std::string::npos;
+  };
+  return calls_eigen(parts) || std::any_of(parts.functions.begin(), parts.functions.end(), calls_eigen) ||
+         std::any_of(parts.kernels.begin(), parts.kernels.end(), of_library);
+}
+
+std::string Run(absl::StatusOr<RecipeParts> parts, const std::vector<xla::Literal>& arguments) {
+  if (!parts.ok()) {
+    ADD_FAILURE() << parts.status();
+    return "";
+  }
+  const bool calls_library = CallsLibrary(*parts);
+  const auto recipe = EmulatorRecipe::Create("test", *std::move(parts));
   if (!recipe.ok()) {
     ADD_FAILURE() << recipe.status();
     return "";
   }
   const std::string first = RunRecipe(**recipe, arguments)[0];
   EXPECT_TRUE(RunRecipe(**recipe, arguments)[0] == first) << "the second run gave other numbers";
+  if (!calls_library) {
+    static auto* pool = new ComputePool(ComputePool::DefaultThreads() + 1);
+    EXPECT_TRUE(RunRecipe(**recipe, arguments, *pool)[0] == first) << "one thread more gave other numbers";
+  }
   return first;
+}
+
+std::string RunByXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
+  return Run(CompileWithoutKernels(ProgramOf(computation)), arguments);
+}
+
+// Expects as many kernels as `kernels` says, if it does.
+std::string RunByKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
+                         std::optional<size_t> kernels) {
+  cts::ScopedVariable setting("HPU_EMULATOR_KERNELS", "on");
+  absl::StatusOr<RecipeParts> parts = CompileParts(ProgramOf(computation));
+  if (parts.ok() && kernels.has_value()) EXPECT_EQ(parts->kernels.size(), *kernels);
+  return Run(std::move(parts), arguments);
 }
 
 std::string Evaluate(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
@@ -70,15 +110,18 @@ xla::PrimitiveType TypeOf(const xla::XlaComputation& computation) {
 void ExpectClose(absl::string_view got, absl::string_view want, xla::PrimitiveType type, double tolerance,
                  const char* reference) {
   ASSERT_EQ(got.size(), want.size());
-  if (tolerance == 0) {
+  if (tolerance == 0 || !IsCompared(type)) {
     EXPECT_TRUE(got == want) << "other bits than " << reference;
     return;
   }
   const std::vector<float> a = Numbers(got, type), b = Numbers(want, type);
   double largest = 0, apart = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(std::isfinite(a[i]), std::isfinite(b[i])) << "element " << i << " of " << reference;
-    if (!std::isfinite(a[i])) continue;
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
+      ASSERT_TRUE(std::isnan(b[i]) ? std::isnan(a[i]) : a[i] == b[i])
+          << "element " << i << " is " << a[i] << ", of " << reference << " " << b[i];
+      continue;
+    }
     largest = std::max<double>(largest, std::abs(b[i]));
     apart = std::max<double>(apart, std::abs(a[i] - b[i]));
   }
@@ -102,6 +145,19 @@ std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& comput
   return compiler->RunHloPasses(std::move(module), /*executor=*/nullptr, {}).value();
 }
 
+void SetSpecialNumbers(xla::Literal* array, Dice* dice) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kSpecial[] = {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity, 0.0f, -0.0f};
+  xla::Literal wide = array->Convert(xla::F32).value();
+  const int64_t elements = wide.element_count();
+  for (int64_t i = dice->Roll(0, 20); i > 0 && elements > 0; --i) {
+    wide.data<float>()[dice->Roll(0, elements - 1)] = kSpecial[dice->Roll(0, 4)];
+  }
+  *array = wide.Convert(array->shape().element_type()).value();
+}
+
+bool HasProductKernels() { return !IsTargetGeneric() && UsesOneDnn("MatMul", /*bfloat16=*/false); }
+
 std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation) {
   auto parts = CompileParts(ProgramOf(computation));
   EXPECT_TRUE(parts.ok()) << parts.status();
@@ -113,23 +169,48 @@ size_t CountKernels(const xla::XlaComputation& computation, const std::string& n
   return std::count_if(kernels.begin(), kernels.end(), [&](const KernelSpec& kernel) { return kernel.name == name; });
 }
 
+std::string ResultOf(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
+  return Run(CompileParts(ProgramOf(computation)), arguments);
+}
+
+std::string RunKernel(const KernelSpec& spec, const std::vector<absl::string_view>& operands, uint64_t bytes) {
+  const auto kernel = MakeKernel(spec);
+  if (!kernel.ok()) {
+    ADD_FAILURE() << kernel.status();
+    return "";
+  }
+  const std::vector<TestBuffer> buffers(operands.begin(), operands.end());
+  std::vector<const void*> addresses;
+  for (const TestBuffer& buffer : buffers) addresses.push_back(buffer.data());
+  std::string first;
+  for (const int threads : {1, 2, 3}) {
+    ComputePool pool(threads);
+    const TestBuffer result(bytes);
+    void* const to = result.data();
+    EXPECT_TRUE((*kernel)->Run({addresses.data(), &to, nullptr, pool}).ok());
+    if (threads == 1) first = std::string(result.contents());
+    EXPECT_TRUE(result.contents() == first) << threads << " threads gave other numbers";
+  }
+  return first;
+}
+
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance) {
-  EXPECT_EQ(KernelsOf(computation).size(), kernels);
-  ExpectClose(Run(computation, arguments, "on"), Evaluate(computation, arguments), TypeOf(computation), tolerance,
-              "the evaluator");
+  ExpectClose(RunByKernels(computation, arguments, kernels), Evaluate(computation, arguments), TypeOf(computation),
+              tolerance, "the evaluator");
 }
 
 void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                      double tolerance) {
-  ExpectClose(Run(computation, arguments, "on"), Run(computation, arguments, "off"), TypeOf(computation), tolerance,
-              "XLA");
+  ExpectClose(RunByKernels(computation, arguments, std::nullopt), RunByXla(computation, arguments), TypeOf(computation),
+              tolerance, "XLA");
 }
 
 void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance) {
-  ExpectSameAsEvaluator(computation, arguments, kernels, tolerance);
-  ExpectSameAsXla(computation, arguments, std::max(tolerance, 2e-6));
+  const std::string got = RunByKernels(computation, arguments, kernels);
+  ExpectClose(got, Evaluate(computation, arguments), TypeOf(computation), tolerance, "the evaluator");
+  ExpectClose(got, RunByXla(computation, arguments), TypeOf(computation), std::max(tolerance, 2e-6), "XLA");
 }
 
 }  // namespace hpu::emulator

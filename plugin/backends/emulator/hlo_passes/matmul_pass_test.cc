@@ -5,7 +5,6 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/matmul.h"
-#include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/xla_builder.h"
 
@@ -38,7 +37,7 @@ xla::XlaComputation Product(const Case& c, xla::PrimitiveType type) {
 size_t KernelsOfProduct(const Case& c, xla::PrimitiveType type) { return KernelsOf(Product(c, type)).size(); }
 
 TEST(MatMulPass, RandomProducts) {
-  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
   for (uint32_t seed = 0; seed < 40; ++seed) {
     Dice dice(seed);
     const xla::PrimitiveType type = dice.Roll(0, 1) == 0 ? xla::F32 : xla::BF16;
@@ -80,7 +79,7 @@ xla::XlaComputation TransposedProduct(const std::vector<int64_t>& order) {
 }
 
 TEST(MatMulPass, TakesTransposesThatExchangeTheOperands) {
-  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel";
+  if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
   const std::vector<KernelSpec> exchanged = KernelsOf(TransposedProduct({2, 0, 1}));
   ASSERT_EQ(exchanged.size(), 1);
   EXPECT_TRUE(exchanged[0] == (MatMul{false, true, false, 96, 128, 128}).Spec());

@@ -127,13 +127,16 @@ XlaOp Gradient(XlaOp image, const Case& c) {
                                                  xla::CreateScalarAddComputation(xla::F32, builder));
 }
 
-TEST_P(PoolingPassTest, MaximumGradients) {
-  const Case c = RandomCase(GetParam());
-  if (!HasWindow(c)) return;
+xla::XlaComputation MaximumGradient(const Case& c) {
   xla::XlaBuilder builder("gradient");
   xla::Tuple(&builder,
              {Gradient(xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image"), c)});
-  ExpectSame(builder.Build().value());
+  return builder.Build().value();
+}
+
+TEST_P(PoolingPassTest, MaximumGradients) {
+  const Case c = RandomCase(GetParam());
+  if (HasWindow(c)) ExpectSame(MaximumGradient(c));
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, PoolingPassTest, testing::Range(0, 30));
@@ -144,11 +147,7 @@ Case ThreeByThree() {
 
 // Equal elements: the first one gets the gradient. NaN and infinities: as in XLA.
 TEST(PoolingPass, TiesAndSpecialNumbers) {
-  const Case c = ThreeByThree();
-  xla::XlaBuilder builder("gradient");
-  xla::Tuple(&builder,
-             {Gradient(xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image"), c)});
-  const xla::XlaComputation computation = builder.Build().value();
+  const xla::XlaComputation computation = MaximumGradient(ThreeByThree());
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   Dice dice(7);
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -178,6 +177,12 @@ TEST(PoolingPass, LeavesTheRest) {
   EXPECT_EQ(kernels(xla::F32, c.image, true), 0) << "an initial value that counts";
   EXPECT_EQ(kernels(xla::F32, {2, 9, 9, 2}, false), 0) << "few features";
   EXPECT_EQ(kernels(xla::F32, {0, 9, 9, 8}, false), 0) << "no elements";
+  for (const std::vector<int64_t>& image : {std::vector<int64_t>{0, 9, 9, 8}, {2, 9, 9, 0}, {2, 1, 0, 8}}) {
+    Case empty = ThreeByThree();
+    empty.image = image;
+    SCOPED_TRACE(testing::PrintToString(image));
+    ExpectSameWithKernels(MaximumGradient(empty), ArgumentsOf(MaximumGradient(empty)), 0, 0);
+  }
   EXPECT_EQ(kernels(xla::F16, c.image, false), 0) << "half precision";
   EXPECT_EQ(kernels(xla::S32, c.image, false), 0) << "integers";
 }

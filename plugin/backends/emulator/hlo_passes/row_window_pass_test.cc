@@ -59,6 +59,20 @@ TEST_P(RowWindowPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, RowWindowPassTest, testing::Range(0, 20));
 
+TEST(RowWindowPass, OfOneElement) {
+  const std::vector<float> x = {-3};
+  const auto run = [&x](bool squares, int64_t window, int64_t before, int64_t after) {
+    const RowWindows kernel{squares, 1, 1, window, before, after};
+    return ElementsOf<float>(RunKernel(kernel.Spec(), {BytesOf(x)}, (2 + before + after - window) * sizeof(float)));
+  };
+  EXPECT_EQ(run(false, 1, 0, 0), std::vector<float>{-3});
+  EXPECT_EQ(run(true, 1, 0, 0), std::vector<float>{9});
+  EXPECT_EQ(run(true, 2, 1, 1), (std::vector<float>{9, 9}));
+  EXPECT_EQ(run(false, 2, 2, 1), (std::vector<float>{0, -3, -3}));
+  const xla::XlaComputation computation = Sums({{1, 1}, 3, 1, 1});
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
+}
+
 TEST(RowWindowPass, LeavesTheRest) {
   EXPECT_EQ(KernelsOf(Sums({{7, 20}, 5, 2, 2})).size(), 1);
   EXPECT_EQ(KernelsOf(Sums({{0, 20}, 5, 2, 2})).size(), 0) << "no elements";

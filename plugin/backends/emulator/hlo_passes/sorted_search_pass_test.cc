@@ -74,14 +74,29 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
     const auto bounds = arguments[1].data<float>();
     bounds[dice.Roll(0, bounds.size() - 1)] = std::numeric_limits<float>::quiet_NaN();
   }
-  ExpectSameAsEvaluator(SearchOf(c), arguments, 1, 0);
+  ExpectSameWithKernels(SearchOf(c), arguments, 1, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 24));
 
+TEST(SortedSearchPass, OfOneElement) {
+  for (const float value : {-1.0f, 0.5f, 2.0f, std::numeric_limits<float>::quiet_NaN()}) {
+    const std::vector<float> values = {value}, bounds = {0.5f};
+    for (const bool or_equal : {false, true}) {
+      const SortedSearch kernel{/*integers=*/false, or_equal, 1, 1, 1};
+      const auto place = ElementsOf<int32_t>(RunKernel(kernel.Spec(), {BytesOf(values), BytesOf(bounds)}, 4));
+      EXPECT_EQ(place, std::vector<int32_t>{or_equal ? value >= 0.5f : value > 0.5f}) << value;
+    }
+  }
+  const Case one{1, 1, 1};
+  const xla::XlaComputation computation = SearchOf(one);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
+}
+
 TEST(SortedSearchPass, RefusesOtherParameters) {
   EXPECT_TRUE(MakeKernel(SortedSearch{true, false, 2, 3, 4}.Spec()).ok());
   EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 3, 0}.Spec()).ok()) << "no bounds";
+  EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 0, 3}.Spec()).ok()) << "no values";
   EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 3, int64_t{1} << 31}.Spec()).ok()) << "too many bounds";
 }
 
@@ -90,7 +105,10 @@ TEST(SortedSearchPass, LeavesTheRest) {
   EXPECT_EQ(count({4, 100, 100}), 1);
   EXPECT_EQ(count({4, 10, 10}), 0) << "few comparisons";
   EXPECT_EQ(count({40, 100, 7}), 0) << "few bounds";
-  EXPECT_EQ(count({4, 100, 0}), 0) << "none";
+  for (const Case& none : {Case{4, 100, 0}, Case{4, 0, 100}, Case{0, 100, 100}}) {
+    const xla::XlaComputation computation = SearchOf(none);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
+  }
   EXPECT_EQ(count({4, 100, 100, false, xla::F64}), 0) << "float64";
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "plugin/backends/emulator/compiler.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/lib/arithmetic.h"
@@ -41,12 +40,6 @@ xla::XlaComputation Program(const Case& c, bool wide) {
   const XlaOp sum = c.sum(operands, wide ? xla::F32 : xla::BF16);
   xla::Tuple(&builder, {wide ? xla::ConvertElementType(sum, xla::BF16) : sum});
   return builder.Build().value();
-}
-
-std::string ResultOf(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
-  auto recipe = CompileRecipe(ProgramOf(computation));
-  EXPECT_TRUE(recipe.ok()) << recipe.status();
-  return recipe.ok() ? RunRecipe(**recipe, arguments)[0] : "";
 }
 
 class WideningPassTest : public testing::TestWithParam<Case> {};
