@@ -17,7 +17,6 @@ namespace {
 
 using xla::HloInstruction;
 using Kind = Convolution::Kind;
-using Tail = Convolution::Tail;
 
 // The dimensions of one operand or of the result: where each of its three kinds is.
 struct Order {
@@ -249,39 +248,26 @@ HloInstruction* BiasOf(HloInstruction* add, HloInstruction** convolution) {
   return nullptr;
 }
 
-absl::StatusOr<HloInstruction*> KernelWithTail(HloInstruction* add, Tail tail, KernelCalls* calls) {
+// oneDNN's rectifier, which could follow, makes 0 of NaN: XLA's keeps it.
+absl::StatusOr<HloInstruction*> KernelWithBias(HloInstruction* add, KernelCalls* calls) {
   HloInstruction* convolution = nullptr;
   HloInstruction* bias = BiasOf(add, &convolution);
   if (bias == nullptr) return nullptr;
   const std::optional<Convolution> alone = Describe(convolution);
   if (!alone.has_value()) return nullptr;
   Convolution c = *alone;
-  c.tail = tail;
-  if (!c.Check().ok() || !c.UsesOneDnn()) return nullptr;
+  c.bias = true;
+  if (!MakeKernel(c.Spec()).ok()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(*alone, *convolution, calls));
   if (!prefers) return nullptr;
   return calls->Add(c.Spec(), {convolution->mutable_operand(0), convolution->mutable_operand(1), bias}, add->shape());
 }
 
-absl::StatusOr<HloInstruction*> KernelWithRelu(HloInstruction* maximum, KernelCalls* calls) {
-  for (int i = 0; i < 2; ++i) {
-    HloInstruction* add = maximum->mutable_operand(i);
-    HloInstruction* floor = maximum->mutable_operand(1 - i);
-    if (add->opcode() == xla::HloOpcode::kAdd && add->user_count() == 1 &&
-        floor->opcode() == xla::HloOpcode::kBroadcast && ScalarOf(floor->mutable_operand(0)) == 0.0f) {
-      return KernelWithTail(add, Tail::kBiasAndRelu, calls);
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls) {
-  HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kMaximum,
-                                 [calls](HloInstruction* maximum) { return KernelWithRelu(maximum, calls); }));
-  HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kAdd,
-                                 [calls](HloInstruction* add) { return KernelWithTail(add, Tail::kBias, calls); }));
+  HPU_RETURN_IF_ERROR(
+      ReplaceAll(module, xla::HloOpcode::kAdd, [calls](HloInstruction* add) { return KernelWithBias(add, calls); }));
   HPU_RETURN_IF_ERROR(MakeProductsOfPointwiseConvolutions(module));
   return ReplaceAll(module, xla::HloOpcode::kConvolution,
                     [calls](HloInstruction* convolution) { return KernelOf(convolution, calls); });

@@ -4,16 +4,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "plugin/backends/emulator/compiler_target.h"
+#include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/recipe_harness.h"
+#include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
+#include "xla/hlo/ir/hlo_computation.h"
 
 namespace hpu::emulator {
 namespace {
@@ -233,14 +240,13 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
 }
 
 TEST(ConvolutionPass, TakesEveryPadding) {
-  Convolution c{Kind::kInputGradient,
-                Convolution::Tail::kNone,
-                false,
-                2,
-                4,
-                4,
-                4,
-                {{7, 7, 2, 1, 1, 1, 0}, {7, 7, 2, 1, 1, 1, 0}}};
+  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  Convolution c{.kind = Kind::kInputGradient,
+                .batch = 2,
+                .input_features = 4,
+                .output_features = 4,
+                .groups = 4,
+                .dimensions = {{7, 7, 2, 1, 1, 1, 0}, {7, 7, 2, 1, 1, 1, 0}}};
   const auto kernels = [](const Convolution& convolution) {
     xla::XlaBuilder builder("convolution");
     xla::Tuple(&builder, {Build(&builder, convolution, xla::F32)});
@@ -253,44 +259,62 @@ TEST(ConvolutionPass, TakesEveryPadding) {
   EXPECT_EQ(kernels(c), 1);
   // "VALID"
   for (auto& dimension : c.dimensions) dimension = {7, 6, 2, 1, 1, 0, 0};
-  for (const Kind kind : {Kind::kForward, Kind::kInputGradient, Kind::kFilterGradient}) {
+  for (const Kind kind : kKinds) {
     c.kind = kind;
     EXPECT_EQ(kernels(c), 1);
   }
 }
 
+XlaOp Relu(XlaOp x, xla::PrimitiveType type, bool zero_first) {
+  const XlaOp zero = xla::Zero(x.builder(), type);
+  return zero_first ? xla::Max(zero, x) : xla::Max(x, zero);
+}
+
 // A convolution with a bias, and a rectifier or none behind it.
-xla::XlaComputation WithBias(const Convolution& c, bool relu, bool bias_first) {
+xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool relu, bool bias_first) {
   xla::XlaBuilder builder("convolution");
-  const XlaOp convolved = Build(&builder, c, xla::F32);
-  const XlaOp bias = xla::Parameter(&builder, 2, xla::ShapeUtil::MakeShape(xla::F32, {c.output_features}), "bias");
+  const XlaOp convolved = Build(&builder, c, type);
+  const XlaOp bias = xla::Parameter(&builder, 2, xla::ShapeUtil::MakeShape(type, {c.output_features}), "bias");
   const XlaOp wide = xla::BroadcastInDim(bias, Shape(c.batch, c.dimensions, &Dimension::output, c.output_features),
                                          {static_cast<int64_t>(c.dimensions.size()) + 1});
-  XlaOp sum = bias_first ? wide + convolved : convolved + wide;
-  if (relu) sum = xla::Max(sum, xla::ConstantR0<float>(&builder, 0));
-  xla::Tuple(&builder, {sum});
+  const XlaOp sum = bias_first ? wide + convolved : convolved + wide;
+  xla::Tuple(&builder, {relu ? Relu(sum, type, bias_first) : sum});
   return builder.Build().value();
 }
 
+// The convolution that computes it: with the bias where a kernel has one, of float32 where none rounds once.
+Convolution Taken(Convolution c, xla::PrimitiveType type) {
+  c.bfloat16 = type == xla::BF16;
+  c.bias = true;
+  if (MakeKernel(c.Spec()).ok()) return c;
+  c.bias = false;
+  if (!MakeKernel(c.Spec()).ok()) c.bfloat16 = false;
+  return c;
+}
+
 TEST(ConvolutionPass, AddsBiasesInTheKernel) {
-  if (!IsOneDnnOn()) GTEST_SKIP() << "without oneDNN there is no kernel with a bias";
+  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   int with_bias = 0;
-  for (int seed = 0; seed < 60; seed += 3) {  // forward ones
-    Convolution c = RandomCase(seed);
+  for (int seed = 0; seed < 90; seed += 3) {  // forward ones
+    const Convolution c = RandomCase(seed);
     const bool relu = seed % 2 == 0, bias_first = seed % 4 < 2;
-    const xla::XlaComputation computation = WithBias(c, relu, bias_first);
     SCOPED_TRACE(seed);
-    ExpectSameWithKernels(computation, ArgumentsOf(computation), HasKernel(c) ? 1 : 0, 2e-6);
-    c.tail = relu ? Convolution::Tail::kBiasAndRelu : Convolution::Tail::kBias;
-    const std::vector<KernelSpec> kernels = KernelsOf(computation);
-    if (!kernels.empty() && kernels[0] == c.Spec()) ++with_bias;
+    for (const auto& [type, tolerance] : {std::pair(xla::F32, 2e-6), std::pair(xla::BF16, 1e-2)}) {
+      const xla::XlaComputation computation = WithBias(c, type, relu, bias_first);
+      ExpectSameWithKernels(computation, ArgumentsOf(computation), HasKernel(c) ? 1 : 0, tolerance);
+      if (!HasKernel(c)) continue;
+      const Convolution taken = Taken(c, type);
+      EXPECT_TRUE(KernelsOf(computation).at(0) == taken.Spec());
+      if (taken.bias) ++with_bias;
+    }
   }
-  EXPECT_GT(with_bias, 10);
+  EXPECT_EQ(with_bias > 10, IsOneDnnOn());
 }
 
 // Another use of the sums without the bias: they are made as they were.
 TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
-  const Convolution c{Kind::kForward, Convolution::Tail::kNone, false, 2, 4, 4, 1, {{7, 6, 2}, {7, 6, 2}}};
+  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  const Convolution c{.batch = 2, .input_features = 4, .output_features = 4, .dimensions = {{7, 6, 2}, {7, 6, 2}}};
   xla::XlaBuilder builder("convolution");
   const XlaOp convolved = Build(&builder, c, xla::F32);
   const XlaOp bias = xla::Parameter(&builder, 2, xla::ShapeUtil::MakeShape(xla::F32, {4}), "bias");
@@ -298,6 +322,68 @@ TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
   const std::vector<KernelSpec> kernels = KernelsOf(builder.Build().value());
   ASSERT_EQ(kernels.size(), 1);
   EXPECT_TRUE(kernels[0] == c.Spec());
+}
+
+// Results are NaN and infinite where they would be without a kernel, behind a rectifier too.
+TEST(ConvolutionPass, KeepsNanAndInfinities) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const Convolution c{.batch = 2,
+                      .input_features = 4,
+                      .output_features = 8,
+                      .dimensions = {{9, 9, 3, 1, 1, 1, 1}, {9, 9, 3, 1, 1, 1, 1}}};
+  const size_t kernels = IsTargetGeneric() ? 0 : 1;
+  const xla::XlaComputation computation = WithBias(c, xla::F32, /*relu=*/true, /*bias_first=*/false);
+  std::vector<xla::Literal> arguments = ArgumentsOf(computation);
+  arguments[0].Set<float>({0, 4, 4, 0}, NAN);
+  arguments[0].Set<float>({1, 0, 8, 3}, inf);
+  ExpectSameAsEvaluator(computation, arguments, kernels, 2e-6);
+  arguments[2].Set<float>({5}, NAN);
+  arguments[2].Set<float>({6}, -inf);
+  ExpectSameAsEvaluator(computation, arguments, kernels, 2e-6);
+}
+
+// Batch normalisation with given moments, what a residual block adds, and a rectifier, behind a convolution.
+xla::XlaComputation NormalisedResidual(const Convolution& c) {
+  xla::XlaBuilder builder("residual");
+  const XlaOp convolved = Build(&builder, c, xla::F32);
+  const auto parameter = [&](int64_t number, const std::vector<int64_t>& dims) {
+    return xla::Parameter(&builder, number, xla::ShapeUtil::MakeShape(xla::F32, dims), "p" + std::to_string(number));
+  };
+  const auto feature = [&](int64_t number) { return parameter(number, {c.output_features}); };
+  const std::vector<int64_t> last = {static_cast<int64_t>(c.dimensions.size()) + 1};
+  const XlaOp residual = parameter(2, Shape(c.batch, c.dimensions, &Dimension::output, c.output_features));
+  const XlaOp variance = xla::Abs(feature(4)) + xla::ConstantR0<float>(&builder, 1e-3f);
+  const XlaOp scaled =
+      xla::Mul(xla::Sub(convolved, feature(3), last), xla::Mul(xla::Rsqrt(variance), feature(5)), last);
+  xla::Tuple(&builder, {Relu(xla::Add(scaled, feature(6), last) + residual, xla::F32, /*zero_first=*/false)});
+  return builder.Build().value();
+}
+
+// All of it is one loop over the kernel's result.
+TEST(ConvolutionPass, FusesWhatFollows) {
+  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  const Convolution c{.batch = 2,
+                      .input_features = 16,
+                      .output_features = 32,
+                      .dimensions = {{12, 12, 3, 1, 1, 1, 1}, {12, 12, 3, 1, 1, 1, 1}}};
+  const xla::XlaComputation computation = NormalisedResidual(c);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-5);
+  const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation, [](xla::HloModule* before) {
+    return UseKernels(before, /*replace=*/true, /*autotuner=*/nullptr).status();
+  });
+  ASSERT_TRUE(ReleaseValues(module.get()).ok());
+  int kernels = 0, loops = 0;
+  for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {
+    const xla::HloOpcode opcode = instruction->opcode();
+    if (opcode == xla::HloOpcode::kCustomCall) {
+      ++kernels;
+    } else if (opcode != xla::HloOpcode::kParameter && opcode != xla::HloOpcode::kBitcast &&
+               instruction->shape().IsArray() && xla::ShapeUtil::ElementsIn(instruction->shape()) == 2 * 12 * 12 * 32) {
+      ++loops;
+    }
+  }
+  EXPECT_EQ(kernels, 1);
+  EXPECT_EQ(loops, 1) << module->ToString();
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ConvolutionPassTest, testing::Range(0, 120));

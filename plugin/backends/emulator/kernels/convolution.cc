@@ -15,9 +15,8 @@ namespace {
 
 using Dimension = Convolution::Dimension;
 using Kind = Convolution::Kind;
-using Tail = Convolution::Tail;
 
-constexpr char kName[] = "convolution.3";
+constexpr char kName[] = "convolution.4";
 
 // The reach of a window in its input.
 int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
@@ -75,20 +74,17 @@ void SetPadding(tensorflow::NodeDef* node, const std::vector<Dimension>& dimensi
 std::string OpName(const Convolution& c) {
   const bool three = c.dimensions.size() == 3;
   std::string name = three ? "Conv3D" : c.depthwise() ? "DepthwiseConv2dNative" : "Conv2D";
-  if (c.tail != Tail::kNone) return "Fused" + name;
+  if (c.bias) return "Fused" + name;
   if (c.kind == Kind::kForward) return name;
   name += c.kind == Kind::kInputGradient ? "BackpropInput" : "BackpropFilter";
   return three ? name + "V2" : name;
 }
 
-void SetTail(tensorflow::NodeDef* node, Tail tail, tensorflow::DataType dtype) {
-  if (tail == Tail::kNone) return;
+void AddBias(tensorflow::NodeDef* node, tensorflow::DataType dtype) {
   auto& attributes = *node->mutable_attr();
   attributes["num_args"].set_i(1);
   attributes["TArgs"].mutable_list()->add_type(dtype);
-  auto* ops = attributes["fused_ops"].mutable_list();
-  ops->add_s("BiasAdd");
-  if (tail == Tail::kBiasAndRelu) ops->add_s("Relu");
+  attributes["fused_ops"].mutable_list()->add_s("BiasAdd");
 }
 
 // Unimplemented where TensorFlow's kernel, which may take the call, would fail or compute something else.
@@ -99,7 +95,7 @@ absl::Status CheckKernel(const Convolution& c) {
   if (three && c.groups > 1) lacking = "groups in three dimensions";
   if (three && !c.HasNamedPadding()) lacking = "padding other than SAME and VALID in three dimensions";
   if (!one_dnn) {
-    if (c.tail != Tail::kNone) lacking = "a bias";
+    if (c.bias) lacking = "a bias";
     if (c.dilated() && (three || c.depthwise())) lacking = "dilations";
   }
   if (c.kind != Kind::kForward) {
@@ -116,7 +112,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   HPU_RETURN_IF_ERROR(CheckKernel(c));
   const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
   tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
-  SetTail(&node, c.tail, dtype);
+  if (c.bias) AddBias(&node, dtype);
   SetPadding(&node, c.dimensions);
   SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
   SetList(&node, "dilations", Shape(1, c.dimensions, &Dimension::dilation, 1));
@@ -129,7 +125,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   switch (c.kind) {
     case Kind::kForward: {
       std::vector<TensorFlowKernel::Input> inputs = {operand(0, image), operand(1, filter)};
-      if (c.tail != Tail::kNone) inputs.push_back(operand(2, {c.output_features}));
+      if (c.bias) inputs.push_back(operand(2, {c.output_features}));
       return TensorFlowKernel::Make(std::move(node), std::move(inputs), dtype, result);
     }
     case Kind::kInputGradient:
@@ -150,7 +146,7 @@ absl::Status Convolution::Check() const {
   const bool fits = std::min({batch, input_features, output_features, groups}) > 0 && input_features % groups == 0 &&
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
                     std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
-                    (tail == Tail::kNone || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
+                    (!bias || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
   return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
 }
 
@@ -170,9 +166,7 @@ bool Convolution::HasNamedPadding() const {
 bool Convolution::UsesOneDnn() const { return emulator::UsesOneDnn(OpName(*this), bfloat16); }
 
 KernelSpec Convolution::Spec() const {
-  KernelSpec spec{kName,
-                  {static_cast<int64_t>(kind), static_cast<int64_t>(tail), bfloat16, batch, input_features,
-                   output_features, groups}};
+  KernelSpec spec{kName, {static_cast<int64_t>(kind), bias, bfloat16, batch, input_features, output_features, groups}};
   for (const Dimension& d : dimensions) {
     spec.parameters.insert(spec.parameters.end(),
                            {d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
@@ -183,13 +177,12 @@ KernelSpec Convolution::Spec() const {
 absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> parameters) {
   constexpr size_t kHead = 7, kEach = 7;
   if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
-      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] < 0 ||
-      parameters[1] > static_cast<int64_t>(Tail::kBiasAndRelu)) {
+      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] < 0 || parameters[1] > 1) {
     return absl::InvalidArgumentError("not the parameters of a convolution");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);
-  c.tail = static_cast<Tail>(parameters[1]);
+  c.bias = parameters[1] != 0;
   c.bfloat16 = parameters[2] != 0;
   c.batch = parameters[3];
   c.input_features = parameters[4];

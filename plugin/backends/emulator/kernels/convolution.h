@@ -29,10 +29,8 @@ struct Convolution {
     int64_t pad_low = 0;
     int64_t pad_high = 0;
   };
-  // What follows a forward convolution. The second and third take another operand, a bias [output_features].
-  enum class Tail : int64_t { kNone = 0, kBias = 1, kBiasAndRelu = 2 };
   Kind kind = Kind::kForward;
-  Tail tail = Tail::kNone;
+  bool bias = false;      // whether another operand [output_features] is added; forward ones by oneDNN alone
   bool bfloat16 = false;  // else float32
   int64_t batch = 0;
   int64_t input_features = 0;
