@@ -51,6 +51,9 @@ HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);
 // Waits for all queued work and reports its first error in the same way. Does not acquire the device.
 HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
+// Reports in the same way, once, what the calling thread's last wait for a tensor failed with; 0 if it did not fail.
+HPU_EXPORT int32_t hpu_take_failed_read(hpu_buffer* message);
+
 // Streams of the device, as plugin/hal/stream.h numbers them.
 enum { HPU_STREAM_COMPUTE = 0, HPU_STREAM_HOST_TO_DEVICE = 1, HPU_STREAM_DEVICE_TO_HOST = 2 };
 

@@ -17,6 +17,7 @@ from typing import Any
 from habana_frameworks import _hpu_import_hook
 from habana_frameworks.tensorflow import (
     _c_api,
+    _failed_reads,
     _flag_values,
     _loss_scaling,
     _op_override,
@@ -213,6 +214,7 @@ def _load() -> None:
     _leave_rewrites_to_the_compiler(tf, context)
     habana_ops._module = module
     grads.register()
+    _failed_reads.install(_c_api.open_plugin(path))
     _plugin = path
     atexit.register(_finish_compiling)
     statistics.log_at_exit()

@@ -6,6 +6,7 @@
 #include "plugin/c_buffer.h"
 #include "plugin/device/host_pool.h"
 #include "plugin/device/hpu_allocator.h"
+#include "plugin/device/hpu_device.h"
 #include "plugin/device/process_device.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/backend.h"
@@ -74,6 +75,10 @@ int32_t hpu_acquire(hpu_buffer* message) { return hpu::ReportStatus(hpu::Process
 int32_t hpu_synchronize(hpu_buffer* message) {
   hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired();
   return hpu::ReportStatus(device == nullptr ? absl::OkStatus() : device->Synchronize(), message);
+}
+
+int32_t hpu_take_failed_read(hpu_buffer* message) {
+  return hpu::ReportStatus(hpu::HpuDevice::TakeFailedRead(), message);
 }
 
 }  // extern "C"

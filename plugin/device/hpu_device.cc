@@ -16,6 +16,13 @@ namespace hpu {
 using tensorflow::AllocatorAttributes;
 using tensorflow::Tensor;
 
+namespace {
+
+// How the thread's last wait for a tensor ended.
+thread_local absl::Status last_read;
+
+}  // namespace
+
 HpuDevice::HpuDevice(const tensorflow::SessionOptions& options, const tensorflow::DeviceAttributes& attributes)
     : LocalDevice(options, attributes),
       context_(new HpuDeviceContext),
@@ -80,8 +87,10 @@ void HpuDevice::CopyTensorInSameDevice(const Tensor* input, Tensor* output, cons
 tensorflow::Status HpuDevice::Sync() {
   if (IsForkedChild()) return ForkedChildError();
   ProcessDevice* device = ProcessDevice::GetIfAcquired();
-  return device == nullptr ? absl::OkStatus() : device->Synchronize();
+  return last_read = device == nullptr ? absl::OkStatus() : device->Synchronize();
 }
+
+tensorflow::Status HpuDevice::TakeFailedRead() { return std::exchange(last_read, absl::OkStatus()); }
 
 void HpuDevice::Sync(const DoneCallback& done) {
   ProcessDevice* device = ProcessDevice::GetIfAcquired();

@@ -36,6 +36,9 @@ class HpuDevice : public tensorflow::LocalDevice {
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 
+  // How the calling thread's last Sync() ended, which TensorFlow calls before it reads a tensor: once.
+  static tensorflow::Status TakeFailedRead();
+
  private:
   HpuDeviceContext* const context_;  // one reference is ours
   AcceleratorDeviceInfo accelerator_info_;

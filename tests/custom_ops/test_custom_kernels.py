@@ -174,6 +174,16 @@ def test_host_kernel_that_fails(test_ops: Any, kernel_path: pathlib.Path) -> Non
         assert (tf.constant([1.0]) + 1.0).numpy().tolist() == [2.0]
 
 
+def test_arrays_of_failed_results_are_refused_too(test_ops: Any, kernel_path: pathlib.Path) -> None:
+    """NumPy hides what reading the buffer raises, and reads again."""
+    with tf.device(HPU):
+        failed = test_ops.test_kernel(tf.constant([5.0]), guid="test_fail_fwd_f32")[0]
+        with pytest.raises(tf.errors.OpError, match="it was asked to fail"):
+            np.asarray(failed)
+        one = tf.constant([1.0]) + 1.0
+        assert np.asarray(one).tolist() == one.__array__().tolist() == [2.0]
+
+
 def test_unknown_guid(test_ops: Any, kernel_path: pathlib.Path) -> None:
     with tf.device(HPU), pytest.raises(tf.errors.OpError, match=r"no kernel has the guid 'lost_fwd_f32'.*test_scale"):
         test_ops.test_kernel(tf.constant([5.0]), guid="lost_fwd_f32")
