@@ -207,6 +207,12 @@ absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolu
   return calls->Prefers(convolution, inner);
 }
 
+// Has a filter that is a constant of the program packed once, if the kernel can.
+void PackConstantFilter(const HloInstruction* filter, Convolution* c) {
+  c->constant_filter = filter->opcode() == xla::HloOpcode::kConstant;
+  if (!MakeKernel(c->Spec()).ok()) c->constant_filter = false;
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {
   const std::optional<Convolution> wanted = Describe(convolution);
   if (!wanted.has_value()) return nullptr;
@@ -217,6 +223,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCall
     operands[1] = ReversedFilter(operands[1]);
     if (operands[1] == nullptr) return nullptr;
   }
+  PackConstantFilter(operands[1], &c);
   // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one, or bfloat16 without oneDNN.
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(c, *convolution, calls));
@@ -257,6 +264,7 @@ absl::StatusOr<HloInstruction*> KernelWithBias(HloInstruction* add, KernelCalls*
   if (!alone.has_value()) return nullptr;
   Convolution c = *alone;
   c.bias = true;
+  PackConstantFilter(convolution->operand(1), &c);
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(*alone, *convolution, calls));
   if (!prefers) return nullptr;

@@ -239,6 +239,34 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
   }
 }
 
+// Called twice, with and without a bias: the second call finds the filter packed.
+TEST(ConvolutionPass, PacksConstantFiltersOnce) {
+  if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
+  for (const bool bias : {false, true}) {
+    const Convolution c{.batch = 2,
+                        .input_features = 8,
+                        .output_features = 16,
+                        .dimensions = {{9, 9, 3, 1, 1, 1, 1}, {9, 5, 3, 2, 1, 1, 1}}};
+    xla::XlaBuilder builder("convolution");
+    const xla::Shape image = xla::ShapeUtil::MakeShape(xla::F32, {c.batch, 9, 9, c.input_features});
+    xla::Array4D<float> filter(3, 3, c.input_features, c.output_features);
+    filter.FillRandom(1.0f);
+    XlaOp result =
+        xla::ConvGeneralDilated(xla::Parameter(&builder, 0, image, "x"), xla::ConstantR4FromArray4D(&builder, filter),
+                                {1, 2}, {{1, 1}, {1, 1}}, {1, 1}, {1, 1}, Numbers(c));
+    if (bias) {
+      const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {c.output_features});
+      result = xla::Add(result, xla::Parameter(&builder, 1, shape, "b"), {3});
+    }
+    xla::Tuple(&builder, {result});
+    const xla::XlaComputation computation = builder.Build().value();
+    const std::vector<KernelSpec> kernels = KernelsOf(computation);
+    ASSERT_EQ(kernels.size(), 1);
+    EXPECT_EQ(Convolution::Parse(kernels[0].parameters)->constant_filter, IsOneDnnOn());
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-5);
+  }
+}
+
 TEST(ConvolutionPass, TakesEveryPadding) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   Convolution c{.kind = Kind::kInputGradient,

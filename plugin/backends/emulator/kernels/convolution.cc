@@ -16,7 +16,7 @@ namespace {
 using Dimension = Convolution::Dimension;
 using Kind = Convolution::Kind;
 
-constexpr char kName[] = "convolution.4";
+constexpr char kName[] = "convolution.5";
 
 // The reach of a window in its input.
 int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
@@ -96,6 +96,7 @@ absl::Status CheckKernel(const Convolution& c) {
   if (three && !c.HasNamedPadding()) lacking = "padding other than SAME and VALID in three dimensions";
   if (!one_dnn) {
     if (c.bias) lacking = "a bias";
+    if (c.constant_filter) lacking = "packed filters";
     if (c.dilated() && (three || c.depthwise())) lacking = "dilations";
   }
   if (c.kind != Kind::kForward) {
@@ -113,6 +114,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   const auto dtype = c.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
   tensorflow::NodeDef node = NativeNode(OpName(c), dtype);
   if (c.bias) AddBias(&node, dtype);
+  if (c.constant_filter) (*node.mutable_attr())["is_filter_const"].set_b(true);
   SetPadding(&node, c.dimensions);
   SetList(&node, "strides", Shape(1, c.dimensions, &Dimension::stride, 1));
   SetList(&node, "dilations", Shape(1, c.dimensions, &Dimension::dilation, 1));
@@ -146,7 +148,7 @@ absl::Status Convolution::Check() const {
   const bool fits = std::min({batch, input_features, output_features, groups}) > 0 && input_features % groups == 0 &&
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
                     std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
-                    (!bias || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
+                    (!(bias || constant_filter) || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
   return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
 }
 
@@ -166,7 +168,9 @@ bool Convolution::HasNamedPadding() const {
 bool Convolution::UsesOneDnn() const { return emulator::UsesOneDnn(OpName(*this), bfloat16); }
 
 KernelSpec Convolution::Spec() const {
-  KernelSpec spec{kName, {static_cast<int64_t>(kind), bias, bfloat16, batch, input_features, output_features, groups}};
+  KernelSpec spec{
+      kName,
+      {static_cast<int64_t>(kind), bias, bfloat16, constant_filter, batch, input_features, output_features, groups}};
   for (const Dimension& d : dimensions) {
     spec.parameters.insert(spec.parameters.end(),
                            {d.input, d.output, d.window, d.stride, d.dilation, d.pad_low, d.pad_high});
@@ -175,19 +179,21 @@ KernelSpec Convolution::Spec() const {
 }
 
 absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> parameters) {
-  constexpr size_t kHead = 7, kEach = 7;
+  constexpr size_t kHead = 8, kEach = 7;
   if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
-      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] < 0 || parameters[1] > 1) {
+      parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] >> 1 != 0 ||
+      parameters[3] >> 1 != 0) {
     return absl::InvalidArgumentError("not the parameters of a convolution");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);
   c.bias = parameters[1] != 0;
   c.bfloat16 = parameters[2] != 0;
-  c.batch = parameters[3];
-  c.input_features = parameters[4];
-  c.output_features = parameters[5];
-  c.groups = parameters[6];
+  c.constant_filter = parameters[3] != 0;
+  c.batch = parameters[4];
+  c.input_features = parameters[5];
+  c.output_features = parameters[6];
+  c.groups = parameters[7];
   for (auto rest = parameters.subspan(kHead); !rest.empty(); rest = rest.subspan(kEach)) {
     c.dimensions.push_back({rest[0], rest[1], rest[2], rest[3], rest[4], rest[5], rest[6]});
   }

@@ -32,6 +32,8 @@ struct Convolution {
   Kind kind = Kind::kForward;
   bool bias = false;      // whether another operand [output_features] is added; forward ones by oneDNN alone
   bool bfloat16 = false;  // else float32
+  // Whether each call has the same filter: forward ones of two dimensions by oneDNN alone, which packs it once.
+  bool constant_filter = false;
   int64_t batch = 0;
   int64_t input_features = 0;
   int64_t output_features = 0;
