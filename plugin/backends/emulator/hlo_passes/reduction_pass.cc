@@ -44,26 +44,37 @@ std::optional<Columns> CutRows(const Columns& sizes) {
   return Columns{sizes.outer, sizes.rows / columns, columns};
 }
 
+// What the computation of a reduction makes of its elements.
+std::optional<Function> FunctionOf(const xla::HloComputation* computation) {
+  if (Computes(computation, HloOpcode::kAdd)) return Function::kSum;
+  if (Computes(computation, HloOpcode::kMaximum)) return Function::kMax;
+  if (Computes(computation, HloOpcode::kMultiply)) return Function::kProduct;
+  return std::nullopt;
+}
+
+float InitialOf(Function function) {
+  if (function == Function::kMax) return -std::numeric_limits<float>::infinity();
+  return function == Function::kProduct ? 1 : 0;
+}
+
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
   if (reduce->operand_count() != 2 || !IsFloat32Array(reduce->shape()) || !IsFloatArray(reduce->operand(0)->shape())) {
     return nullptr;
   }
-  const bool add = Computes(reduce->to_apply(), HloOpcode::kAdd);
-  if (!add && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) return nullptr;
-  const float initial = add ? 0 : -std::numeric_limits<float>::infinity();
-  if (ScalarOf(reduce->mutable_operand(1)) != initial) return nullptr;
+  const std::optional<Function> function = FunctionOf(reduce->to_apply());
+  if (!function.has_value() || ScalarOf(reduce->mutable_operand(1)) != InitialOf(*function)) return nullptr;
   const xla::Shape& shape = reduce->operand(0)->shape();
   std::optional<Columns> columns = SizesOf(shape, reduce->dimensions());
   if (!columns.has_value() || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
   const bool of_rows = columns->columns == 1;
   // Maxima of rows have another kernel.
-  if (of_rows && !add && columns->outer > 1) return nullptr;
+  if (of_rows && function == Function::kMax && columns->outer > 1) return nullptr;
   if (of_rows) columns = CutRows(*columns);
   if (!columns.has_value() || columns->columns < kLeastColumns) return nullptr;
-  ColumnReduction kernel{add ? Function::kSum : Function::kMax, *columns};
+  ColumnReduction kernel{*function, *columns};
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
   HloInstruction* source = SourceOf(operands[0]);
-  if (add && source->opcode() == HloOpcode::kMultiply && source->user_count() == 1) {
+  if (function == Function::kSum && source->opcode() == HloOpcode::kMultiply && source->user_count() == 1) {
     const bool square = source->operand(0) == source->operand(1);
     kernel.function = square ? Function::kSumOfSquares : Function::kSumOfProducts;
     operands = {source->mutable_operand(0)};

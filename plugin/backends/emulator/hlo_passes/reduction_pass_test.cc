@@ -1,8 +1,9 @@
-// Sums and maxima over rows, against XLA.
+// Sums, maxima and products over rows, against XLA.
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
@@ -18,7 +19,14 @@ namespace {
 
 using xla::XlaOp;
 
-enum class Function { kSum, kSumOfSquares, kSumOfProducts, kMax };
+enum class Function { kSum, kSumOfSquares, kSumOfProducts, kMax, kProduct };
+
+// Numbers about 1, of both signs, of numbers up to 1: products of thousands of them are neither too great nor too
+// small. Zeros, infinities and NaN stay.
+XlaOp AboutOne(XlaOp x) {
+  return xla::Sign(x) *
+         (xla::ScalarLike(x, 1) + (xla::Abs(x) - xla::ScalarLike(x, 0.5)) * xla::ScalarLike(x, 1.0 / 64));
+}
 
 // Of arguments of `type`, in float32, and rounded to the type again.
 xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vector<int64_t>& reduced, Function function,
@@ -29,17 +37,24 @@ xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vecto
                                    xla::F32);
   };
   XlaOp x = argument(0, "x");
-  const bool max = function == Function::kMax;
   if (function == Function::kSumOfSquares) x = x * x;
   if (function == Function::kSumOfProducts) x = x * argument(1, "y");
-  const XlaOp initial = max ? xla::MinValue(&builder, xla::F32) : xla::Zero(&builder, xla::F32);
-  const xla::XlaComputation combine =
-      max ? xla::CreateScalarMaxComputation(xla::F32, &builder) : xla::CreateScalarAddComputation(xla::F32, &builder);
+  XlaOp initial = xla::Zero(&builder, xla::F32);
+  xla::XlaComputation combine = xla::CreateScalarAddComputation(xla::F32, &builder);
+  if (function == Function::kMax) {
+    initial = xla::MinValue(&builder, xla::F32);
+    combine = xla::CreateScalarMaxComputation(xla::F32, &builder);
+  } else if (function == Function::kProduct) {
+    x = AboutOne(x);
+    initial = xla::One(&builder, xla::F32);
+    combine = xla::CreateScalarMultiplyComputation(xla::F32, &builder);
+  }
   xla::Tuple(&builder, {xla::ConvertElementType(xla::Reduce(x, initial, combine, reduced), type)});
   return builder.Build().value();
 }
 
-constexpr Function kFunctions[] = {Function::kSum, Function::kSumOfSquares, Function::kSumOfProducts, Function::kMax};
+constexpr Function kFunctions[] = {Function::kSum, Function::kSumOfSquares, Function::kSumOfProducts, Function::kMax,
+                                   Function::kProduct};
 
 struct Case {
   std::vector<int64_t> dims;
@@ -50,10 +65,11 @@ class ReductionPassTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ReductionPassTest, EqualsXla) {
   // XLA's own code adds all elements one after the other, which loses more than rows do.
-  const double tolerance = GetParam().reduced.size() == GetParam().dims.size() ? 1e-4 : 1e-5;
+  const bool all = GetParam().reduced.size() == GetParam().dims.size();
   for (const Function function : kFunctions) {
     const xla::XlaComputation computation = Reduction(GetParam().dims, GetParam().reduced, function);
-    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, function == Function::kMax ? 0 : tolerance);
+    const double tolerance = function == Function::kMax ? 0 : all || function == Function::kProduct ? 1e-4 : 1e-5;
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, tolerance);
   }
 }
 
@@ -109,8 +125,8 @@ INSTANTIATE_TEST_SUITE_P(Random, ReductionPassRandomTest, testing::Range(0, 16))
 
 TEST(ReductionPass, OfOneElement) {
   const std::vector<float> x = {-3}, y = {5};
-  const float results[] = {-3, 9, -15, -3};
-  for (int i = 0; i < 4; ++i) {
+  const float results[] = {-3, 9, -15, -3, -3};
+  for (int i = 0; i < 5; ++i) {
     const ColumnReduction kernel{static_cast<ColumnReduction::Function>(i), {1, 1, 1}};
     std::vector<absl::string_view> operands = {BytesOf(x)};
     if (kFunctions[i] == Function::kSumOfProducts) operands.push_back(BytesOf(y));
@@ -132,8 +148,9 @@ TEST(ReductionPass, OfNoElements) {
 
 class ReductionPassRowsTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ReductionPassRowsTest, SumsEqualXla) {
-  for (const Function function : {Function::kSum, Function::kSumOfSquares, Function::kSumOfProducts}) {
+TEST_P(ReductionPassRowsTest, EqualsXla) {
+  for (const Function function :
+       {Function::kSum, Function::kSumOfSquares, Function::kSumOfProducts, Function::kProduct}) {
     const xla::XlaComputation computation = Reduction(GetParam().dims, GetParam().reduced, function);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-4);
   }
@@ -151,6 +168,26 @@ TEST(ReductionPass, MaximaOfSpecialNumbers) {
   arguments[0].Set<float>({700, 1}, std::numeric_limits<float>::quiet_NaN());
   arguments[0].Set<float>({3, 2}, kInfinity);
   ExpectSameAsEvaluator(computation, arguments, 1, 0);
+}
+
+TEST(ReductionPass, ProductsOfSpecialNumbers) {
+  // Rows enough for several pieces.
+  const ColumnReduction kernel{ColumnReduction::Function::kProduct, {1, 9000, 8}};
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> x(9000 * 8, 1);
+  const auto set = [&](int64_t row, int64_t column, float value) { x[row * 8 + column] = value; };
+  set(8999, 0, -2);
+  set(5, 1, 0), set(8000, 1, -3);
+  set(7, 2, kInfinity), set(4500, 2, -1);
+  set(6000, 3, kNan);
+  set(0, 4, 0), set(8999, 4, kInfinity);
+  const std::vector<float> got = ElementsOf<float>(RunKernel(kernel.Spec(), {BytesOf(x)}, 8 * sizeof(float)));
+  EXPECT_EQ(got[0], -2);
+  EXPECT_TRUE(got[1] == 0 && std::signbit(got[1]));
+  EXPECT_EQ(got[2], -kInfinity);
+  EXPECT_TRUE(std::isnan(got[3]));
+  EXPECT_TRUE(std::isnan(got[4]));
+  for (int i = 5; i < 8; ++i) EXPECT_EQ(got[i], 1);
 }
 
 TEST(ReductionPass, LeavesTheRest) {

@@ -54,12 +54,15 @@ HloComputation* Widened(HloComputation* function) {
   return function->parent()->AddEmbeddedComputation(builder.Build());
 }
 
-bool Adds(const HloInstruction* instruction) {
+// Whether it combines numbers one after the other, and would round each time.
+bool Accumulates(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
     case HloOpcode::kConvolution:
     case HloOpcode::kDot:
       return true;
     case HloOpcode::kReduce:
+      return Computes(instruction->to_apply(), HloOpcode::kAdd) ||
+             Computes(instruction->to_apply(), HloOpcode::kMultiply);
     case HloOpcode::kReduceWindow:
     case HloOpcode::kScatter:
       return Computes(instruction->to_apply(), HloOpcode::kAdd);
@@ -71,7 +74,7 @@ bool Adds(const HloInstruction* instruction) {
 }
 
 absl::StatusOr<HloInstruction*> Widen(HloInstruction* sum) {
-  if (!IsBfloat16(sum) || !Adds(sum)) return nullptr;
+  if (!IsBfloat16(sum) || !Accumulates(sum)) return nullptr;
   std::vector<HloInstruction*> operands;
   for (HloInstruction* operand : sum->mutable_operands()) operands.push_back(Widened(operand));
   HloInstruction* wide =

@@ -8,9 +8,10 @@
 namespace hpu::emulator {
 
 // Computes in float32, and rounds the result, what adds numbers of bfloat16: products, convolutions, sums, sums over
-// windows, select-and-scatter, scatter. XLA would round after each addition, in loops over single elements; the card
-// does not, and the kernels for float32 take these then. Operands are converted before reversals, transpositions and
-// reshapes, and products rounded behind their transposition, where the passes for kernels look for these.
+// windows, select-and-scatter, scatter; and reductions that multiply them. XLA would round after each addition, in
+// loops over single elements; the card does not, and the kernels for float32 take these then. Operands are converted
+// before reversals, transpositions and reshapes, and products rounded behind their transposition, where the passes for
+// kernels look for these.
 absl::Status WidenSums(xla::HloModule* module);
 
 }  // namespace hpu::emulator

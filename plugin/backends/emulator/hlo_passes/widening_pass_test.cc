@@ -96,6 +96,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"product of single elements", {{1, 1}, {1, 1}}, [](const auto& x, auto) { return xla::Dot(x[0], x[1]); }},
         Case{"sum of columns", {{500, 64}}, [](const auto& x, auto type) { return Sum(x[0], type, {0}); }},
         Case{"sum of rows", {{3, 500}}, [](const auto& x, auto type) { return Sum(x[0], type, {1}); }},
+        Case{"product of columns",
+             {{500, 64}},
+             [](const auto& x, auto type) {
+               return xla::Reduce(x[0] * xla::ScalarLike(x[0], 2), xla::One(x[0].builder(), type),
+                                  xla::CreateScalarMultiplyComputation(type, x[0].builder()), {0});
+             }},
         Case{"average pooling",
              {{2, 9, 9, 8}},
              [](const auto& x, auto type) {

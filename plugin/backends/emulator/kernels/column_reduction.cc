@@ -12,7 +12,7 @@ namespace {
 
 using Function = ColumnReduction::Function;
 
-constexpr char kName[] = "column_reduction.1";
+constexpr char kName[] = "column_reduction.2";
 
 struct Work {
   const float* a;
@@ -32,6 +32,12 @@ struct SumOfSquares : Sum {
 
 struct SumOfProducts : Sum {
   static HPU_INLINE float Element(float a, float b) { return a * b; }
+};
+
+struct Product {
+  static constexpr float kInitial = 1;
+  static HPU_INLINE float Element(float a, float) { return a; }
+  static HPU_INLINE float Of(float a, float b) { return a * b; }
 };
 
 struct Max {
@@ -79,6 +85,19 @@ HPU_VECTORIZED(ReduceSum, Work, Reduce<Sum>)
 HPU_VECTORIZED(ReduceSumOfSquares, Work, Reduce<SumOfSquares>)
 HPU_VECTORIZED(ReduceSumOfProducts, Work, Reduce<SumOfProducts>)
 HPU_VECTORIZED(ReduceMax, Work, Reduce<Max>)
+HPU_VECTORIZED(ReduceProduct, Work, Reduce<Product>)
+
+// Of two pieces of a column.
+float Combined(Function function, float a, float b) {
+  switch (function) {
+    case Function::kMax:
+      return Max::Of(a, b);
+    case Function::kProduct:
+      return Product::Of(a, b);
+    default:
+      return Sum::Of(a, b);
+  }
+}
 
 class ColumnReductionKernel final : public Kernel {
  public:
@@ -88,14 +107,13 @@ class ColumnReductionKernel final : public Kernel {
     const auto* a = static_cast<const float*>(call.operands[0]);
     const auto* b = function_ == Function::kSumOfProducts ? static_cast<const float*>(call.operands[1]) : a;
     auto* result = static_cast<float*>(call.results[0]);
-    const bool max = function_ == Function::kMax;
     plan_.Run(
         call.pool, [&](const ColumnPiece& piece) { RunOf(function_)({a, b, &piece}); },
         [&](const ColumnPiece& piece, int64_t outer, bool first) {
           float* to = result + outer * plan_.sizes().columns + piece.first_column;
           for (int64_t c = 0; c < piece.columns; ++c) {
             const float value = piece.partial[c];
-            to[c] = first ? value : max ? Max::Of(to[c], value) : to[c] + value;
+            to[c] = first ? value : Combined(function_, to[c], value);
           }
         });
     return absl::OkStatus();
@@ -111,6 +129,8 @@ class ColumnReductionKernel final : public Kernel {
         return ReduceSumOfProducts;
       case Function::kMax:
         return ReduceMax;
+      case Function::kProduct:
+        return ReduceProduct;
     }
     return nullptr;
   }

@@ -1,4 +1,4 @@
-// Sums and maxima over rows.
+// Sums, maxima and products over rows.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_
 
@@ -11,7 +11,7 @@ namespace hpu::emulator {
 
 // Operands: one float32 array [outer, rows, columns], or two for kSumOfProducts. Result: [outer, columns].
 struct ColumnReduction {
-  enum class Function : int64_t { kSum = 0, kSumOfSquares = 1, kSumOfProducts = 2, kMax = 3 };
+  enum class Function : int64_t { kSum = 0, kSumOfSquares = 1, kSumOfProducts = 2, kMax = 3, kProduct = 4 };
   Function function = Function::kSum;
   Columns columns;
 
