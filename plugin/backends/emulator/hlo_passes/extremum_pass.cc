@@ -35,7 +35,7 @@ std::optional<Extremum> SizesOf(const xla::Shape& shape, absl::Span<const int64_
   for (int64_t i = 0; i < shape.rank(); ++i) {
     (i < first ? sizes.outer : i > last ? sizes.inner : sizes.size) *= shape.dimensions(i);
   }
-  const bool worth = sizes.inner == 1 ? sizes.size >= kLeastRow && sizes.outer > 1 : sizes.inner >= kLeastColumns;
+  const bool worth = sizes.inner == 1 ? sizes.size >= kLeastRow : sizes.inner >= kLeastColumns;
   return worth ? std::optional(sizes) : std::nullopt;
 }
 

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes float32 maxima of rows, minima of rows and columns, and the places of both, of bfloat16 too, as tf2xla writes
-// ArgMax and ArgMin. After the passes for softmax, whose maxima are part of their kernels, and for sums.
+// Takes float32 maxima of rows, minima of rows and columns and of all, and the places of these, of bfloat16 too, as
+// tf2xla writes ArgMax and ArgMin. After the passes for softmax, whose maxima are part of their kernels, and for sums.
 absl::Status UseExtremumKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

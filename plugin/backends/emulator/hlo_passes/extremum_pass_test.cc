@@ -105,6 +105,63 @@ TEST(ExtremumPass, OfSeveralDimensions) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
 }
 
+// One row, or a few, which are cut into pieces where they are long.
+class ExtremumPassLongRowTest : public testing::TestWithParam<int> {};
+
+TEST_P(ExtremumPassLongRowTest, EqualsXla) {
+  Dice dice(GetParam());
+  Case c;
+  // Maxima of all elements have another kernel.
+  c.place = dice.Roll(0, 1) == 0;
+  c.least = !c.place || dice.Roll(0, 1) == 0;
+  if (dice.Roll(0, 2) == 0) c.type = xla::BF16;
+  c.dims = {dice.Roll(0, 1) == 0 ? dice.Roll(8192, 65'536) : dice.Roll(65'537, 140'000)};
+  if (dice.Roll(0, 2) == 0) c.dims = {2, dice.Roll(65'530, 65'550)};
+  c.reduced = {static_cast<int64_t>(c.dims.size()) - 1};
+  SCOPED_TRACE(testing::PrintToString(c.dims));
+  const xla::XlaComputation computation = ExtremumOf(c);
+  const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);
+  std::vector<xla::Literal> arguments;
+  const bool special = dice.Roll(0, 1) == 0;
+  arguments.push_back(Ties(shape, &dice, special));
+  if (special) {
+    ExpectSameAsEvaluator(computation, arguments, 1, c.place ? 0 : 1e-30);
+  } else {
+    ExpectSameWithKernels(computation, arguments, 1, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, ExtremumPassLongRowTest, testing::Range(0, 8));
+
+// What only the order of the pieces decides.
+TEST(ExtremumPass, PlacesInPieces) {
+  constexpr int64_t kPiece = 64 << 10, kSize = 3 * kPiece + 5;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
+  const auto place = [](const std::vector<float>& row, bool least) {
+    const Extremum kernel{true, least, false, 1, kSize, 1};
+    return ElementsOf<int32_t>(RunKernel(kernel.Spec(), {BytesOf(row)}, sizeof(int32_t)))[0];
+  };
+  EXPECT_EQ(place(std::vector<float>(kSize, -kInfinity), false), 0);
+  EXPECT_EQ(place(std::vector<float>(kSize, kInfinity), true), 0);
+  EXPECT_EQ(place(std::vector<float>(kSize, kNan), false), kSize - 1);
+  std::vector<float> row(kSize, 0);
+  row[kPiece - 1] = row[kPiece] = 1;
+  EXPECT_EQ(place(row, false), kPiece - 1) << "of equal ones, the first";
+  EXPECT_EQ(place(row, true), 0);
+  row[2 * kPiece - 1] = kNan;
+  EXPECT_EQ(place(row, false), 2 * kPiece) << "behind NaN, in the next piece";
+  row[kSize - 1] = -1;
+  EXPECT_EQ(place(row, true), kSize - 1);
+  row[kPiece + 7] = 9;
+  row[2 * kPiece - 1] = 0;
+  row[kPiece + 5] = kNan;
+  EXPECT_EQ(place(row, false), kPiece + 7) << "behind NaN, in its piece";
+  row[0] = 10;
+  EXPECT_EQ(place(row, false), kPiece + 7);
+  row[3 * kPiece + 4] = kNan;
+  EXPECT_EQ(place(row, true), kSize - 1) << "NaN at the end";
+}
+
 TEST(ExtremumPass, RefusesOtherParameters) {
   EXPECT_TRUE(MakeKernel(Extremum{true, true, true, 2, 3, 4}.Spec()).ok());
   EXPECT_TRUE(MakeKernel(Extremum{false, true, true, 2, 3, 4}.Spec()).ok());

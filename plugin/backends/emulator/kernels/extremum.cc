@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
@@ -17,6 +18,8 @@ constexpr char kName[] = "extremum.2";
 constexpr int kLanes = 64;
 // Of the columns that a thread takes at once: their extrema stay in the first-level cache.
 constexpr int64_t kMostColumns = 128;
+// Of longer rows, pieces of this many elements are found apart: there may be fewer rows than threads.
+constexpr int64_t kMostRow = 64 << 10;
 
 template <bool least>
 struct Order {
@@ -31,12 +34,20 @@ struct Order {
   }
 };
 
+// Where the extremum of a row is, or of a piece of it.
+struct Place {
+  float value;
+  int32_t place;  // from the begin of the piece
+  bool nan;       // whether the piece holds one
+};
+
 // Columns of one outer index, from which `size` rows lie `stride` elements apart.
 template <typename T>
 struct Work {
   const T* from;
   T* values;        // the results, or null
   int32_t* places;  // the results, or null
+  Place* found;     // of one row in place of results, or null
   int64_t size;
   int64_t stride;
   int64_t columns;
@@ -108,7 +119,7 @@ struct ValueLanes {
 };
 
 template <typename T, bool least>
-HPU_INLINE int32_t PlaceInRow(const T* row, int64_t size) {
+HPU_INLINE Place PlaceInRow(const T* row, int64_t size) {
   float values[kLanes];
   int32_t places[kLanes] = {}, nans[kLanes] = {};
   std::fill_n(values, kLanes, Order<least>::kInitial);
@@ -123,7 +134,7 @@ HPU_INLINE int32_t PlaceInRow(const T* row, int64_t size) {
       place = places[i];
     }
   }
-  if (nan == 0) return place;
+  if (nan == 0) return {best, place, false};
   best = Order<least>::kInitial;
   place = 0;
   for (int64_t i = 0; i < size; ++i) {
@@ -132,7 +143,7 @@ HPU_INLINE int32_t PlaceInRow(const T* row, int64_t size) {
     best = x;
     place = static_cast<int32_t>(i);
   }
-  return place;
+  return {best, place, true};
 }
 
 // Of all lanes in lane 0, by halves: one after the other they would take longer than a short row does.
@@ -158,7 +169,7 @@ HPU_INLINE float ValueInRow(const T* row, int64_t size) {
 template <typename T, bool least>
 HPU_INLINE void PlacesOfRows(const Work<T>& work) {
   for (int64_t i = 0; i < work.columns; ++i) {
-    work.places[i] = PlaceInRow<T, least>(work.from + i * work.size, work.size);
+    work.places[i] = PlaceInRow<T, least>(work.from + i * work.size, work.size).place;
   }
 }
 
@@ -171,6 +182,10 @@ HPU_INLINE void ValuesOfRows(const Work<T>& work) {
 
 template <typename T, bool least>
 HPU_INLINE void Find(const Work<T>& work) {
+  if (work.found != nullptr) {
+    *work.found = PlaceInRow<T, least>(work.from, work.size);
+    return;
+  }
   if (work.places != nullptr) {
     return work.stride == 1 ? PlacesOfRows<T, least>(work) : PlacesOfColumns<T, least>(work);
   }
@@ -181,6 +196,13 @@ HPU_VECTORIZED(FindGreatest, Work<float>, (Find<float, false>))
 HPU_VECTORIZED(FindLeast, Work<float>, (Find<float, true>))
 HPU_VECTORIZED(FindGreatestBFloat16, Work<BFloat16>, (Find<BFloat16, false>))
 HPU_VECTORIZED(FindLeastBFloat16, Work<BFloat16>, (Find<BFloat16, true>))
+
+// Of a row of which the first `begin` elements are known and the next piece is, as one loop over both finds it.
+template <bool least>
+Place Append(const Place& row, const Place& piece, int64_t begin) {
+  if (!piece.nan && Order<least>::Keeps(row.value, piece.value)) return row;
+  return {piece.value, static_cast<int32_t>(begin) + piece.place, piece.nan};
+}
 
 class ExtremumKernel final : public Kernel {
  public:
@@ -203,10 +225,11 @@ class ExtremumKernel final : public Kernel {
     auto* places = extremum_.place ? static_cast<int32_t*>(call.results[0]) : nullptr;
     const int64_t size = extremum_.size, inner = extremum_.inner;
     const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
+    if (inner == 1 && size > kMostRow) return RunLongRows(call, find, from, values, places);
     if (inner == 1) {
       RunShards(call.pool, extremum_.outer, ShardSize(bytes), [&](Shard shard) {
         find({from + shard.begin * size, values == nullptr ? nullptr : values + shard.begin,
-              places == nullptr ? nullptr : places + shard.begin, size, 1, shard.end - shard.begin});
+              places == nullptr ? nullptr : places + shard.begin, nullptr, size, 1, shard.end - shard.begin});
       });
       return;
     }
@@ -215,9 +238,39 @@ class ExtremumKernel final : public Kernel {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
         const int64_t outer = i / pieces, column = i % pieces * kMostColumns, to = outer * inner + column;
         find({from + outer * size * inner + column, values == nullptr ? nullptr : values + to,
-              places == nullptr ? nullptr : places + to, size, inner, std::min(kMostColumns, inner - column)});
+              places == nullptr ? nullptr : places + to, nullptr, size, inner, std::min(kMostColumns, inner - column)});
       }
     });
+  }
+
+  template <typename T>
+  void RunLongRows(const KernelCall& call, void (*find)(const Work<T>&), const T* from, T* values,
+                   int32_t* places) const {
+    const int64_t size = extremum_.size, pieces = (size + kMostRow - 1) / kMostRow, all = extremum_.outer * pieces;
+    // Kept per thread: a launch allocates nothing.
+    thread_local std::vector<T> kept_values;
+    thread_local std::vector<Place> kept_places;
+    if (values != nullptr && static_cast<int64_t>(kept_values.size()) < all) kept_values.resize(all);
+    if (places != nullptr && static_cast<int64_t>(kept_places.size()) < all) kept_places.resize(all);
+    T* const piece_values = values == nullptr ? nullptr : kept_values.data();
+    Place* const piece_places = places == nullptr ? nullptr : kept_places.data();
+    RunShards(call.pool, all, ShardSize(kMostRow * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
+      for (int64_t i = shard.begin; i < shard.end; ++i) {
+        const int64_t begin = i % pieces * kMostRow;
+        find({from + i / pieces * size + begin, values == nullptr ? nullptr : piece_values + i, nullptr,
+              places == nullptr ? nullptr : piece_places + i, std::min(kMostRow, size - begin), 1, 1});
+      }
+    });
+    if (values != nullptr) return find({piece_values, values, nullptr, nullptr, pieces, 1, extremum_.outer});
+    for (int64_t row = 0; row < extremum_.outer; ++row) {
+      const Place* of_row = piece_places + row * pieces;
+      Place place = of_row[0];
+      for (int64_t i = 1; i < pieces; ++i) {
+        place = extremum_.least ? Append<true>(place, of_row[i], i * kMostRow)
+                                : Append<false>(place, of_row[i], i * kMostRow);
+      }
+      places[row] = place.place;
+    }
   }
 
   const Extremum extremum_;
