@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/image_product.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/arithmetic.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/lib/math.h"
-#include "xla/client/lib/matrix.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"
 
@@ -151,10 +151,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
       if (from == to) continue;
       const xla::XlaOp matrix =
           kGradient ? weights.Matrix(context->builder(), from, to) : weights.Matrix(context->builder(), to, from);
-      const std::string_view equation = dimension == 1 ? (kGradient ? "ho,bhwc->bowc" : "oh,bhwc->bowc")
-                                                       : (kGradient ? "wo,bhwc->bhoc" : "ow,bhwc->bhoc");
-      image = xla::Einsum(xla::ConvertElementType(matrix, wide ? xla::F64 : xla::F32), image, equation,
-                          xla::PrecisionConfig::HIGHEST);
+      image = WithDimension(xla::ConvertElementType(matrix, wide ? xla::F64 : xla::F32), image, dimension, kGradient);
     }
     context->SetOutput(0, xla::ConvertElementType(image, type));
   }

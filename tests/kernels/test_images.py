@@ -43,6 +43,70 @@ def test_resizing_by_areas(dtype: str, align_corners: bool, size: tuple[int, int
     assert_same_graph(resize, images, gradients=False, tolerance=PLACES)
 
 
+KERNELS = ["lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic"]
+
+
+@pytest.mark.parametrize("size", [(14, 27), (3, 1), (7, 9)])
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_scaling_and_translation(kernel: str, antialias: bool, size: tuple[int, int]) -> None:
+    def scale(images: tf.Tensor) -> Any:
+        return [
+            tf.raw_ops.ScaleAndTranslate(
+                images=images,
+                size=size,
+                scale=factors,
+                translation=translation,
+                kernel_type=kernel,
+                antialias=antialias,
+            )
+            for factors, translation in (
+                ((size[0] / 7, size[1] / 9), (0.0, 0.0)),
+                ((0.7, 2.3), (1.3, -4.1)),  # with pixels from outside the image
+            )
+        ]
+
+    assert_same_graph(scale, IMAGES, tolerance=PLACES)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float16", "bfloat16", "float64"])
+def test_resizing_with_functions_of_other_types(dtype: str) -> None:
+    images = (100 + 100 * IMAGES).astype(tf.as_dtype(dtype).as_numpy_dtype)
+
+    def resize(images: tf.Tensor) -> Any:
+        return [tf.image.resize(images, (19, 5), method, antialias=True) for method in ("lanczos5", "mitchellcubic")]
+
+    assert_same_graph(resize, images, gradients=False, tolerance=PLACES)
+    signature = [tf.TensorSpec([None, None, None, None], dtype)]
+    assert_same_graph(resize, images, gradients=False, tolerance=PLACES, signature=signature)
+    assert_same_graph(resize, images[:0], gradients=False, clusters=False)
+    assert_same_on_hpu(resize, images, tolerance=PLACES)
+
+
+def test_large_images_are_resized_by_what_counts() -> None:
+    images = np.random.default_rng(1).uniform(-1, 1, (2, 40, 48, 5)).astype(np.float32)
+
+    @tf.function
+    def resize(images: tf.Tensor) -> tf.Tensor:
+        return tf.image.resize(images, (96, 80), "lanczos3")
+
+    assert_same_graph(resize, images, tolerance=PLACES)
+    images[0, 20, 24, 0] = np.inf  # what is further away than three pixels stays finite
+    with tf.device(HPU):
+        result = resize(images).numpy()
+    assert np.isfinite(result[0, :40]).all() and np.isfinite(result[0, :, :34]).all()
+    assert not np.isfinite(result[0, 49, 40, 0])
+
+
+def test_scaling_refuses_what_does_not_fit() -> None:
+    @tf.function
+    def scale(images: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.ScaleAndTranslate(images=images, size=(4, 4), scale=(1.0, 0.0), translation=(0.0, 0.0))
+
+    with tf.device(HPU), pytest.raises(tf.errors.InvalidArgumentError, match="Scale"):
+        scale(IMAGES)
+
+
 def _transforms(count: int) -> np.ndarray:
     """Turned, stretched, shifted and seen at an angle, far beyond the borders too."""
     generator = np.random.default_rng(count)
