@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # the memory that is told is what steps need, hardly rounded up
 
 import tensorflow as tf
 
@@ -155,6 +154,8 @@ def main() -> int:
     if "hpu" in arguments.ways:
         from habana_frameworks.tensorflow import load_habana_module
 
+        # The memory that is told is what steps need, hardly rounded up.
+        os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")
         load_habana_module()
     results = []
     for name in arguments.models:

@@ -16,6 +16,7 @@ def test_lines_have_names_of_their_own() -> None:
     assert [label for label, count in counts.items() if count > 1] == []
 
 
+@pytest.mark.usefixtures("hpu")
 @pytest.mark.parametrize("name", LINES)
 def test_line(name: str) -> None:
     case = next(case for case in ops.cases() if case.name == name)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import statistics
 
+import pytest
+
 from benchmarks import train_step
 from benchmarks.models import PROBLEMS
 
 
+@pytest.mark.usefixtures("hpu")
 def test_steady_steps_map_no_memory() -> None:
     """The workspace and the device's memory are kept from step to step; TensorFlow's CPU maps hundreds of pages."""
     result = train_step.measure(PROBLEMS["mlp"], "adam", ["hpu"], rounds=5, seconds_per_turn=0.05)

@@ -67,12 +67,16 @@ def end_as(code: int) -> NoReturn:
 def main() -> None:
     python, directory = os.environ["WARM_NEW"], os.environ["WARM_DIRECTORY"]
     connection = None
+    # The program may run before its signals can be passed on: they wait.
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
     if len(sys.argv) > 2:
         connection = ask(str(pathlib.Path(directory, os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0"))))
     if connection is None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
         os.execv(python, [python, *sys.argv[2:]])
     for number in FORWARDED:
         signal.signal(number, lambda number, _: connection.send(str(number).encode()))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     message = connection.recv(64)
     end_as(int(message or -signal.SIGKILL))
 
