@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from benchmarks.op_cases.case import OpCase
+from benchmarks.op_cases.case import OpCase, indexed_gradient
 
 
 def _whole(x: tf.Tensor) -> tf.Tensor:
@@ -18,13 +18,6 @@ def _crop(images: tf.Tensor, boxes: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
     """Crops of boxes that lie in the images, or begin a little outside."""
     corner, extent = 0.2 * tf.abs(boxes[:, :2]) - 0.01, 0.1 + 0.1 * tf.abs(boxes[:, 2:])
     return tf.image.crop_and_resize(images, tf.concat([corner, corner + extent], 1), indices, [14, 14])
-
-
-def _crop_gradients(images: tf.Tensor, boxes: tf.Tensor, dy: tf.Tensor, indices: tf.Tensor) -> Any:
-    with tf.GradientTape() as tape:
-        tape.watch([images, boxes])
-        crops = _crop(images, boxes, indices)
-    return tape.gradient(crops, [images, boxes], output_gradients=dy)
 
 
 def _not_overlapping(boxes: tf.Tensor, scores: tf.Tensor) -> Any:
@@ -65,11 +58,14 @@ def sorts() -> list[OpCase]:
         ),
         OpCase("crop and resize", _crop, (images, (64, 4), (64,)), indices_below=4),
         OpCase(
-            "crop and resize gradients", _crop_gradients, (images, (64, 4), (64, 14, 14, 64), (64,)), indices_below=4
+            "crop and resize gradients",
+            indexed_gradient(_crop),
+            (images, (64, 4), (64, 14, 14, 64), (64,)),
+            indices_below=4,
         ),
         OpCase(
             "crop and resize gradients",
-            _crop_gradients,
+            indexed_gradient(_crop),
             ((4, 64, 64, 256), (100, 4), (100, 14, 14, 256), (100,)),
             indices_below=4,
         ),

@@ -17,27 +17,26 @@ namespace {
 
 using xla::XlaOp;
 
-XlaOp Number(XlaOp like, float value) { return xla::ScalarLike(like, value); }
-
 // `value` without its fraction; below 2^31.
 XlaOp Truncated(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::S32), xla::F32); }
 
 // Where coordinates beyond an image that is `length` long come from, as TensorFlow's kernels on the CPU have it.
 XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
   if (fill_mode == "CONSTANT") return place;
-  const XlaOp zero = xla::ZerosLike(place), last = Number(place, static_cast<float>(length - 1));
+  const XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(length - 1));
   const float period = fill_mode == "REFLECT" ? 2.0f * length : static_cast<float>(length);
   XlaOp below = zero, above = zero;
   if (length > 1 && fill_mode == "REFLECT") {  // [abcd] to [dcba|abcd|dcba]
-    const XlaOp from_below = place + Number(place, period) * Truncated(-place / Number(place, period));
-    below = xla::Select(xla::Lt(from_below, Number(place, -static_cast<float>(length))),
-                        from_below + Number(place, period), -from_below - Number(place, 1));
-    const XlaOp from_above = place - Number(place, period) * Truncated(place / Number(place, period));
-    above = xla::Select(xla::Ge(from_above, Number(place, static_cast<float>(length))),
-                        Number(place, period) - from_above - Number(place, 1), from_above);
+    const XlaOp from_below =
+        place + xla::ScalarLike(place, period) * Truncated(-place / xla::ScalarLike(place, period));
+    below = xla::Select(xla::Lt(from_below, xla::ScalarLike(place, -static_cast<float>(length))),
+                        from_below + xla::ScalarLike(place, period), -from_below - xla::ScalarLike(place, 1));
+    const XlaOp from_above = place - xla::ScalarLike(place, period) * Truncated(place / xla::ScalarLike(place, period));
+    above = xla::Select(xla::Ge(from_above, xla::ScalarLike(place, static_cast<float>(length))),
+                        xla::ScalarLike(place, period) - from_above - xla::ScalarLike(place, 1), from_above);
   } else if (length > 1 && fill_mode == "WRAP") {  // [abcd] to [abcd|abcd|abcd]
-    below = place + Number(place, period) * (Truncated(-place / last) + Number(place, 1));
-    above = place - Number(place, period) * Truncated(place / last);
+    below = place + xla::ScalarLike(place, period) * (Truncated(-place / last) + xla::ScalarLike(place, 1));
+    above = place - xla::ScalarLike(place, period) * Truncated(place / last);
   }
   if (fill_mode != "NEAREST") {
     place = xla::Select(xla::Lt(place, zero), below, xla::Select(xla::Gt(place, last), above, place));
@@ -71,10 +70,10 @@ class Reader {
  private:
   static XlaOp Inside(XlaOp place, int64_t length) {
     return xla::And(xla::Ge(place, xla::ZerosLike(place)),
-                    xla::Le(place, Number(place, static_cast<float>(length - 1))));
+                    xla::Le(place, xla::ScalarLike(place, static_cast<float>(length - 1))));
   }
   static XlaOp Index(XlaOp place, int64_t length) {
-    const XlaOp last = Number(place, static_cast<float>(length - 1));
+    const XlaOp last = xla::ScalarLike(place, static_cast<float>(length - 1));
     return xla::ConvertElementType(xla::Clamp(xla::ZerosLike(place), place, last), xla::S32);
   }
 
@@ -138,7 +137,7 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
       if (transforms == 1) return xla::Broadcast(xla::Reshape(factors, {}), to);
       return xla::BroadcastInDim(factors, to, {0});
     };
-    const XlaOp projection = factor(6) * column + factor(7) * row + Number(row, 1);
+    const XlaOp projection = factor(6) * column + factor(7) * row + xla::ScalarLike(row, 1);
     Places places;
     places.x = (factor(0) * column + factor(1) * row + factor(2)) / projection;
     places.y = (factor(3) * column + factor(4) * row + factor(5)) / projection;
@@ -147,7 +146,7 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
   }
 
   static XlaOp Bilinear(const Reader& reader, XlaOp y, XlaOp x) {
-    const XlaOp one = Number(y, 1), top = xla::Floor(y), left = xla::Floor(x);
+    const XlaOp one = xla::ScalarLike(y, 1), top = xla::Floor(y), left = xla::Floor(x);
     const auto at = [&](XlaOp row, XlaOp column) { return xla::ConvertElementType(reader.At(row, column), xla::F32); };
     const auto mix = [&](XlaOp first, XlaOp second, XlaOp weight) {
       return xla::Mul(first, one - weight, {0, 1, 2}) + xla::Mul(second, weight, {0, 1, 2});

@@ -21,25 +21,27 @@ namespace {
 
 using xla::XlaOp;
 
-XlaOp Number(XlaOp like, float value) { return xla::ScalarLike(like, value); }
-
 // `near` for a distance below 1, `far` below 2, 0 beyond.
 XlaOp Piecewise(XlaOp distance, XlaOp near, XlaOp far) {
-  return xla::Select(xla::Lt(distance, Number(distance, 1)), near,
-                     xla::Select(xla::Lt(distance, Number(distance, 2)), far, Number(distance, 0)));
+  return xla::Select(xla::Lt(distance, xla::ScalarLike(distance, 1)), near,
+                     xla::Select(xla::Lt(distance, xla::ScalarLike(distance, 2)), far, xla::ScalarLike(distance, 0)));
 }
 
 XlaOp Cubic(XlaOp x, float third, float second, float first, float constant) {
-  return ((Number(x, third) * x + Number(x, second)) * x + Number(x, first)) * x + Number(x, constant);
+  return ((xla::ScalarLike(x, third) * x + xla::ScalarLike(x, second)) * x + xla::ScalarLike(x, first)) * x +
+         xla::ScalarLike(x, constant);
 }
 
 // sinc(x) sinc(x / radius)
 XlaOp Lanczos(XlaOp distance, float radius) {
-  const XlaOp pi = Number(distance, 3.14159265359f), turned = pi * distance, zero = Number(distance, 0);
-  const XlaOp waves = Number(distance, radius) * xla::Sin(turned) * xla::Sin(turned / Number(distance, radius));
+  const XlaOp pi = xla::ScalarLike(distance, 3.14159265359f), turned = pi * distance,
+              zero = xla::ScalarLike(distance, 0);
+  const XlaOp waves =
+      xla::ScalarLike(distance, radius) * xla::Sin(turned) * xla::Sin(turned / xla::ScalarLike(distance, radius));
   const XlaOp weight = waves / (pi * pi * distance * distance);
-  return xla::Select(xla::Gt(distance, Number(distance, radius)), zero,
-                     xla::Select(xla::Le(distance, Number(distance, 1e-3f)), Number(distance, 1), weight));
+  return xla::Select(
+      xla::Gt(distance, xla::ScalarLike(distance, radius)), zero,
+      xla::Select(xla::Le(distance, xla::ScalarLike(distance, 1e-3f)), xla::ScalarLike(distance, 1), weight));
 }
 
 // A function of a pixel's distance, which is at least 0: how much the pixel counts.
@@ -57,14 +59,16 @@ const Kernel* FindKernel(const std::string& name) {
       // A deviation of 1/2.
       {"gaussian", 1.5,
        [](XlaOp x) {
-         return xla::Select(xla::Ge(x, Number(x, 1.5f)), Number(x, 0), xla::Exp(-x * x / Number(x, 0.5f)));
+         return xla::Select(xla::Ge(x, xla::ScalarLike(x, 1.5f)), xla::ScalarLike(x, 0),
+                            xla::Exp(-x * x / xla::ScalarLike(x, 0.5f)));
        }},
       {"box", 1,
        [](XlaOp x) {
-         const XlaOp half = Number(x, 0.5f);
-         return xla::Select(xla::Lt(x, half), Number(x, 1), xla::Select(xla::Eq(x, half), half, Number(x, 0)));
+         const XlaOp half = xla::ScalarLike(x, 0.5f);
+         return xla::Select(xla::Lt(x, half), xla::ScalarLike(x, 1),
+                            xla::Select(xla::Eq(x, half), half, xla::ScalarLike(x, 0)));
        }},
-      {"triangle", 1, [](XlaOp x) { return xla::Max(Number(x, 1) - x, Number(x, 0)); }},
+      {"triangle", 1, [](XlaOp x) { return xla::Max(xla::ScalarLike(x, 1) - x, xla::ScalarLike(x, 0)); }},
       // R. G. Keys, Cubic convolution interpolation for digital image processing, 1981.
       {"keyscubic", 2, [](XlaOp x) { return Piecewise(x, Cubic(x, 1.5f, -2.5f, 0, 1), Cubic(x, -0.5f, 2.5f, -4, 2)); }},
       // D. P. Mitchell and A. N. Netravali, Reconstruction filters in computer graphics, 1988.
@@ -86,7 +90,7 @@ XlaOp Matrix(xla::XlaBuilder* builder, const Kernel& kernel, bool antialias, int
   const float stretch = antialias ? std::max(step, 1.0f) : 1.0f;
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {to, from});
   const XlaOp pixel = xla::Iota(builder, shape, 1);
-  const auto number = [pixel](float value) { return Number(pixel, value); };
+  const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
   const XlaOp zero = number(0), half = number(0.5f), last = number(static_cast<float>(from - 1));
   const XlaOp place = (xla::Iota(builder, shape, 0) + half) * number(step) + number(begin);
   const XlaOp reach = number(kernel.radius * stretch);
@@ -98,8 +102,8 @@ XlaOp Matrix(xla::XlaBuilder* builder, const Kernel& kernel, bool antialias, int
   const XlaOp weights = xla::Select(counts, kernel.weight(distance), xla::ZerosLike(pixel));
   const XlaOp sum =
       xla::Reduce(weights, xla::ConstantR0<float>(builder, 0), xla::CreateScalarAddComputation(xla::F32, builder), {1});
-  const XlaOp least = Number(sum, 1000 * std::numeric_limits<float>::min());
-  const XlaOp factor = xla::Select(xla::Ge(xla::Abs(sum), least), Number(sum, 1) / sum, xla::ZerosLike(sum));
+  const XlaOp least = xla::ScalarLike(sum, 1000 * std::numeric_limits<float>::min());
+  const XlaOp factor = xla::Select(xla::Ge(xla::Abs(sum), least), xla::ScalarLike(sum, 1) / sum, xla::ZerosLike(sum));
   return xla::Mul(weights, factor, {0});
 }
 

@@ -210,7 +210,7 @@ absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolu
 // Has a filter that is a constant of the program packed once, if the kernel can.
 void PackConstantFilter(const HloInstruction* filter, Convolution* c) {
   c->constant_filter = filter->opcode() == xla::HloOpcode::kConstant;
-  if (!MakeKernel(c->Spec()).ok()) c->constant_filter = false;
+  if (c->constant_filter && !MakeKernel(c->Spec()).ok()) c->constant_filter = false;
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {

@@ -65,6 +65,21 @@ xla::Literal Ties(const xla::Shape& shape, Dice* dice, bool special) {
   return x.Convert(shape.element_type()).value();
 }
 
+// With ties, and in every other case with NaN and infinities.
+void ExpectEqualsXla(const Case& c, Dice* dice) {
+  const xla::XlaComputation computation = ExtremumOf(c);
+  const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);
+  std::vector<xla::Literal> arguments;
+  const bool special = dice->Roll(0, 1) == 0;
+  arguments.push_back(Ties(shape, dice, special));
+  if (special) {
+    // Of NaN, the bits are not compared.
+    ExpectSameAsEvaluator(computation, arguments, 1, c.place ? 0 : 1e-30);
+  } else {
+    ExpectSameWithKernels(computation, arguments, 1, 0);
+  }
+}
+
 class ExtremumPassTest : public testing::TestWithParam<int> {};
 
 TEST_P(ExtremumPassTest, EqualsXla) {
@@ -84,18 +99,8 @@ TEST_P(ExtremumPassTest, EqualsXla) {
   // Maxima of columns have another kernel.
   if (!rows && !c.place && c.type == xla::F32) c.least = true;
   SCOPED_TRACE(testing::PrintToString(c.dims));
-  const xla::XlaComputation computation = ExtremumOf(c);
   ASSERT_EQ(CountExtrema(c), 1);
-  const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);
-  std::vector<xla::Literal> arguments;
-  const bool special = dice.Roll(0, 1) == 0;
-  arguments.push_back(Ties(shape, &dice, special));
-  if (special) {
-    // Of NaN, the bits are not compared.
-    ExpectSameAsEvaluator(computation, arguments, 1, c.place ? 0 : 1e-30);
-  } else {
-    ExpectSameWithKernels(computation, arguments, 1, 0);
-  }
+  ExpectEqualsXla(c, &dice);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ExtremumPassTest, testing::Range(0, 24));
@@ -119,16 +124,7 @@ TEST_P(ExtremumPassLongRowTest, EqualsXla) {
   if (dice.Roll(0, 2) == 0) c.dims = {2, dice.Roll(65'530, 65'550)};
   c.reduced = {static_cast<int64_t>(c.dims.size()) - 1};
   SCOPED_TRACE(testing::PrintToString(c.dims));
-  const xla::XlaComputation computation = ExtremumOf(c);
-  const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);
-  std::vector<xla::Literal> arguments;
-  const bool special = dice.Roll(0, 1) == 0;
-  arguments.push_back(Ties(shape, &dice, special));
-  if (special) {
-    ExpectSameAsEvaluator(computation, arguments, 1, c.place ? 0 : 1e-30);
-  } else {
-    ExpectSameWithKernels(computation, arguments, 1, 0);
-  }
+  ExpectEqualsXla(c, &dice);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ExtremumPassLongRowTest, testing::Range(0, 8));
