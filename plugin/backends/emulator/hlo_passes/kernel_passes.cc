@@ -16,6 +16,7 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
+#include "plugin/backends/emulator/hlo_passes/padding_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 #include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
@@ -68,6 +69,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseReductionKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseExtremumKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UsePaddingKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();
