@@ -30,6 +30,7 @@ AUTO_JIT = "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit --tf_xla_always_defer_co
 NO_WORK = frozenset(("_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "NoOp", "Const", "Identity", "IdentityN")) | {
     "VarHandleOp",
     "HabanaPhiloxState",
+    "HabanaRandomOrder",
     "HabanaCheckIndices",
     "HabanaCheckRange",
 }

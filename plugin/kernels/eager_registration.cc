@@ -298,6 +298,7 @@ bool RegisterAll() {
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
     if (HasResourceOrVariantOtherThanVariables(*op)) continue;
+    if (op->name() == "DynamicPartition") continue;  // has a kernel of its own
     if (op->name() == "Unique") continue;  // its result's size is data: only a cluster that uses it up may hold it
     const auto found = defaults.find(op->name());
     Defaults own = found == defaults.end() || DefaultTouchesData(op->name()) ? Defaults() : found->second;

@@ -1,4 +1,4 @@
-// HabanaPhiloxState: the state of a stateful random op, outside the cluster that draws from it.
+// HabanaPhiloxState and HabanaRandomOrder: the state of a stateful random op, outside the cluster that draws from it.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"
@@ -25,6 +25,28 @@ shape: of the random numbers that will be drawn; the state moves on by as much a
 key: of the stateless op that draws.
 counter: of the stateless op that draws.
 seed: as of the stateful op; both 0 take a seed from the operating system, once for each kernel.
+)doc");
+
+REGISTER_OP("HabanaRandomOrder")
+    .Input("shape: Tshape")
+    .Output("order: int32")
+    .Attr("Tshape: {int32, int64}")
+    .Attr("seed: int = 0")
+    .Attr("seed2: int = 0")
+    .SetIsStateful()
+    .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
+      tensorflow::shape_inference::ShapeHandle shape;
+      TF_RETURN_IF_ERROR(c->MakeShapeFromShapeTensor(0, &shape));
+      TF_RETURN_IF_ERROR(c->WithRankAtLeast(shape, 1, &shape));
+      c->set_output(0, c->Vector(c->Dim(shape, 0)));
+      return tensorflow::OkStatus();
+    })
+    .Doc(R"doc(
+The order in which TensorFlow's CPU kernel of RandomShuffle with these seeds would put the rows, at this execution.
+
+shape: of what is shuffled, at least a vector.
+order: of the rows, in host memory.
+seed: as of RandomShuffle; both 0 take a seed from the operating system, once for each kernel.
 )doc");
 
 }  // namespace hpu

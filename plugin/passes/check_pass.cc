@@ -12,6 +12,7 @@
 #include "plugin/passes/host_shapes.h"
 #include "plugin/passes/node_maker.h"
 #include "plugin/passes/op_rules.h"
+#include "plugin/passes/random_pass.h"
 
 namespace hpu::passes {
 namespace {
@@ -186,7 +187,9 @@ absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
 absl::Status AddIndexChecks(PassContext* context) {
   std::vector<Node*> nodes;
   for (Node* node : (*context->graph)->op_nodes()) {
-    if (IsOnHpu(*node) && FindIndexedOp(node->type_string()) != nullptr) nodes.push_back(node);
+    const IndexedOp* op = IsOnHpu(*node) ? FindIndexedOp(node->type_string()) : nullptr;
+    if (op == nullptr || InputOf(*node, op->indices).node->type_string() == kRandomOrderOp) continue;
+    nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
   CheckMaker maker(context, nodes);

@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/random_pass.h"
 
 namespace hpu::passes {
 namespace {
@@ -61,7 +62,7 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (node.IsControlFlow() || node.IsLoopCond() || node.IsControlTrigger()) {
     return OpRefusal{"control-flow", "steers control flow in its lowered form; clusters form around it"};
   }
-  if (op == kPhiloxStateOp || op == kCheckIndicesOp || op == kCheckRangeOp)
+  if (op == kPhiloxStateOp || op == kRandomOrderOp || op == kCheckIndicesOp || op == kCheckRangeOp)
     return OpRefusal{"host", "works on the host for the clusters"};
   if (op == "Placeholder") return OpRefusal{"border", "is fed by the caller"};
   if (node.IsSend() || node.IsRecv() || node.IsCollective() || absl::StartsWith(op, "Collective") ||

@@ -67,6 +67,21 @@ bool CanRewrite(const Node& node, const RandomOp& op) {
 
 NodeBuilder::NodeOut Input(const Node& node, int index) { return NodeBuilder::NodeOut(InputOf(node, index)); }
 
+// Of a stateful op, to the op that keeps its state.
+absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
+  int64_t seed = 0;
+  int64_t seed2 = 0;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
+  builder->Attr("seed", seed).Attr("seed2", seed2);
+  return absl::OkStatus();
+}
+
+// int32 lies in host memory: there the CPU's kernel shuffles it.
+bool IsShuffle(const Node& node) {
+  return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
+}
+
 class RandomRewriter {
  public:
   RandomRewriter(PassContext* context, const std::vector<Node*>& stateful)
@@ -75,6 +90,8 @@ class RandomRewriter {
   }
 
   absl::Status Rewrite(Node* node, const RandomOp& op);
+  // Where the shape follows from shapes outside; else the node stays.
+  absl::Status RewriteShuffle(Node* node);
 
  private:
   struct Key {
@@ -83,6 +100,8 @@ class RandomRewriter {
     Node* anchor;
   };
 
+  // `last` takes the place of `node`, `first` waits for what the node waited for, too.
+  void Replace(Node* node, Node* first, Node* last, const std::string& how);
   absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
   absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
@@ -108,12 +127,8 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
     TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside, shapes_->ShapeOf(node, 0, node.assigned_device_name()));
     if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
   }
-  int64_t seed = 0;
-  int64_t seed2 = 0;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
   NodeBuilder builder = maker->New("state", kPhiloxStateOp);
-  builder.Input(shape).Attr("seed", seed).Attr("seed2", seed2);
+  TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape)));
   TF_ASSIGN_OR_RETURN(Node * state, maker->Add(builder));
   return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
 }
@@ -143,22 +158,41 @@ absl::StatusOr<Node*> RandomRewriter::AddNumbers(const Node& node, const RandomO
 }
 
 absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
-  Graph* graph = context_->graph->get();
-  NodeMaker maker(graph, node->name(), node->assigned_device_name());
+  NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   TF_ASSIGN_OR_RETURN(const Key key, AddKey(*node, op, &maker));
   if (lowered_) maker.set_anchor(key.anchor);
   TF_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
+  Replace(node, op.state != State::kKeyAndCounter ? key.anchor : nullptr, numbers,
+          absl::StrCat("draws by Philox from ", key.anchor->name()));
+  return absl::OkStatus();
+}
+
+void RandomRewriter::Replace(Node* node, Node* first, Node* last, const std::string& how) {
+  Graph* graph = context_->graph->get();
   for (const tensorflow::Edge* edge : node->in_edges()) {
     if (!edge->IsControlEdge() || edge->src()->IsSource()) continue;
-    if (op.state != State::kKeyAndCounter) graph->AddControlEdge(edge->src(), key.anchor, /*allow_duplicates=*/true);
-    graph->AddControlEdge(edge->src(), numbers, /*allow_duplicates=*/true);
+    if (first != nullptr) graph->AddControlEdge(edge->src(), first, /*allow_duplicates=*/true);
+    graph->AddControlEdge(edge->src(), last, /*allow_duplicates=*/true);
   }
-  MoveConsumers(graph, node, numbers);
+  MoveConsumers(graph, node, last);
   const std::string name = node->name();
-  context_->report.rewrites.push_back(
-      {name, node->type_string(), "random", absl::StrCat("draws by Philox from ", key.anchor->name())});
+  context_->report.rewrites.push_back({name, node->type_string(), "random", how});
   graph->RemoveNode(node);
-  numbers->set_name(name);
+  last->set_name(name);
+}
+
+absl::Status RandomRewriter::RewriteShuffle(Node* node) {
+  if (shapes_ == nullptr || shapes_->InputRank(*node, 0) < 1) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape, shapes_->ShapeOf(*node, 0, node->assigned_device_name()));
+  if (!shape.has_value()) return absl::OkStatus();
+  const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
+  NodeBuilder builder = maker.New("order", kRandomOrderOp);
+  TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape)));
+  TF_ASSIGN_OR_RETURN(Node * order, maker.Add(builder));
+  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
+  NodeBuilder gather = maker.New("rows", "GatherV2");
+  TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
+  Replace(node, order, rows, absl::StrCat("gathers its rows in the order of ", order->name()));
   return absl::OkStatus();
 }
 
@@ -166,16 +200,23 @@ absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
 
 absl::Status RewriteRandomOps(PassContext* context) {
   std::vector<std::pair<Node*, const RandomOp*>> found;
+  std::vector<Node*> shuffles;
   std::vector<Node*> stateful;
   for (Node* node : (*context->graph)->op_nodes()) {
     if (!IsOnHpu(*node)) continue;
+    if (IsShuffle(*node)) {
+      shuffles.push_back(node);
+      stateful.push_back(node);
+      continue;
+    }
     const RandomOp* op = FindRandomOp(node->type_string());
     if (op == nullptr || !CanRewrite(*node, *op)) continue;
     found.emplace_back(node, op);
     if (op->state == State::kStateful) stateful.push_back(node);
   }
-  if (found.empty()) return absl::OkStatus();
+  if (found.empty() && shuffles.empty()) return absl::OkStatus();
   RandomRewriter rewriter(context, stateful);
+  for (Node* node : shuffles) TF_RETURN_IF_ERROR(rewriter.RewriteShuffle(node));
   for (const auto& [node, op] : found) TF_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));
   return absl::OkStatus();
 }

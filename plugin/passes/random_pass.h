@@ -7,11 +7,16 @@
 
 namespace hpu::passes {
 
+inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
+
 // Replaces random ops on an HPU so that clusters can hold the drawing and not the state:
 //
 //   stateful  RandomUniform, RandomStandardNormal, RandomUniformInt   state: HabanaPhiloxState, outside the cluster
 //   stateless …V2 of the same                                         state: their key and counter
 //   stateless first versions                                          state: StatelessRandomGetKeyCounter, outside
+//
+// RandomShuffle becomes a GatherV2, for clusters, of rows in the order that a HabanaRandomOrder outside draws; but for
+// int32, and where the shape is not known outside.
 //
 // The numbers come from StatelessRandomUniformFullIntV2, whose whole numbers XLA draws bit for bit as the CPU does, and
 // are turned into floating-point numbers by the CPU kernels' arithmetic: XLA's own conversion takes other bits. Uniform

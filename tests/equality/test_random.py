@@ -31,7 +31,14 @@ STATEFUL: dict[str, Callable[..., tf.Tensor]] = {
     "gamma": lambda **seed: tf.random.gamma([40, 3], 2.0, **seed),
     "poisson": lambda **seed: tf.random.poisson([40, 3], 3.0, **seed),
 }
-AS_CPU = {"uniform": EXACT, "uniform-range": ROUNDED, "integers": EXACT, "normal": ROUNDED, "bfloat16": EXACT}
+AS_CPU = {
+    "uniform": EXACT,
+    "uniform-range": ROUNDED,
+    "integers": EXACT,
+    "normal": ROUNDED,
+    "bfloat16": EXACT,
+    "shuffle": EXACT,
+}
 
 SEED = (7, 11)
 STATELESS: dict[str, Callable[[], tf.Tensor]] = {
