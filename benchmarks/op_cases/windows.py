@@ -95,6 +95,10 @@ def _dilation(x: tf.Tensor, w: tf.Tensor) -> tf.Tensor:
     return tf.nn.dilation2d(x, w, [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1])
 
 
+def _max_with_argmax(x: tf.Tensor) -> tf.Tensor:
+    return tf.nn.max_pool_with_argmax(x, 2, 2, "SAME").output
+
+
 def _patches(x: tf.Tensor) -> tf.Tensor:
     return tf.image.extract_patches(x, [1, 3, 3, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME")
 
@@ -149,6 +153,7 @@ def pools() -> list[OpCase]:
         *gradients("average pool 3d", _average_pool3d, (4, 16, 32, 32, 16), (4, 8, 16, 16, 16)),
         *gradients("max pool 1d", lambda x: tf.nn.max_pool1d(x, 2, 2, "SAME"), (16, 1024, 64), (16, 512, 64)),
         OpCase("max pool with argmax", lambda x: tf.nn.max_pool_with_argmax(x, 2, 2, "SAME"), (large,)),
+        OpCase("max pool with argmax gradient", gradient(_max_with_argmax), (large, small)),
         *convolution_gradients("dilation", _dilation, (4, 24, 24, 16), (3, 3, 16), (4, 24, 24, 16)),
         *gradients("patches", _patches, (8, 48, 48, 16), (8, 24, 24, 144)),
         OpCase("space to depth", lambda x: tf.nn.space_to_depth(x, 2), (large,)),
