@@ -17,6 +17,7 @@
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/padding_pass.h"
+#include "plugin/backends/emulator/hlo_passes/placed_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 #include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
@@ -51,6 +52,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
   }
   HPU_RETURN_IF_ERROR(UseCropGradientKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UsePlacedGradientKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   // Products of bfloat16 where the processor has instructions for it; what is left, in float32.
   HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));
