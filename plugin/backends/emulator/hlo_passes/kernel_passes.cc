@@ -20,6 +20,7 @@
 #include "plugin/backends/emulator/hlo_passes/placed_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
+#include "plugin/backends/emulator/hlo_passes/row_gather_pass.h"
 #include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
 #include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
@@ -72,6 +73,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseSoftmaxKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseExtremumKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePaddingKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseRowGatherKernels(module, &calls));
   HPU_RETURN_IF_ERROR(KeepValues(module));
   HPU_RETURN_IF_ERROR(UseTranspositionKernels(module, &calls));
   return calls.TakeSpecs();

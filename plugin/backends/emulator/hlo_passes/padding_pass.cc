@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "absl/algorithm/container.h"
+#include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/backends/emulator/kernels/padding.h"
 #include "xla/shape_util.h"
 
@@ -18,39 +18,6 @@ constexpr int64_t kLeastRowBytes = 256;
 
 bool IsPlainArray(const xla::Shape& shape) {
   return shape.IsArray() && shape.is_static() && shape.rank() > 0 && !xla::ShapeUtil::IsZeroElementArray(shape);
-}
-
-// Whether XLA makes it a loop of its own, or nobody does: other values are computed in the loop that pads them.
-bool IsInMemory(const HloInstruction* value) {
-  switch (value->opcode()) {
-    case HloOpcode::kBitcast:
-    case HloOpcode::kReshape:
-      return IsInMemory(value->operand(0));
-    case HloOpcode::kConvolution:
-    case HloOpcode::kCustomCall:
-    case HloOpcode::kDot:
-    case HloOpcode::kGetTupleElement:
-    case HloOpcode::kParameter:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Whether all that reads the value reads it from memory. A convolution that has no kernel takes the padding itself.
-bool IsNeededInMemory(const HloInstruction* value) {
-  return absl::c_all_of(value->users(), [](const HloInstruction* user) {
-    switch (user->opcode()) {
-      case HloOpcode::kReshape:
-        return IsNeededInMemory(user);
-      case HloOpcode::kCustomCall:
-      case HloOpcode::kDot:
-      case HloOpcode::kTuple:
-        return true;
-      default:
-        return false;
-    }
-  });
 }
 
 Padding PaddingOf(const HloInstruction* pad) {
