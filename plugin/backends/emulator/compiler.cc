@@ -14,6 +14,7 @@
 #include "plugin/backends/emulator/hlo_passes/in_place_updates.h"
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
+#include "plugin/backends/emulator/hlo_passes/small_loops.h"
 #include "plugin/backends/emulator/outlining.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
@@ -62,6 +63,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::Hl
   config.set_debug_options(debug_options);
   module->set_config(config);
   HPU_RETURN_IF_ERROR(ReleaseValues(module.get()));
+  HPU_RETURN_IF_ERROR(JoinSmallLoops(module.get()));
   HPU_RETURN_IF_ERROR(UpdateInPlace(module.get()));
   return module;
 }
