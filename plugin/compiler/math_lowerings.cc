@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/elementwise_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "xla/client/lib/arithmetic.h"
@@ -20,21 +21,11 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// 16-bit numbers are computed with in float32.
-XlaOp Widened(XlaOp value, xla::PrimitiveType type) {
-  return type == xla::BF16 || type == xla::F16 ? xla::ConvertElementType(value, xla::F32) : value;
-}
-
 // Modified Bessel functions of the first kind, of those that are scaled by exp(-|x|).
 template <XlaOp (*kScaled)(XlaOp)>
-class BesselLowering : public XlaOpKernel {
- public:
-  using XlaOpKernel::XlaOpKernel;
-  void Compile(XlaOpKernelContext* context) override {
-    const XlaOp x = Widened(context->Input(0), context->input_xla_type(0));
-    context->SetOutput(0, xla::ConvertElementType(xla::Exp(xla::Abs(x)) * kScaled(x), context->input_xla_type(0)));
-  }
-};
+XlaOp BesselI(XlaOp x, xla::PrimitiveType) {
+  return xla::Exp(xla::Abs(x)) * kScaled(x);
+}
 
 // The root of a sum of squares.
 class EuclideanNormLowering : public XlaOpKernel {
@@ -74,8 +65,8 @@ class EuclideanNormLowering : public XlaOpKernel {
 constexpr std::initializer_list<tensorflow::DataType> kFloats = {tensorflow::DT_FLOAT, tensorflow::DT_DOUBLE,
                                                                  tensorflow::DT_HALF, tensorflow::DT_BFLOAT16};
 
-REGISTER_XLA_OP(Name("BesselI0").Device(kCompilationDevice), BesselLowering<xla::BesselI0e>)
-REGISTER_XLA_OP(Name("BesselI1").Device(kCompilationDevice), BesselLowering<xla::BesselI1e>)
+REGISTER_XLA_OP(Name("BesselI0").Device(kCompilationDevice), ElementwiseLowering<BesselI<xla::BesselI0e>>)
+REGISTER_XLA_OP(Name("BesselI1").Device(kCompilationDevice), ElementwiseLowering<BesselI<xla::BesselI1e>>)
 REGISTER_XLA_OP(Name("EuclideanNorm")
                     .Device(kCompilationDevice)
                     .TypeConstraint("T", kFloats)
