@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/elimination.h"
 #include "plugin/compiler/marked_call.h"
 #include "plugin/hal/linear_algebra.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -231,6 +232,37 @@ class SvdLowering final : public LinearAlgebraLowering {
   }
 };
 
+class LuLowering final : public LinearAlgebraLowering {
+ public:
+  explicit LuLowering(OpKernelConstruction* construction) : LinearAlgebraLowering(construction, {}) {}
+
+ private:
+  Values Body(const Values& inputs, const xla::Shape& matrices) const override {
+    const LuFactors lu = FactorByElimination(inputs[0], matrices);
+    return {lu.factors, lu.order};
+  }
+};
+
+class TridiagonalSolveLowering final : public LinearAlgebraLowering {
+ public:
+  explicit TridiagonalSolveLowering(OpKernelConstruction* construction)
+      : LinearAlgebraLowering(construction, {"partial_pivoting", "perturb_singular"}) {}
+
+ private:
+  bool TakesSquares() const override { return false; }
+  Values Body(const Values& inputs, const xla::Shape&) const override {
+    const xla::Shape right = inputs[1].builder()->GetShape(inputs[1]).value();
+    return {SolveTridiagonal(inputs[0], inputs[1], right, attribute(0))};
+  }
+};
+
+// tf.linalg.lu's order is int32 unless one asks for int64.
+REGISTER_XLA_OP(Name("Lu")
+                    .Device(kCompilationDevice)
+                    .TypeConstraint("T", {tensorflow::DT_FLOAT, tensorflow::DT_DOUBLE})
+                    .TypeConstraint("output_idx_type", tensorflow::DT_INT32),
+                LuLowering)
+
 #define HPU_REGISTER(op, lowering) \
   REGISTER_XLA_OP(Name(op).Device(kCompilationDevice).TypeConstraint("T", tensorflow::kFloatTypes), lowering)
 HPU_REGISTER("MatrixInverse", MatrixInverseLowering)
@@ -240,6 +272,7 @@ HPU_REGISTER("LogMatrixDeterminant", LogMatrixDeterminantLowering)
 HPU_REGISTER("Qr", QrLowering)
 HPU_REGISTER("SelfAdjointEigV2", SelfAdjointEigLowering)
 HPU_REGISTER("Svd", SvdLowering)
+HPU_REGISTER("TridiagonalSolve", TridiagonalSolveLowering)
 #undef HPU_REGISTER
 
 }  // namespace

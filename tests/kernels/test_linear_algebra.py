@@ -56,7 +56,17 @@ def factors(x: tf.Tensor) -> Any:
     return tf.linalg.qr(dominant(x)), tf.linalg.svd(x, compute_uv=False), tf.linalg.eigvalsh(positive(x))
 
 
-@pytest.mark.parametrize("function", [inverses, solutions, determinants, factors])
+def eliminations(x: tf.Tensor) -> Any:
+    diagonals = tf.stack([x[..., 0, :], x[..., 0, :] / 2, x[..., -1, :]], -2)  # rows must be exchanged
+    dominant_diagonals = diagonals + tf.constant([[0.0], [9.0], [0.0]])
+    return (
+        tf.linalg.lu(tf.stop_gradient(x)),  # TensorFlow has no gradient of it
+        tf.linalg.tridiagonal_solve(diagonals, x),
+        tf.linalg.tridiagonal_solve(dominant_diagonals, x, partial_pivoting=False),
+    )
+
+
+@pytest.mark.parametrize("function", [inverses, solutions, determinants, factors, eliminations])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_matrices(function: Callable[..., Any], shape: tuple[int, ...]) -> None:
     assert_same_graph(function, values(*shape), tolerance=FACTORS)
@@ -107,7 +117,14 @@ def test_eigenvectors() -> None:
 @pytest.mark.parametrize("shape", [(0, 3, 3), (2, 0, 0)])
 def test_no_elements(shape: tuple[int, ...]) -> None:
     def compute(x: tf.Tensor) -> Any:
-        return tf.linalg.inv(x), tf.linalg.cholesky(x), tf.linalg.solve(x, x), tf.linalg.det(x), tf.linalg.slogdet(x)
+        return (
+            tf.linalg.inv(x),
+            tf.linalg.cholesky(x),
+            tf.linalg.solve(x, x),
+            tf.linalg.det(x),
+            tf.linalg.slogdet(x),
+            tf.linalg.lu(tf.stop_gradient(x)),  # TensorFlow has no gradient of it
+        )
 
     assert_same_graph(compute, np.zeros(shape, np.float32), gradients=False, clusters=False)
 
@@ -117,7 +134,8 @@ def test_matrices_without_a_result_become_nan() -> None:
 
     @tf.function
     def compute(x: tf.Tensor) -> Any:
-        return tf.linalg.inv(x), tf.linalg.solve(x, tf.ones_like(x)), tf.linalg.cholesky(x), tf.linalg.det(x)
+        lu = tf.linalg.lu(x)[0]
+        return tf.linalg.inv(x), tf.linalg.solve(x, tf.ones_like(x)), tf.linalg.cholesky(x), lu, tf.linalg.det(x)
 
     regular, singular = np.array([[2, 0], [0, 4]], np.float32), np.zeros((2, 2), np.float32)
     with tf.device(HPU):

@@ -47,6 +47,8 @@ absl::StatusOr<HloInstruction*> KernelOfCall(HloInstruction* call, const std::st
   kernel.adjoint = has("adjoint");
   kernel.full_matrices = has("full_matrices");
   kernel.compute_vectors = has("compute_uv") || has("compute_v");
+  kernel.pivoting = has("partial_pivoting");
+  kernel.perturbing = has("perturb_singular");
   return CallOf(kernel, call, calls);
 }
 

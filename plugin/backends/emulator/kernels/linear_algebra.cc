@@ -18,15 +18,23 @@ using Op = LinearAlgebra::Op;
 using Input = TensorFlowKernel::Input;
 using Result = TensorFlowKernel::Result;
 
-constexpr char kName[] = "linear_algebra.1";
+constexpr char kName[] = "linear_algebra.2";
 // In the order of Op.
-constexpr absl::string_view kOps[] = {
-    "Cholesky", "MatrixTriangularSolve", "MatrixSolve", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant",
-    "Qr",       "SelfAdjointEigV2",      "Svd"};
+constexpr absl::string_view kOps[] = {"Cholesky",
+                                      "MatrixTriangularSolve",
+                                      "MatrixSolve",
+                                      "MatrixInverse",
+                                      "MatrixDeterminant",
+                                      "LogMatrixDeterminant",
+                                      "Qr",
+                                      "SelfAdjointEigV2",
+                                      "Svd",
+                                      "Lu",
+                                      "TridiagonalSolve"};
 
 absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 10 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
-      !std::all_of(parameters.begin() + 1, parameters.begin() + 6, [](int64_t flag) { return flag >> 1 == 0; })) {
+  if (parameters.size() != 12 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
+      !std::all_of(parameters.begin() + 1, parameters.begin() + 8, [](int64_t flag) { return flag >> 1 == 0; })) {
     return absl::InvalidArgumentError("not the parameters of linear algebra");
   }
   const LinearAlgebra parsed{static_cast<Op>(parameters[0]),
@@ -35,10 +43,12 @@ absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
                              parameters[3] != 0,
                              parameters[4] != 0,
                              parameters[5] != 0,
-                             parameters[6],
-                             parameters[7],
+                             parameters[6] != 0,
+                             parameters[7] != 0,
                              parameters[8],
-                             parameters[9]};
+                             parameters[9],
+                             parameters[10],
+                             parameters[11]};
   HPU_RETURN_IF_ERROR(parsed.Check());
   return parsed;
 }
@@ -51,10 +61,14 @@ tensorflow::NodeDef NodeOf(const LinearAlgebra& l) {
   tensorflow::NodeDef node = PlainNode(std::string(kOps[static_cast<int64_t>(l.op)]), TypeOf(l));
   const auto set = [&node](const char* name, bool value) { (*node.mutable_attr())[name].set_b(value); };
   if (l.op == Op::kTriangularSolve) set("lower", l.lower);
-  if (l.Solves() || l.op == Op::kInverse) set("adjoint", l.adjoint);
+  if (l.op == Op::kTriangularSolve || l.op == Op::kSolve || l.op == Op::kInverse) set("adjoint", l.adjoint);
   if (l.op == Op::kQr || l.op == Op::kSvd) set("full_matrices", l.full_matrices);
   if (l.op == Op::kEigen) set("compute_v", l.compute_vectors);
   if (l.op == Op::kSvd) set("compute_uv", l.compute_vectors);
+  if (l.op == Op::kTridiagonalSolve) {
+    set("partial_pivoting", l.pivoting);
+    set("perturb_singular", l.perturbing);
+  }
   return node;
 }
 
@@ -64,7 +78,8 @@ std::vector<std::vector<int64_t>> ResultShapes(const LinearAlgebra& l) {
   switch (l.op) {
     case Op::kTriangularSolve:
     case Op::kSolve:
-      return {{l.rows, l.right_sides}};
+    case Op::kTridiagonalSolve:
+      return {{l.columns, l.right_sides}};
     case Op::kDeterminant:
       return {{}};
     case Op::kLogDeterminant:
@@ -77,9 +92,15 @@ std::vector<std::vector<int64_t>> ResultShapes(const LinearAlgebra& l) {
     case Op::kSvd:
       if (!l.compute_vectors) return {{least}};
       return {{least}, {l.rows, l.full_matrices ? l.rows : least}, {l.columns, l.full_matrices ? l.columns : least}};
+    case Op::kLu:
+      return {{l.rows, l.columns}, {l.rows}};
     default:
       return {{l.rows, l.columns}};
   }
+}
+
+tensorflow::DataType ResultType(const LinearAlgebra& l, size_t result) {
+  return l.op == Op::kLu && result == 1 ? tensorflow::DT_INT32 : TypeOf(l);
 }
 
 std::vector<int64_t> Batched(int64_t batch, std::vector<int64_t> shape) {
@@ -90,10 +111,10 @@ std::vector<int64_t> Batched(int64_t batch, std::vector<int64_t> shape) {
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeNative(const LinearAlgebra& l) {
   const auto dtype = TypeOf(l);
   std::vector<Input> inputs = {TensorFlowKernel::Operand(0, dtype, {l.batch, l.rows, l.columns})};
-  if (l.Solves()) inputs.push_back(TensorFlowKernel::Operand(1, dtype, {l.batch, l.rows, l.right_sides}));
+  if (l.Solves()) inputs.push_back(TensorFlowKernel::Operand(1, dtype, {l.batch, l.columns, l.right_sides}));
   std::vector<Result> results;
   for (const std::vector<int64_t>& shape : ResultShapes(l)) {
-    results.push_back({dtype, tensorflow::TensorShape(Batched(l.batch, shape))});
+    results.push_back({ResultType(l, results.size()), tensorflow::TensorShape(Batched(l.batch, shape))});
   }
   return TensorFlowKernel::Make(NodeOf(l), std::move(inputs), std::move(results));
 }
@@ -109,7 +130,7 @@ class LinearAlgebraKernel final : public Kernel {
  public:
   LinearAlgebraKernel(const LinearAlgebra& op, std::unique_ptr<const Kernel> all, std::unique_ptr<const Kernel> one)
       : op_(op), all_(std::move(all)), one_(std::move(one)) {
-    operand_elements_ = {op.rows * op.columns, op.rows * op.right_sides};
+    operand_elements_ = {op.rows * op.columns, op.columns * op.right_sides};
     for (const std::vector<int64_t>& shape : ResultShapes(op)) result_elements_.push_back(ElementsIn(shape));
   }
 
@@ -131,18 +152,26 @@ class LinearAlgebraKernel final : public Kernel {
     }
     std::vector<void*> results;
     for (size_t i = 0; i < result_elements_.size(); ++i) {
-      results.push_back(static_cast<char*>(call.results[i]) + matrix * result_elements_[i] * bytes);
+      const int64_t result_bytes = result_elements_[i] * tensorflow::DataTypeSize(ResultType(op_, i));
+      results.push_back(static_cast<char*>(call.results[i]) + matrix * result_bytes);
     }
     const absl::Status status = one_->Run({operands.data(), results.data(), call.workspace, call.pool});
     if (!absl::IsInvalidArgument(status)) return status;
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (op_.of_doubles) {
-        std::fill_n(static_cast<double*>(results[i]), result_elements_[i], std::numeric_limits<double>::quiet_NaN());
-      } else {
-        std::fill_n(static_cast<float*>(results[i]), result_elements_[i], std::numeric_limits<float>::quiet_NaN());
-      }
-    }
+    for (size_t i = 0; i < results.size(); ++i) FillWithoutResult(results[i], i);
     return absl::OkStatus();
+  }
+
+  void FillWithoutResult(void* to, size_t result) const {
+    switch (ResultType(op_, result)) {
+      case tensorflow::DT_INT32:
+        std::fill_n(static_cast<int32_t*>(to), result_elements_[result], 0);
+        return;
+      case tensorflow::DT_DOUBLE:
+        std::fill_n(static_cast<double*>(to), result_elements_[result], std::numeric_limits<double>::quiet_NaN());
+        return;
+      default:
+        std::fill_n(static_cast<float*>(to), result_elements_[result], std::numeric_limits<float>::quiet_NaN());
+    }
   }
 
   const LinearAlgebra op_;
@@ -172,9 +201,9 @@ std::optional<Op> LinearAlgebra::Named(absl::string_view name) {
 }
 
 absl::Status LinearAlgebra::Check() const {
-  const bool square = op != Op::kQr && op != Op::kSvd;
+  const bool square = op != Op::kQr && op != Op::kSvd && op != Op::kTridiagonalSolve;
   if (std::min({batch, rows, columns}) <= 0 || (square && rows != columns) ||
-      (Solves() ? right_sides <= 0 : right_sides != 0)) {
+      (op == Op::kTridiagonalSolve && rows != 3) || (Solves() ? right_sides <= 0 : right_sides != 0)) {
     return absl::InvalidArgumentError("matrices of no elements, or of sizes that do not fit the op");
   }
   return absl::OkStatus();
@@ -182,8 +211,8 @@ absl::Status LinearAlgebra::Check() const {
 
 KernelSpec LinearAlgebra::Spec() const {
   return {kName,
-          {static_cast<int64_t>(op), of_doubles, lower, adjoint, full_matrices, compute_vectors, batch, rows, columns,
-           right_sides}};
+          {static_cast<int64_t>(op), of_doubles, lower, adjoint, full_matrices, compute_vectors, pivoting, perturbing,
+           batch, rows, columns, right_sides}};
 }
 
 }  // namespace hpu::emulator
