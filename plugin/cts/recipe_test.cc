@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/cts/fixture.h"
 #include "plugin/cts/programs.h"
+#include "plugin/hal/host_results.h"
 
 namespace hpu::cts {
 namespace {
@@ -131,6 +132,39 @@ TEST_P(RecipeTest, ResultsMayTakeThePlaceOfArguments) {
   const auto elsewhere = Memory(12);
   ExpectError(Launch(*stream, recipe, {x->address(), d->address()}, {elsewhere->address()}, workspace.get()), kInvalid,
               "argument 0");
+}
+
+TEST_P(RecipeTest, ResultsMayGoToTheHost) {
+  constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
+  const auto recipe = Compile(SumAndProduct(3));
+  ASSERT_NE(nullptr, recipe);
+  const auto a = Device({1, 2, 3});
+  const auto b = Device({10, 20, 30});
+  const auto sum = Memory(12);
+  const auto product = Host(std::vector<uint8_t>(2 * kAlignment, 0xEE));
+  auto* data = static_cast<uint8_t*>(product->data());
+  const auto host = reinterpret_cast<hal::DeviceAddress>(data);
+  const auto workspace = Workspace(*recipe);
+  const auto stream = Stream();
+  const auto launch = [&](hal::DeviceAddress second) {
+    return Launch(*stream, recipe, {a->address(), b->address()}, {sum->address(), second}, workspace.get());
+  };
+  ExpectError(launch(host), kInvalid, "result 1");
+  auto* takes = dynamic_cast<hal::HostResults*>(&device());
+  if (takes == nullptr) return;
+  takes->TakeHostResults();
+  ASSERT_OK(launch(host));
+  ASSERT_OK(stream->Synchronize());
+  ExpectContents(sum->address(), Bytes({11, 22, 33}));
+  EXPECT_EQ(Bytes({10, 40, 90}), std::vector<uint8_t>(data, data + 12));
+  EXPECT_EQ(std::vector<uint8_t>(kAlignment, 0xEE), std::vector<uint8_t>(data + kAlignment, data + 2 * kAlignment));
+  ExpectError(launch(host + 4), kInvalid, "multiple of 64");
+  ExpectError(launch(host + (uint64_t{1} << 40)), kInvalid, "result 1");
+  ExpectError(launch(0), kInvalid, "no address was given");
+
+  const auto in_place = Compile(AddInPlace(3));
+  const auto scratch = Workspace(*in_place);
+  ExpectError(Launch(*stream, in_place, {a->address(), b->address()}, {host}, scratch.get()), kInvalid, "argument 0");
 }
 
 TEST_P(RecipeTest, IsTheSameAfterSavingAndLoading) {

@@ -15,6 +15,7 @@
 #include "plugin/device/traced_stream.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/backend.h"
+#include "plugin/hal/host_results.h"
 #include "plugin/log/log.h"
 #include "tsl/platform/env.h"
 #include "tsl/platform/errors.h"
@@ -99,6 +100,7 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
 absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   constexpr int kCompletionThreads = 4;
   device_ = std::move(device);
+  if (auto* host_results = dynamic_cast<hal::HostResults*>(device_.get())) host_results->TakeHostResults();
   // All of it: recipes, workspaces and tensors alike come from the arena.
   const uint64_t bytes = device_->memory_info().free_bytes;
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));

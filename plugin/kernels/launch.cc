@@ -7,6 +7,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/device/host_results.h"
 #include "plugin/hal/round_up.h"
 #include "plugin/trace/trace.h"
 #include "tensorflow/core/framework/types.h"
@@ -199,10 +200,18 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // The result goes to scratch memory and from there to `tensor` after the launch.
+  // The result goes to `tensor` where the device reaches so far, else to scratch memory and from there to `tensor`
+  // after the launch.
   absl::Status ToHostLater(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();
-    const uint64_t bytes = executable_.recipe->results()[result].spec.bytes;
+    const hal::ResultSpec& spec = executable_.recipe->results()[result];
+    const uint64_t bytes = spec.spec.bytes;
+    if (bytes == tensor.TotalBytes() && spec.aliased_argument < 0 &&
+        TakesHostResult(device_, tensor.tensor_data().data(), bytes)) {
+      storage_->results[result] = AddressOf(tensor);
+      writes_to_host_ = true;
+      return absl::OkStatus();
+    }
     const DeviceAddress address = scratch_.Allocate(bytes);
     if (address == 0) return OutOfMemory("a result for host memory", bytes);
     storage_->results[result] = address;
@@ -255,6 +264,7 @@ class LaunchFrame {
   }
 
   absl::Status FetchHostResults() {
+    if (writes_to_host_) TF_RETURN_IF_ERROR(WaitForHostResults(device_));
     for (HostResult& result : host_results_) {
       TF_RETURN_IF_ERROR(device_.CopyToHostSync(result.source, const_cast<char*>(result.tensor.tensor_data().data()),
                                                 result.tensor.TotalBytes()));
@@ -307,6 +317,7 @@ class LaunchFrame {
   Storage* storage_;
   Workspace::Lease workspace_;
   bool queued_ = false;
+  bool writes_to_host_ = false;
   absl::InlinedVector<NewValue, 4> new_values_;
   absl::InlinedVector<HostResult, 4> host_results_;
   absl::InlinedVector<Copy, 4> copies_;

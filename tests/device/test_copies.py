@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.support.processes import run_with_tensorflow
+
 DTYPES = [
     tf.float32,
     tf.bfloat16,
@@ -141,3 +143,55 @@ def test_threads_copy_at_once(hpu: str) -> None:
     for thread in threads:
         thread.join()
     assert not failures, failures[0]
+
+
+@pytest.mark.parametrize("elements", [1, (16 << 10) - 1, 16 << 10, (16 << 10) + 1, 300_001])
+def test_int32_results_of_clusters(hpu: str, elements: int) -> None:
+    """Large ones the emulator writes to host memory itself; none is overwritten by a later launch."""
+
+    @tf.function
+    def compute(x: tf.Tensor, step: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor]:
+        whole = tf.cast(x, tf.int32) + step
+        return whole, whole, tf.reduce_sum(whole), x * 2.0
+
+    array = random_array(tf.int8, elements)
+    results = []
+    with tf.device(hpu):
+        x = tf.constant(array.astype(np.float32))
+        for step in range(5):
+            results.append(compute(x, tf.constant(step)))
+    for step, (one, other, total, doubled) in enumerate(results):
+        expected = array.astype(np.int32) + step
+        np.testing.assert_array_equal(one, expected)
+        np.testing.assert_array_equal(other, expected)
+        assert total.numpy() == expected.sum()
+        np.testing.assert_array_equal(doubled, array * 2.0)
+
+
+def test_a_failed_launch_of_a_large_int32_result(hpu: str) -> None:
+    del hpu
+    program = """
+        import os
+        os.environ["HPU_EMULATOR_FAULTS"] = "launch@1"
+        os.environ["HPU_EAGER_COMPILE_AFTER"] = "0"
+        import numpy as np
+        import tensorflow as tf
+        from habana_frameworks.tensorflow import load_habana_module
+        load_habana_module()
+
+        @tf.function
+        def whole(x):
+            return tf.cast(x, tf.int32)
+
+        with tf.device("/device:CPU:0"):
+            ones = tf.ones([100_000])
+        with tf.device("/device:HPU:0"):
+            try:
+                whole(ones)
+                raise AssertionError("no error")
+            except tf.errors.OpError as error:
+                assert "whole" in error.message, error.message
+            np.testing.assert_array_equal(whole(ones), np.ones(100_000, np.int32))
+        print("done")
+    """
+    assert run_with_tensorflow(program).stdout.strip().endswith("done")

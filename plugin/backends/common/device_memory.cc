@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/hal/host_results.h"
+#include "plugin/hal/round_up.h"
 #include "plugin/hal/status_macros.h"
 
 namespace hpu::common {
@@ -13,6 +15,17 @@ namespace {
 constexpr uint64_t kDecommitBytes = uint64_t{4} << 20;
 
 std::string Hex(uint64_t value) { return absl::StrCat("0x", absl::Hex(value)); }
+
+absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, size_t result, uint64_t address) {
+  constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
+  const std::string what = absl::StrCat("launch of ", recipe.name(), ": result ", result);
+  if (address % kAlignment != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " at host address ", Hex(address),
+                                                   " does not begin at a multiple of ", kAlignment, " bytes"));
+  }
+  const uint64_t bytes = hal::RoundUp(recipe.results()[result].spec.bytes, kAlignment);
+  return host.Check(reinterpret_cast<const void*>(address), bytes, what);
+}
 
 }  // namespace
 
@@ -101,7 +114,7 @@ absl::Status DeviceMemory::RangeError(const RangeSet::Reader& reader, hal::Devic
 }
 
 absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe_or_null,
-                                       const hal::LaunchArguments& launch) const {
+                                       const hal::LaunchArguments& launch, const HostMemory* host) const {
   if (recipe_or_null == nullptr) return absl::InvalidArgumentError("launch without a recipe");
   const hal::Recipe& recipe = *recipe_or_null;
   if (kind != hal::StreamKind::kCompute) {
@@ -125,7 +138,12 @@ absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* 
     HPU_RETURN_IF_ERROR(check(launch.arguments[i], arguments[i].bytes, "argument", i));
   }
   for (size_t i = 0; i < results.size(); ++i) {
-    HPU_RETURN_IF_ERROR(check(launch.results[i], results[i].spec.bytes, "result", i));
+    const hal::DeviceAddress address = launch.results[i];
+    if (host != nullptr && address != 0 && !reservation_->Contains(address)) {
+      HPU_RETURN_IF_ERROR(CheckHostResult(*host, recipe, i, address));
+    } else {
+      HPU_RETURN_IF_ERROR(check(address, results[i].spec.bytes, "result", i));
+    }
     const int32_t alias = results[i].aliased_argument;
     if (alias >= 0 && launch.results[i] != launch.arguments[alias]) {
       return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": result ", i, " at ",

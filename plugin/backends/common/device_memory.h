@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/common/liveness.h"
 #include "plugin/backends/common/range_allocator.h"
 #include "plugin/backends/common/range_set.h"
@@ -35,8 +36,9 @@ class DeviceMemory {
   // A range of 0 bytes lies anywhere.
   absl::Status Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const;
   // The same for every address of a launch, under one lock, and that counts, aliases and workspace fit the recipe,
-  // which is there, and that the stream takes launches.
-  absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch) const;
+  // which is there, and that the stream takes launches. Results may lie in `host`, too, unless it is null.
+  absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch,
+                           const HostMemory* host = nullptr) const;
 
   const Reservation& reservation() const { return *reservation_; }
 

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -15,12 +16,13 @@
 #include "plugin/backends/emulator/busy_time.h"
 #include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/hal/device.h"
+#include "plugin/hal/host_results.h"
 
 namespace hpu::emulator {
 
 class EmulatorStream;
 
-class EmulatorDevice final : public hal::Device {
+class EmulatorDevice final : public hal::Device, public hal::HostResults {
  public:
   EmulatorDevice(hal::DeviceInfo info, common::ModuleLock lock, std::unique_ptr<common::Reservation> reservation,
                  common::Faults faults);
@@ -43,6 +45,7 @@ class EmulatorDevice final : public hal::Device {
   absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
       const hal::CommunicatorOptions& options) override;
   absl::Status Synchronize() override;
+  void TakeHostResults() override { takes_host_results_.store(true, std::memory_order_relaxed); }
 
   // For the streams.
   const common::Liveness& liveness() const { return liveness_; }
@@ -51,6 +54,14 @@ class EmulatorDevice final : public hal::Device {
   ComputePool& pool() { return state_->pool; }
   // Where the data of an address lies; null for address 0.
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
+  // The same of a checked result, which may lie in host memory.
+  char* ToResult(hal::DeviceAddress address) const {
+    return address == 0 || reservation_->Contains(address) ? ToData(address) : reinterpret_cast<char*>(address);
+  }
+  // Where results may lie beside device memory; null if nowhere.
+  const common::HostMemory* host_of_results() const {
+    return takes_host_results_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
+  }
   // Counts a command that is about to run; the error that a test asked for.
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
@@ -78,6 +89,7 @@ class EmulatorDevice final : public hal::Device {
   const hal::DeviceInfo info_;
   const common::ModuleLock lock_;
   common::Liveness liveness_;
+  std::atomic<bool> takes_host_results_{false};
   const common::Reservation* const reservation_;  // owned by state_->memory
   mutable BusyTime busy_;
   std::unique_ptr<State> state_;

@@ -93,7 +93,7 @@ absl::Status EmulatorStream::Fill(hal::DeviceAddress destination, uint8_t value,
 
 absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
-  HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
+  HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments, device_->host_of_results()));
   const auto* emulator_recipe = dynamic_cast<const EmulatorRecipe*>(recipe.get());
   if (emulator_recipe == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe->name(), ": a recipe of another backend"));
@@ -103,7 +103,7 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
     command.arguments.clear();
     for (const hal::DeviceAddress address : arguments.arguments) command.arguments.push_back(device_->ToData(address));
     command.results.clear();
-    for (const hal::DeviceAddress address : arguments.results) command.results.push_back(device_->ToData(address));
+    for (const hal::DeviceAddress address : arguments.results) command.results.push_back(device_->ToResult(address));
     command.workspace = device_->ToData(arguments.workspace);
     command.emulator_recipe = emulator_recipe;
     command.recipe = std::move(recipe);
