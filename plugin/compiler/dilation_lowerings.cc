@@ -1,12 +1,17 @@
 // Lowerings of Dilation2D and its gradients, which TensorFlow has none of. A sum of a pixel and the filter counts if it
-// is greater than the lowest number of its type and than those before it in its window: NaN never does.
+// is greater than the lowest number of its type and than those before it in its window: NaN never does. Those of
+// float32 are calls that a backend can know (plugin/hal/dilation.h).
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/marked_call.h"
 #include "plugin/compiler/window_places.h"
+#include "plugin/hal/dilation.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tsl/platform/statusor.h"
@@ -32,6 +37,8 @@ class Dilation {
  public:
   Dilation(const WindowPlaces& places, xla::PrimitiveType type) : places_(places), type_(type) {}
 
+  const WindowPlaces& places() const { return places_; }
+  bool IsFloat32() const { return type_ == xla::F32; }
   XlaOp Widened(XlaOp value) const { return IsSmallFloat() ? xla::ConvertElementType(value, xla::F32) : value; }
 
   absl::StatusOr<XlaOp> Maxima(XlaOp images, XlaOp filter) const {
@@ -211,10 +218,29 @@ class DilationLowering : public tensorflow::XlaOpKernel {
 
  private:
   static absl::StatusOr<XlaOp> ValueOf(XlaOpKernelContext* context, const Dilation& dilation) {
-    const auto input = [&](int i) { return dilation.Widened(context->Input(i)); };
-    if (of == Of::kMaxima) return dilation.Maxima(input(0), input(1));
-    return of == Of::kInput ? dilation.InputGradient(input(0), input(1), input(2))
-                            : dilation.FilterGradient(input(0), input(1), input(2));
+    std::vector<XlaOp> operands;
+    for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(dilation.Widened(context->Input(i)));
+    if (!dilation.IsFloat32()) return Compute(dilation, operands);
+    return MarkedCall(hal::kDilationAttribute, TextOf(dilation.places()), operands,
+                      [&](const std::vector<XlaOp>& parameters) {
+                        return parameters[0].builder()->ReportErrorOrReturn(Compute(dilation, parameters));
+                      });
+  }
+
+  static absl::StatusOr<XlaOp> Compute(const Dilation& dilation, const std::vector<XlaOp>& operands) {
+    if (of == Of::kMaxima) return dilation.Maxima(operands[0], operands[1]);
+    return of == Of::kInput ? dilation.InputGradient(operands[0], operands[1], operands[2])
+                            : dilation.FilterGradient(operands[0], operands[1], operands[2]);
+  }
+
+  static std::string TextOf(const WindowPlaces& places) {
+    std::string text = of == Of::kMaxima  ? hal::kDilationMaxima
+                       : of == Of::kInput ? hal::kDilationInputGradient
+                                          : hal::kDilationFilterGradient;
+    for (const WindowDimension& d : {places.rows(), places.columns()}) {
+      absl::StrAppend(&text, " ", d.stride, " ", d.rate, " ", d.pad_low);
+    }
+    return text;
   }
 
   tensorflow::Padding padding_;

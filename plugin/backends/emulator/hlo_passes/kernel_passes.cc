@@ -7,6 +7,7 @@
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
+#include "plugin/backends/emulator/hlo_passes/dilation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/element_choice_pass.h"
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
@@ -53,6 +54,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
   }
   HPU_RETURN_IF_ERROR(UseCropGradientKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(UseDilationKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePlacedGradientKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
   // Products of bfloat16 where the processor has instructions for it; what is left, in float32.

@@ -1,0 +1,35 @@
+// Dilations of images, and their gradients.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_DILATION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_DILATION_H_
+
+#include <cstdint>
+
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// What plugin/hal/dilation.h speaks of, which says what operands and result are. The images' gradient is added up in
+// the order of the windows.
+struct Dilation {
+  enum class Of : int64_t { kMaxima = 0, kInput = 1, kFilter = 2 };
+  struct Dimension {
+    int64_t input = 1;
+    int64_t output = 1;
+    int64_t window = 1;
+    int64_t stride = 1;
+    int64_t rate = 1;
+    int64_t pad_low = 0;
+  };
+
+  Of of = Of::kMaxima;
+  int64_t batch = 1;
+  int64_t channels = 1;
+  Dimension rows;
+  Dimension columns;
+
+  KernelSpec Spec() const;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_DILATION_H_
