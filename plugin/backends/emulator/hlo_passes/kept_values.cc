@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
@@ -91,7 +92,15 @@ bool IsReshapedForMemory(const HloInstruction* value) {
   });
 }
 
+// A transposition that leaves the last dimension where it is: its loop copies rows, unless a reshape is fused with it.
+bool MovesRows(const HloInstruction* value) {
+  return value->opcode() == HloOpcode::kTranspose && value->shape().is_static() && value->shape().rank() > 0 &&
+         value->dimensions().back() == value->shape().rank() - 1 && value->shape().dimensions().back() > 1 &&
+         IsInMemory(value->operand(0));
+}
+
 bool IsWorthKeeping(const HloInstruction* value) {
+  if (MovesRows(value)) return BytesOf(value) >= kLeastBytes && IsReshapedForMemory(value);
   if (!IsElementwiseArray(value) || BytesOf(value) < kLeastBytes) return false;
   if (IsReshapedForMemory(value)) return true;
   std::vector<const HloInstruction*> consumers;

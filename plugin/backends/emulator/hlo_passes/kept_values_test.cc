@@ -102,6 +102,35 @@ TEST(KeptValues, RoundedOnceAndNotReshapedElementByElement) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 
+// Blocks of an image's pixels side by side, as space_to_depth makes them.
+xla::XlaComputation Blocks(int64_t rows, xla::PrimitiveType type) {
+  XlaBuilder builder("blocks");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, {rows, 2, 6, 2, 16}), "x");
+  xla::Tuple(&builder, {xla::Reshape(xla::Transpose(x, {0, 2, 1, 3, 4}), {rows, 6, 64})});
+  return builder.Build().value();
+}
+
+TEST(KeptValues, RowsAreMovedBeforeTheyAreReshaped) {
+  const auto divides = [](bool keep) {
+    const std::unique_ptr<xla::HloModule> module =
+        keep ? AfterXlaPasses(Blocks(200, xla::F32), KeepValues) : AfterXlaPasses(Blocks(200, xla::F32));
+    EXPECT_TRUE(ReleaseValues(module.get()).ok());
+    int64_t loops = 0;
+    for (const xla::HloComputation* inner : module->computations()) {
+      loops += inner->IsFusionComputation() && inner->root_instruction()->opcode() == xla::HloOpcode::kBitcast;
+    }
+    return loops;
+  };
+  EXPECT_EQ(divides(/*keep=*/false), 1);
+  EXPECT_EQ(divides(/*keep=*/true), 0);
+  for (const xla::PrimitiveType type : {xla::F32, xla::BF16, xla::S8, xla::C64}) {
+    for (const int64_t rows : {0, 1, 200}) {
+      const xla::XlaComputation computation = Blocks(rows, type);
+      ExpectSameAsEvaluator(computation, ArgumentsOf(computation), 0, 0);
+    }
+  }
+}
+
 // One that XLA finds to be the argument, which an update in place must not overwrite.
 TEST(KeptValues, ArgumentsStayWhole) {
   XlaBuilder builder("argument");
