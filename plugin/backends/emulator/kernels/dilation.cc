@@ -1,6 +1,7 @@
 #include "plugin/backends/emulator/kernels/dilation.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -56,15 +57,34 @@ struct Window {
   const float* gradient;
 };
 
+// Compilers make slow code of vectors of one number.
+template <typename T, int n>
+struct RegisterOf {
+  using Type = Lanes<T, n>;
+};
+template <typename T>
+struct RegisterOf<T, 1> {
+  using Type = T;
+};
+template <typename T, int n>
+using Register = typename RegisterOf<T, n>::Type;
+
+template <int n>
+HPU_INLINE Register<float, n> Load(const float* from) {
+  Register<float, n> numbers;
+  std::memcpy(&numbers, from, sizeof(numbers));
+  return numbers;
+}
+
 struct FindMaximum {
   template <int n>
   static HPU_INLINE void Run(const Window& window, int64_t lane) {
-    Lanes<float, n> greatest = Lanes<float, n>{} + std::numeric_limits<float>::lowest();
+    Register<float, n> greatest = Register<float, n>{} + std::numeric_limits<float>::lowest();
     for (int64_t r = 0; r < window.rows; ++r) {
       const float* image = window.image + r * window.image_steps.row + lane;
       const float* filter = window.filter + r * window.filter_steps.row + lane;
       for (int64_t c = 0; c < window.columns; ++c) {
-        const Lanes<float, n> sum = LoadLanes<n>(image) + LoadLanes<n>(filter);
+        const Register<float, n> sum = Load<n>(image) + Load<n>(filter);
         greatest = sum > greatest ? sum : greatest;
         image += window.image_steps.column;
         filter += window.filter_steps.column;
@@ -75,29 +95,29 @@ struct FindMaximum {
 };
 
 template <int n>
-HPU_INLINE void Add(const Lanes<float, n>& more, float* to) {
-  StoreLanes(LoadLanes<n>(to) + more, to);
+HPU_INLINE void Add(const Register<float, n>& more, float* to) {
+  StoreLanes(Load<n>(to) + more, to);
 }
 
 struct AddGradient {
   template <int n>
   static HPU_INLINE void Run(const Window& window, int64_t lane) {
-    Lanes<float, n> greatest = Lanes<float, n>{} + std::numeric_limits<float>::lowest();
-    Lanes<int32_t, n> place = Lanes<int32_t, n>{} - (window.otherwise != nullptr ? 1 : 0);
+    Register<float, n> greatest = Register<float, n>{} + std::numeric_limits<float>::lowest();
+    Register<int32_t, n> place = Register<int32_t, n>{} - (window.otherwise != nullptr ? 1 : 0);
     int32_t number = 0;
     for (int64_t r = 0; r < window.rows; ++r) {
       const float* image = window.image + r * window.image_steps.row + lane;
       const float* filter = window.filter + r * window.filter_steps.row + lane;
       for (int64_t c = 0; c < window.columns; ++c, ++number) {
-        const Lanes<float, n> sum = LoadLanes<n>(image) + LoadLanes<n>(filter);
-        const Lanes<int32_t, n> take = sum > greatest;
+        const Register<float, n> sum = Load<n>(image) + Load<n>(filter);
+        const Register<int32_t, n> take = sum > greatest;
         greatest = take ? sum : greatest;
         place = take ? place * 0 + number : place;
         image += window.image_steps.column;
         filter += window.filter_steps.column;
       }
     }
-    const Lanes<float, n> more = LoadLanes<n>(window.gradient + lane), none = {};
+    const Register<float, n> more = Load<n>(window.gradient + lane), none = {};
     // The last place first: of windows side by side, it belongs to the first one.
     for (int64_t r = window.rows - 1; r >= 0; --r) {
       float* const to = window.to + r * window.to_steps.row + lane;
