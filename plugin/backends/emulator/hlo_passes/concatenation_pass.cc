@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/backends/emulator/kernels/concatenation.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/shape_util.h"
@@ -75,9 +76,7 @@ absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCal
   const xla::Shape& shape = broadcast->shape();
   if (broadcast->opcode() != HloOpcode::kBroadcast || !IsFloatArray(shape) ||
       xla::ShapeUtil::ElementsIn(shape) < kLeastElements || shape.rank() != broadcast->operand(0)->shape().rank() + 1 ||
-      !std::all_of(reshape->users().begin(), reshape->users().end(), [](const HloInstruction* user) {
-        return user->opcode() == HloOpcode::kTuple || user->opcode() == HloOpcode::kCustomCall;
-      })) {
+      !IsNeededInMemory(reshape)) {
     return nullptr;
   }
   const absl::Span<const int64_t> kept = broadcast->dimensions();

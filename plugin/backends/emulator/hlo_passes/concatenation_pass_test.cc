@@ -89,7 +89,8 @@ TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
   }
 }
 
-// An array repeated along a dimension, as tf.tile is lowered; the result is used in memory, or by a sum.
+// An array repeated along a dimension, as tf.tile is lowered; the result, reshaped to itself as a function's results
+// are, is used in memory, or by a sum.
 xla::XlaComputation Tiled(const std::vector<int64_t>& dims, int64_t dimension, int64_t times, bool added = false) {
   xla::XlaBuilder builder("tile");
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
@@ -98,7 +99,7 @@ xla::XlaComputation Tiled(const std::vector<int64_t>& dims, int64_t dimension, i
   for (int64_t i = 0; i < static_cast<int64_t>(dims.size()); ++i) kept.push_back(i < dimension ? i : i + 1);
   tiled[dimension] *= times;
   const xla::XlaOp result = xla::Reshape(xla::BroadcastInDim(x, all, kept), tiled);
-  xla::Tuple(&builder, {added ? result + result : result});
+  xla::Tuple(&builder, {xla::Reshape(added ? result + result : result, tiled)});
   return builder.Build().value();
 }
 
