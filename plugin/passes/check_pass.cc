@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/passes/graph_util.h"
@@ -26,13 +25,6 @@ using tensorflow::OutputTensor;
 using tensorflow::Tensor;
 
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
-
-// Ops whose first result holds just the values of their first input.
-bool KeepsValues(const OutputTensor& tensor) {
-  static const auto* ops = new absl::flat_hash_set<std::string>(
-      {"Cast", "ExpandDims", "Identity", "Reshape", "Squeeze", "StopGradient", "Unique"});
-  return tensor.index == 0 && ops->contains(tensor.node->type_string());
-}
 
 // How an op's indices are bounded.
 struct Bound {
@@ -189,6 +181,7 @@ absl::Status AddIndexChecks(PassContext* context) {
   for (Node* node : (*context->graph)->op_nodes()) {
     const IndexedOp* op = IsOnHpu(*node) ? FindIndexedOp(node->type_string()) : nullptr;
     if (op == nullptr || InputOf(*node, op->indices).node->type_string() == kRandomOrderOp) continue;
+    if (node->attrs().Find(kInRangeAttr) != nullptr) continue;
     nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();

@@ -27,6 +27,7 @@ inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the c
 inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)
 inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: the node stays outside, for host ops
 inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: its errors would be lost in a cluster
+inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: its indices need no check (loop_index_pass.h)
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where the node goes if no cluster takes it
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that keeps the node off the HPU
 inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory

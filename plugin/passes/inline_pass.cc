@@ -1,17 +1,13 @@
 #include "plugin/passes/inline_pass.h"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/inline_call.h"
 #include "plugin/passes/settings.h"
-#include "tensorflow/core/common_runtime/function_body.h"
-#include "tensorflow/core/common_runtime/function_def_utils.h"
-#include "tensorflow/core/common_runtime/inline_function_utils.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
-#include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tsl/platform/errors.h"
 
@@ -29,29 +25,6 @@ bool SharesLists(const Node& node, const FunctionLibraryDefinition& library) {
   return node.IsPartitionedCall() &&
          (Has(node.input_types(), tensorflow::DT_VARIANT) || Has(node.output_types(), tensorflow::DT_VARIANT)) &&
          !IsPinnedElsewhere(node) && !MustCompile(node, library);
-}
-
-tensorflow::InlineFunctionBodyOptions Options() {
-  tensorflow::InlineFunctionBodyOptions options;
-  // Grappler, which chooses between implementations, has run.
-  options.inline_impl_selection_group_functions = true;
-  options.output_control_src = tensorflow::InlineFunctionBodyOptions::OutputControlSource::kControlOutputs;
-  options.inlined_function_body_placer = tensorflow::InlinedFunctionBodyPlacer::MultiDevice();
-  return options;
-}
-
-// False if the function must not be inlined.
-absl::StatusOr<bool> Inline(Node* call, tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
-  tensorflow::NameAttrList function;
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call->attrs(), "f", &function));
-  const tensorflow::FunctionDef* definition = library.Find(function.name());
-  if (definition == nullptr) return false;
-  std::unique_ptr<tensorflow::FunctionBody> body;
-  TF_RETURN_IF_ERROR(
-      tensorflow::FunctionDefToBodyHelper(*definition, tensorflow::AttrSlice(&function.attr()), &library, &body));
-  if (!tensorflow::ValidateInlining(call, body.get(), Options()).ok()) return false;
-  TF_RETURN_IF_ERROR(tensorflow::InlineFunctionBody(library, graph, call, body.get(), Options()));
-  return true;
 }
 
 class InlinePass : public tensorflow::GraphOptimizationPass {
@@ -82,7 +55,7 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
     }
     if (calls.empty()) break;
     for (Node* call : calls) {
-      TF_ASSIGN_OR_RETURN(const bool inlined, Inline(call, graph, library));
+      TF_ASSIGN_OR_RETURN(const bool inlined, InlineCall(call, graph, library));
       if (!inlined) kept.insert(call);
     }
   }

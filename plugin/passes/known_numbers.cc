@@ -1,7 +1,10 @@
 #include "plugin/passes/known_numbers.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "plugin/passes/constant_value.h"
@@ -35,9 +38,25 @@ std::optional<int32_t> ConstantScalar(const Node* node) {
   return value->flat<int32_t>()(0);
 }
 
+Sum SumOf(const Node& node) {
+  const std::string& op = node.type_string();
+  const bool plus = op == "AddV2" || op == "Add";
+  if ((!plus && op != "Sub") || node.output_type(0) != tensorflow::DT_INT32) return {&node};
+  const Node *const a = SourceOf(node, 0), *const b = SourceOf(node, 1);
+  if (const std::optional<int32_t> number = ConstantScalar(b)) return {a, plus ? *number : -int64_t{*number}};
+  if (const std::optional<int32_t> number = ConstantScalar(a); plus && number.has_value()) return {b, *number};
+  return {&node};
+}
+
 std::optional<int64_t> KnownNumbers::Scalar(const Node* node) {
   if (const std::optional<int32_t> constant = ConstantScalar(node)) return constant;
-  if (node == nullptr || node->type_string() != "StridedSlice" || !HasMasks(*node, /*shrink=*/1)) return std::nullopt;
+  if (node == nullptr) return std::nullopt;
+  if (const Sum sum = SumOf(*node); sum.source != node) {
+    const std::optional<int64_t> number = Scalar(sum.source);
+    const bool fits = number.has_value() && std::abs(*number + sum.added) <= std::numeric_limits<int32_t>::max();
+    return fits ? std::optional<int64_t>(*number + sum.added) : std::nullopt;
+  }
+  if (node->type_string() != "StridedSlice" || !HasMasks(*node, /*shrink=*/1)) return std::nullopt;
   const Node* vector = SourceOf(*node, 0);
   const std::optional<int32_t> index = ConstantScalar(SourceOf(*node, 1));
   if (vector == nullptr || !index.has_value()) return std::nullopt;

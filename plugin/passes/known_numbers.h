@@ -18,7 +18,7 @@ class KnownNumbers {
   KnownNumbers(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
       : shapes_(graph, library) {}
 
-  // A constant, or an element of a constant or of a shape (`tf.shape(x)[1]`).
+  // A constant, or an element of a constant or of a shape (`tf.shape(x)[1]`), or a constant more or less.
   std::optional<int64_t> Scalar(const tensorflow::Node* node);
   // The sizes of a node's input; -1 for those that are unknown, none at all if the rank is.
   std::vector<int64_t> SizesOfInput(const tensorflow::Node& node, int input);
@@ -29,6 +29,14 @@ class KnownNumbers {
 
 // The same of a constant alone.
 std::optional<int32_t> ConstantScalar(const tensorflow::Node* node);
+
+// A whole number (int32) as another one and a constant that is added to it or subtracted from it; other nodes are their
+// own source.
+struct Sum {
+  const tensorflow::Node* source;  // may be null
+  int64_t added = 0;
+};
+Sum SumOf(const tensorflow::Node& node);
 
 }  // namespace hpu::passes
 

@@ -10,6 +10,7 @@
 #include "plugin/passes/known_numbers.h"
 #include "plugin/passes/list_lengths.h"
 #include "plugin/passes/list_values.h"
+#include "plugin/passes/loop_counters.h"
 #include "plugin/passes/loop_functions.h"
 #include "plugin/passes/settings.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
@@ -25,48 +26,6 @@ using tensorflow::FunctionBody;
 using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
-
-bool IsAdd(const Node& node) { return node.type_string() == "AddV2" || node.type_string() == "Add"; }
-
-class Loop {
- public:
-  Loop(const Node& node, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
-      : node_(node), condition_(condition), body_(body), known_(known) {}
-
-  // How often it turns at most, if a counter that moves up and a known number say so.
-  std::optional<int64_t> MostTurns() const { return MostTurns(SourceOf(*condition_.ret_nodes[0], 0)); }
-
- private:
-  std::optional<int64_t> MostTurns(const Node* result) const {
-    if (result == nullptr) return std::nullopt;
-    if (result->type_string() == "LogicalAnd") {
-      const std::optional<int64_t> a = MostTurns(SourceOf(*result, 0)), b = MostTurns(SourceOf(*result, 1));
-      return a.has_value() && b.has_value() ? std::min(a, b) : a.has_value() ? a : b;
-    }
-    if (result->type_string() != "Less") return std::nullopt;
-    const int counter = LoopValueOf(condition_, SourceOf(*result, 0)),
-              end = LoopValueOf(condition_, SourceOf(*result, 1));
-    if (counter < 0 || end < 0 || !MovesUp(counter) || !IsInvariant(body_, end)) {
-      return std::nullopt;
-    }
-    const auto first = known_->Scalar(SourceOf(node_, counter)), last = known_->Scalar(SourceOf(node_, end));
-    if (!first.has_value() || !last.has_value()) return std::nullopt;
-    return std::max<int64_t>(0, *last - *first);
-  }
-
-  bool MovesUp(int counter) const {
-    const Node* next = SourceOf(*body_.ret_nodes[counter], 0);
-    if (next == nullptr || !IsAdd(*next)) return false;
-    const Node *a = SourceOf(*next, 0), *b = SourceOf(*next, 1), *now = body_.arg_nodes[counter];
-    const std::optional<int32_t> step = a == now ? ConstantScalar(b) : b == now ? ConstantScalar(a) : std::nullopt;
-    return step.has_value() && *step >= 1;
-  }
-
-  const Node& node_;
-  const FunctionBody& condition_;
-  const FunctionBody& body_;
-  KnownNumbers* const known_;
-};
 
 // One push in each turn, of which nobody else sees anything.
 bool PushesOnce(const FunctionBody& body, int index) {
@@ -117,7 +76,7 @@ absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryD
   if (accumulators.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
-  const std::optional<int64_t> most = Loop(loop, *condition, *body, known).MostTurns();
+  const std::optional<int64_t> most = LoopCounters(loop, *condition, *body, known).MostTurns();
   if (!most.has_value() || *most > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/function_rewriter.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/loop_functions.h"
 #include "tensorflow/core/framework/node_def_util.h"
@@ -101,22 +100,13 @@ void ListValues::Add(const Node& loop, const FunctionBody& body, int index, Know
 
 absl::Status ListValues::Replace(tensorflow::FunctionLibraryDefinition* library) {
   for (const auto& [loop, values] : popped_) {
-    tensorflow::NameAttrList function;
-    TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), "body", &function));
     TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
     bool changed = false;
     for (const auto& [index, value] : values) {
       TF_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, value));
       changed |= replaced;
     }
-    if (!changed) continue;
-    const std::string name = library->UniqueFunctionName(absl::StrCat(function.name(), "_known"));
-    TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten,
-                        FunctionLike(*library->Find(function.name()), *body, name));
-    TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
-    function.set_name(name);
-    loop->ClearAttr("body");
-    loop->AddAttr("body", function);
+    if (changed) TF_RETURN_IF_ERROR(SetBody(loop, *body, "_known", library));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/framework/function.h"
@@ -11,7 +12,8 @@
 
 namespace hpu::passes {
 
-// The function that a loop's attribute names ("cond", "body"), as a graph. NotFound if the library lacks it.
+// The function that a loop's attribute names ("cond", "body"), as a graph that holds what it calls by name, as the
+// functions of tf.compat.v1 do. NotFound if the library lacks it.
 absl::StatusOr<std::unique_ptr<tensorflow::FunctionBody>> LoopFunction(
     const tensorflow::Node& loop, const char* attr, const tensorflow::FunctionLibraryDefinition& library);
 
@@ -23,6 +25,10 @@ int LoopValueOf(const tensorflow::FunctionBody& function, const tensorflow::Node
 
 // Whether each turn hands a value on as it is.
 bool IsInvariant(const tensorflow::FunctionBody& body, int value);
+
+// Gives the loop `body` as its body: a function of its own, whose name ends in `suffix`.
+absl::Status SetBody(tensorflow::Node* loop, const tensorflow::FunctionBody& body, const char* suffix,
+                     tensorflow::FunctionLibraryDefinition* library);
 
 }  // namespace hpu::passes
 

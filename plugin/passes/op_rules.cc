@@ -120,6 +120,12 @@ const IndexedOp* FindIndexedOp(std::string_view op) {
   return found == ops->end() ? nullptr : &found->second;
 }
 
+bool KeepsValues(const tensorflow::OutputTensor& tensor) {
+  static const auto* ops =
+      new OpSet({"Cast", "ExpandDims", "Identity", "Reshape", "Squeeze", "StopGradient", "Unique"});
+  return tensor.index == 0 && ops->contains(tensor.node->type_string());
+}
+
 bool HasBoundedSize(std::string_view op) { return op == "Unique"; }
 
 bool IsStatefulRandom(std::string_view op) { return StatefulRandomOps().contains(op); }

@@ -34,6 +34,9 @@ struct IndexedOp {
 // Null for ops without such indices.
 const IndexedOp* FindIndexedOp(std::string_view op);
 
+// Whether a result holds just the values of its op's first input.
+bool KeepsValues(const tensorflow::OutputTensor& tensor);
+
 // Ops whose result's size is only known once it is computed but bounded; clusters may hold them when nothing of unknown
 // size leaves the cluster.
 bool HasBoundedSize(std::string_view op);
