@@ -141,6 +141,7 @@ def indexed() -> list[OpCase]:
         ),
         OpCase("boolean mask", lambda x: tf.boolean_mask(x, x[:, 0] > 0), (batch,)),
         OpCase("where true", lambda x: tf.where(x > 1), (batch,)),
+        OpCase("where true, sparse", lambda x: tf.where(x > 2.33), (batch,)),  # of a hundred flags, one
         OpCase("unique", lambda i: tf.unique(i), ((1 << 17,),), indices_below=512),
         OpCase("partition", lambda x, i: tf.dynamic_partition(x, i, 4), ((8192, 64), (8192,)), indices_below=4),
         OpCase(

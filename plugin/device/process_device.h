@@ -71,9 +71,11 @@ class ProcessDevice {
 
   // Queues a copy to the device. `source` may be reused when the call returns.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
-  // The same into memory that nothing was queued for since it was allocated, beside the work of others, and without
-  // waiting for a source that is used in place: `done` runs when it may be reused, on the caller's thread or on one of
-  // the plugin's, which may take locks.
+  // The same from a piece of the host pool, which the copy holds until its end: the call does not wait for that.
+  absl::Status CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination, uint64_t bytes);
+  // As CopyToDevice, into memory that nothing was queued for since it was allocated, beside the work of others, and
+  // without waiting for a source that is used in place: `done` runs when it may be reused, on the caller's thread or on
+  // one of the plugin's, which may take locks.
   void CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                          std::function<void(absl::Status)> done);
 
@@ -115,7 +117,6 @@ class ProcessDevice {
   bool IsBetterStaged(uint64_t bytes);
   // Queues the copy of reachable host memory, ordered between earlier and later compute work. Gives its stream.
   absl::StatusOr<hal::Stream*> QueueCopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
-  absl::Status CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination, uint64_t bytes);
   absl::StatusOr<HostTarget> MakeHostTarget(void* destination, uint64_t bytes);
   absl::StatusOr<hal::Stream*> QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target, uint64_t bytes);
   // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`, after clearing an error.

@@ -71,6 +71,7 @@ absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source
 absl::Status ProcessDevice::CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination,
                                                uint64_t bytes) {
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(staging.get(), destination, bytes));
+  if (StagesCopies(*device_)) return absl::OkStatus();  // it has been read
   // An error stays with the stream, and so reaches whoever uses the destination.
   return stream->AddCallback([staging = std::move(staging)](absl::Status) {});
 }

@@ -12,7 +12,7 @@ from tensorflow.python.eager import context
 from habana_frameworks.tensorflow._passes import CPU, HPU
 
 # Ops of train steps without a kernel for the HPU.
-HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc", "Where"}
+HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}
 
 # Not a multiple of the batch size, so that the graph does not know it.
 ROWS = 3
