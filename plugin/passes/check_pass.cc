@@ -26,6 +26,10 @@ using tensorflow::Tensor;
 
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
 
+bool KeepsShape(const OutputTensor& values) {
+  return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
+}
+
 // How an op's indices are bounded.
 struct Bound {
   std::string kind;
@@ -44,6 +48,7 @@ class CheckMaker {
   // The sizes of the bounding tensor, -1 where they change; nothing if not even their number is known.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
+  bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
   absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
                                                  const std::vector<int32_t>& sizes, bool fixed);
   void GiveUp(Node* node) { node->AddAttr(kUncheckedAttr, true); }
@@ -82,14 +87,27 @@ std::vector<int32_t> CheckMaker::FixedSizes(const Node& node, const IndexedOp& o
 OutputTensor CheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
   OutputTensor best = indices;
   while (!IsOnHost(indices) && KeepsValues(indices)) {
-    const bool shape_matters =
-        vectors && indices.node->type_string() != "Identity" && indices.node->type_string() != "Cast";
     const OutputTensor source = InputOf(*indices.node, 0);
-    if (shape_matters || !IsIndexType(source.node->output_type(source.index))) break;
+    if ((vectors && !KeepsShape(indices)) || !IsIndexType(source.node->output_type(source.index))) break;
     if (!to_host && indices.node->type_string() == "Unique") best = source;
     indices = source;
   }
   return to_host || IsOnHost(indices) ? indices : best;
+}
+
+// Whether indices are coordinates of an array's flags (tf.boolean_mask) that is not larger than what they index.
+bool CheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
+  const bool vectors = bound.kind == "vector";
+  while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
+  if (indices.node->type_string() != "Where") return false;
+  const int rank = shapes_.InputRank(*indices.node, 0);
+  if (rank < 1 || (vectors && rank > static_cast<int>(sizes.size()))) return false;
+  for (int i = 0; i < rank; ++i) {
+    const int64_t flags = shapes_.FixedInputSize(*indices.node, 0, i);
+    const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
+    if (flags < 0 || flags > sizes[vectors ? i : axis]) return false;
+  }
+  return true;
 }
 
 absl::StatusOr<NodeBuilder::NodeOut> CheckMaker::SizesNode(const Node& node, const IndexedOp& op,
@@ -145,6 +163,7 @@ absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
     if (!InRange(*constant, *bound, sizes)) GiveUp(node);
     return absl::OkStatus();
   }
+  if (fixed && bound->kind != "label" && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
   // Arithmetic with sizes, as libraries do it: their constant positions are right or the graph never was.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {

@@ -14,8 +14,9 @@ namespace hpu::passes {
 // and the sizes that bound them are fixed, the check looks at them there and the op waits for it: nothing is computed
 // or updated with wrong indices, as on the CPU. Otherwise it looks at the indices that the cluster computes, after it:
 // the error comes with the same step, but variables may have been updated. Equal checks are made once; constant indices
-// are checked here. Ops that cannot be checked (a variable of unknown shape, an axis that is no constant) get
-// kUncheckedAttr and stay outside clusters.
+// are checked here, and coordinates of flags (tf.boolean_mask, tf.gather_nd(x, tf.where(flags))) not at all where these
+// are no more than what is indexed. Ops that cannot be checked (a variable of unknown shape, an axis that is no
+// constant) get kUncheckedAttr and stay outside clusters.
 absl::Status AddIndexChecks(PassContext* context);
 
 }  // namespace hpu::passes

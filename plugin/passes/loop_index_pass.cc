@@ -61,8 +61,12 @@ class LoopBody {
   }
 
   std::optional<Range> Indices(OutputTensor indices) const {
-    while (KeepsValues(indices)) indices = InputOf(*indices.node, 0);
-    // A narrower type, or none of whole numbers, would not keep a counter's values.
+    while (KeepsValues(indices)) {
+      const tensorflow::DataType type = indices.node->output_type(indices.index);
+      // A narrower one would not keep a counter's values.
+      if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
+      indices = InputOf(*indices.node, 0);
+    }
     if (indices.node->output_type(indices.index) != tensorflow::DT_INT32) return std::nullopt;
     const Sum sum = SumOf(*indices.node);
     const int value = LoopValueOf(body_, sum.source);

@@ -215,6 +215,32 @@ def test_computed_indices_are_checked_after_the_cluster() -> None:
         run_on_cpu(result, {"x:0": np.zeros((2, 4)), "labels:0": [1, 3]})
 
 
+@pytest.mark.parametrize(
+    ("flags", "find", "checks"),
+    [
+        ([8], lambda x, flags: tf.boolean_mask(x, flags), 0),
+        ([8, 4], lambda x, flags: tf.gather_nd(x, tf.where(flags)), 0),
+        ([6, 4], lambda x, flags: tf.gather_nd(x, tf.where(flags)), 0),
+        ([4, 4], lambda x, flags: tf.gather(x, tf.where(flags), axis=1), 0),
+        ([9], lambda x, flags: tf.gather(x, tf.where(flags)[:, 0] - 1), 1),
+        ([9], lambda x, flags: tf.gather(x, tf.squeeze(tf.where(flags), 1)), 1),
+        ([8, 5], lambda x, flags: tf.gather_nd(x, tf.where(flags)), 1),
+        ([8], lambda x, flags: tf.gather(x, tf.where(flags), axis=1), 1),
+        ([None], lambda x, flags: tf.boolean_mask(x, flags), 1),
+    ],
+)
+def test_coordinates_of_flags_need_no_check(
+    flags: list[int | None], find: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], checks: int
+) -> None:
+    def build() -> None:
+        on_cpu(find(tf.identity(placeholder([8, 4])), tf.logical_not(placeholder(flags, tf.bool, "flags"))) * 2.0)
+
+    result = _passes.run(graph_of(build)).graph
+    assert len([node for node in result.node if node.op == "HabanaCheckIndices"]) == checks
+    found = run_on_cpu(result, {"x:0": np.ones((8, 4)), "flags:0": np.ones([size or 8 for size in flags])})
+    assert found.size == 0
+
+
 def test_ranges_are_checked_before_the_cluster_where_they_are_on_the_host() -> None:
     def build() -> None:
         high = placeholder([], tf.int32, "high")
