@@ -102,12 +102,20 @@ absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* call
   return b.Tuple({dx, b.Times(product, inverse), sum});
 }
 
+// An element of a tuple that is made here, by itself: it would look like a value in memory.
+absl::StatusOr<HloInstruction*> ElementItself(HloInstruction* element) {
+  HloInstruction* tuple = element->mutable_operand(0);
+  return tuple->opcode() == HloOpcode::kTuple ? tuple->mutable_operand(element->tuple_index()) : nullptr;
+}
+
 }  // namespace
 
 absl::Status UseBatchNormKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kBatchNormTraining,
                                  [calls](HloInstruction* norm) { return Training(norm, calls); }));
-  return ReplaceAll(module, HloOpcode::kBatchNormGrad, [calls](HloInstruction* norm) { return Gradient(norm, calls); });
+  HPU_RETURN_IF_ERROR(
+      ReplaceAll(module, HloOpcode::kBatchNormGrad, [calls](HloInstruction* norm) { return Gradient(norm, calls); }));
+  return ReplaceAll(module, HloOpcode::kGetTupleElement, ElementItself);
 }
 
 }  // namespace hpu::emulator

@@ -55,24 +55,50 @@ bool NeedsMemory(const HloInstruction* consumer) {
   }
 }
 
-// What must be read to compute it anew, in bytes.
-int64_t BytesToComputeAnew(const HloInstruction* value) {
-  absl::flat_hash_set<const HloInstruction*> visited = {value};
+// What a value is computed from, back to what lies in memory.
+struct Cone {
+  absl::flat_hash_set<const HloInstruction*> inside;
+  absl::flat_hash_set<const HloInstruction*> sources;
+};
+
+Cone ConeOf(const HloInstruction* value) {
+  Cone cone = {.inside = {value}, .sources = {}};
   std::vector<const HloInstruction*> unvisited = {value};
-  int64_t bytes = 0;
   while (!unvisited.empty()) {
     const HloInstruction* inside = unvisited.back();
     unvisited.pop_back();
     for (const HloInstruction* operand : inside->operands()) {
-      if (!visited.insert(operand).second || operand->opcode() == HloOpcode::kConstant) continue;
-      if (operand->opcode() == HloOpcode::kReshape || IsElementwiseArray(operand)) {
+      if (operand->opcode() == HloOpcode::kConstant) continue;
+      if (operand->opcode() != HloOpcode::kReshape && !IsElementwiseArray(operand)) {
+        cone.sources.insert(operand);
+      } else if (cone.inside.insert(operand).second) {
         unvisited.push_back(operand);
-      } else {
-        bytes += operand->opcode() == HloOpcode::kBroadcast ? BytesOf(operand->operand(0)) : BytesOf(operand);
       }
     }
   }
+  return cone;
+}
+
+int64_t BytesToComputeAnew(const Cone& cone) {
+  int64_t bytes = 0;
+  for (const HloInstruction* source : cone.sources) {
+    bytes += BytesOf(source->opcode() == HloOpcode::kBroadcast ? source->operand(0) : source);
+  }
   return bytes;
+}
+
+// Whether a source as large as the value is read for it alone: that need not stay in memory where the value does.
+bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
+  const auto is_read_inside_alone = [&cone](const HloInstruction* read) {
+    return absl::c_all_of(read->users(), [&cone](const HloInstruction* user) { return cone.inside.contains(user); });
+  };
+  return absl::c_all_of(
+             cone.inside,
+             [&](const HloInstruction* inside) { return inside == value || is_read_inside_alone(inside); }) &&
+         absl::c_any_of(cone.sources, [&](const HloInstruction* source) {
+           return IsInMemory(source) && source->opcode() != HloOpcode::kParameter && is_read_inside_alone(source) &&
+                  BytesOf(source) >= BytesOf(value);
+         });
 }
 
 // Rounding to bfloat16 takes longer than reading: several instructions for each vector, without those of AVX512-BF16.
@@ -105,8 +131,9 @@ bool IsWorthKeeping(const HloInstruction* value) {
   if (IsReshapedForMemory(value)) return true;
   std::vector<const HloInstruction*> consumers;
   AddConsumers(value, &consumers);
-  return absl::c_any_of(consumers, NeedsMemory) && absl::c_any_of(consumers, IsElementwiseArray) &&
-         (IsRounded(value) || 2 * BytesToComputeAnew(value) > 3 * BytesOf(value));
+  if (!absl::c_any_of(consumers, NeedsMemory) || !absl::c_any_of(consumers, IsElementwiseArray)) return false;
+  const Cone cone = ConeOf(value);
+  return IsRounded(value) || 2 * BytesToComputeAnew(cone) > 3 * BytesOf(value) || TakesPlaceOfSource(value, cone);
 }
 
 absl::Status Keep(HloInstruction* value) {

@@ -66,6 +66,41 @@ TEST(KeptValues, ComputesTheSame) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 
+// A rectified product that another product reads, and the gradient behind the rectifier.
+xla::XlaComputation Rectified(int64_t rows) {
+  XlaBuilder builder("rectified");
+  const auto parameter = [&builder](int64_t number, std::vector<int64_t> dims) {
+    return xla::Parameter(&builder, number, xla::ShapeUtil::MakeShape(xla::F32, dims), absl::StrCat("p", number));
+  };
+  const XlaOp zero = xla::ConstantR0<float>(&builder, 0);
+  const XlaOp x = parameter(0, {rows, 64});
+  const XlaOp rectified = xla::Max(xla::Dot(x, parameter(1, {64, 64})), zero);
+  const XlaOp weights = parameter(2, {64, 64});
+  const XlaOp product = xla::Dot(rectified, weights);
+  const XlaOp back = xla::Dot(xla::Tanh(product), xla::Transpose(weights, {1, 0}));
+  const XlaOp gradient = xla::Select(xla::Gt(rectified, zero), back, xla::Broadcast(zero, {rows, 64}));
+  xla::Tuple(&builder, {xla::Dot(xla::Transpose(x, {1, 0}), gradient)});
+  return builder.Build().value();
+}
+
+TEST(KeptValues, RectifiedOnesAreAllThatStays) {
+  const auto loops_over_products = [](bool keep) {
+    const xla::XlaComputation computation = Rectified(512);
+    const std::unique_ptr<xla::HloModule> module =
+        keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
+    EXPECT_TRUE(ReleaseValues(module.get()).ok());
+    int64_t most = 0;
+    for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {
+      if (instruction->opcode() == xla::HloOpcode::kDot) most = std::max(most, instruction->user_count());
+    }
+    return most;
+  };
+  EXPECT_EQ(loops_over_products(/*keep=*/false), 2);
+  EXPECT_EQ(loops_over_products(/*keep=*/true), 1);
+  const xla::XlaComputation computation = Rectified(512);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
+}
+
 // What a product rounds and others read, and what it reads in another shape.
 xla::XlaComputation Rounded(int64_t rows) {
   XlaBuilder builder("rounded");
