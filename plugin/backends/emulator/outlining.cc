@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/hal/status_macros.h"
+#include "xla/hlo/ir/hlo_casting_utils.h"
 #include "xla/hlo/ir/hlo_clone_context.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_instructions.h"
 #include "xla/primitive_util.h"
 #include "xla/service/hlo_alias_analysis.h"
 #include "xla/service/hlo_dataflow_analysis.h"
@@ -120,13 +124,13 @@ void AddSequential(const HloComputation* computation, std::vector<HloInstruction
   }
 }
 
-// An operand whose memory is that of a result: variables that are updated, what a loop carries.
+// An operand whose memory is that of a result: variables that are updated, what a loop carries, what is overwritten.
 struct InPlace {
   int64_t result = 0;
   int64_t operand = 0;
 };
 
-std::vector<InPlace> InPlaceOf(const HloInstruction* instruction, const xla::HloAliasAnalysis& aliases) {
+std::vector<InPlace> SharedMemory(const HloInstruction* instruction, const xla::HloAliasAnalysis& aliases) {
   std::vector<InPlace> pairs;
   for (int64_t result = 0; result < static_cast<int64_t>(ResultsOf(instruction).size()); ++result) {
     const auto written = aliases.ComputeBuffersAt(instruction, IndexOf(instruction, result));
@@ -154,15 +158,32 @@ std::string TextOf(const HloModule& program) {
   return absl::StrCat(program.ToString(options), program.input_output_alias_config().ToString());
 }
 
-absl::Status ReplaceByCall(HloInstruction* instruction, int number) {
-  std::vector<xla::Shape> shapes;
-  for (const HloInstruction* operand : instruction->operands()) shapes.push_back(operand->shape());
+struct Function {
+  int number = 0;
+  std::optional<int64_t> overwritten_operand;  // by its only result
+};
+
+absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function) {
   HloComputation* computation = instruction->parent();
+  HloInstruction::InstructionVector operands = instruction->operands();
+  if (function.overwritten_operand.has_value()) {
+    // Of one shape, as XLA asks for; the function sees the memory alone.
+    HloInstruction*& overwritten = operands[*function.overwritten_operand];
+    if (!xla::ShapeUtil::Equal(overwritten->shape(), instruction->shape())) {
+      overwritten = computation->AddInstruction(HloInstruction::CreateBitcast(instruction->shape(), overwritten));
+    }
+  }
+  std::vector<xla::Shape> shapes;
+  for (const HloInstruction* operand : operands) shapes.push_back(operand->shape());
   HloInstruction* call = computation->AddInstruction(
-      HloInstruction::CreateCustomCall(instruction->shape(), instruction->operands(), kKernelSymbol, shapes,
-                                       KernelCallText(number, instruction->ToCategory()),
+      HloInstruction::CreateCustomCall(instruction->shape(), operands, kKernelSymbol, shapes,
+                                       KernelCallText(function.number, instruction->ToCategory()),
                                        xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED),
       instruction->name());
+  if (function.overwritten_operand.has_value()) {
+    xla::Cast<xla::HloCustomCallInstruction>(call)->set_output_to_operand_aliasing(
+        {{{}, {*function.overwritten_operand, {}}}});
+  }
   call->set_metadata(instruction->metadata());
   HPU_RETURN_IF_ERROR(call->CopyAllControlDepsFrom(instruction));
   HPU_RETURN_IF_ERROR(instruction->DropAllControlDeps());
@@ -178,17 +199,21 @@ absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* modul
   if (instructions.size() < kFewest) return programs;
   HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
   // Before any is replaced: the analysis is of the module as it was.
-  std::vector<int> numbers;
+  const MemoryReuse reuse(*module, *aliases);
+  std::vector<Function> functions;
   absl::flat_hash_map<std::string, int> known;
-  for (const HloInstruction* instruction : instructions) {
+  for (HloInstruction* instruction : instructions) {
     std::unique_ptr<HloModule> program = ProgramOfInstruction(*instruction);
-    HPU_RETURN_IF_ERROR(ComputeInPlace(InPlaceOf(instruction, *aliases), program.get()));
+    std::vector<InPlace> in_place = SharedMemory(instruction, *aliases);
+    const std::optional<int64_t> overwritten = reuse.OperandToOverwrite(instruction);
+    if (overwritten.has_value()) in_place.push_back({0, *overwritten});
+    HPU_RETURN_IF_ERROR(ComputeInPlace(in_place, program.get()));
     const auto [found, is_new] = known.try_emplace(TextOf(*program), first_number + programs.size());
-    numbers.push_back(found->second);
+    functions.push_back({found->second, overwritten});
     if (is_new) programs.push_back(std::move(program));
   }
   for (size_t i = 0; i < instructions.size(); ++i) {
-    HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], numbers[i]));
+    HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], functions[i]));
   }
   return programs;
 }

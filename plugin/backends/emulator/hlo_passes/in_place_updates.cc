@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
@@ -28,17 +29,6 @@ struct Variable {
   HloInstruction* update;
   std::vector<HloInstruction*> readers;
 };
-
-// True if `user` has read an element of `operand` before it writes that of its result, and reads it only then.
-bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, HloInstruction* operand, HloInstruction* user) {
-  if (user->OperandIndices(operand).size() != 1) return false;
-  if (user->opcode() != HloOpcode::kCall) return dataflow.CanShareOperandBufferWithUser(operand, {}, user, {});
-  // A loop that is split over threads.
-  HloInstruction* root = user->to_apply()->root_instruction();
-  HloInstruction* parameter = user->to_apply()->parameter_instruction(user->operand_index(operand));
-  return absl::c_all_of(parameter->users(), [root](const HloInstruction* inner) { return inner == root; }) &&
-         MayOverwrite(dataflow, parameter, root);
-}
 
 // The variables of which XLA made a copy.
 std::vector<Variable> CopiedVariables(const xla::HloModule& module) {
