@@ -146,6 +146,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--optimizers", nargs="+", choices=("sgd", "adam"), default=["sgd"])
+    parser.add_argument("--batch-size", type=int, metavar="N", help="examples of a batch (default: the model's own)")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--rounds", type=int, default=15, help="turns of each way (default: 15)")
     parser.add_argument("--seconds", type=float, default=0.5, help="length of a turn (default: 0.5)")
@@ -159,8 +160,11 @@ def main() -> int:
         load_habana_module()
     results = []
     for name in arguments.models:
+        problem = PROBLEMS[name]
+        if arguments.batch_size is not None:
+            problem = dataclasses.replace(problem, batch_size=arguments.batch_size)
         for optimizer in arguments.optimizers:
-            result = measure(PROBLEMS[name], optimizer, arguments.ways, arguments.rounds, arguments.seconds)
+            result = measure(problem, optimizer, arguments.ways, arguments.rounds, arguments.seconds)
             results.append(result.as_json())
             if not arguments.json:
                 print_result(result)
