@@ -17,6 +17,7 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
@@ -148,14 +149,17 @@ bool HasKernel(Convolution c) {
 
 class ConvolutionPassTest : public testing::TestWithParam<int> {};
 
-void ExpectEqualsXla(const Convolution& c) {
+void ExpectEqualsXla(const Convolution& c, xla::PrimitiveType type, double tolerance) {
   SCOPED_TRACE(testing::PrintToString(c.Spec().parameters));
-  for (const auto& [type, tolerance] : {std::pair(xla::F32, 2e-6), std::pair(xla::BF16, 1e-2)}) {
-    xla::XlaBuilder builder("convolution");
-    xla::Tuple(&builder, {Build(&builder, c, type)});
-    const xla::XlaComputation computation = builder.Build().value();
-    ExpectSameWithKernels(computation, ArgumentsOf(computation), HasKernel(c) ? 1 : 0, tolerance);
-  }
+  xla::XlaBuilder builder("convolution");
+  xla::Tuple(&builder, {Build(&builder, c, type)});
+  const xla::XlaComputation computation = builder.Build().value();
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), HasKernel(c) ? 1 : 0, tolerance);
+}
+
+void ExpectEqualsXla(const Convolution& c) {
+  ExpectEqualsXla(c, xla::F32, 2e-6);
+  ExpectEqualsXla(c, xla::BF16, 1e-2);
 }
 
 constexpr Kind kKinds[] = {Kind::kForward, Kind::kInputGradient, Kind::kFilterGradient};
@@ -164,6 +168,19 @@ TEST_P(ConvolutionPassTest, EqualsXla) {
   const Convolution c = RandomCase(GetParam());
   ASSERT_TRUE(c.Check().ok());
   ExpectEqualsXla(c);
+}
+
+TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
+  if (!HasAvx512() || !IsOneDnnOn()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  const PretendedBfloat16Instructions pretended;
+  int in_bfloat16 = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    Convolution c = RandomCase(seed);
+    ExpectEqualsXla(c, xla::BF16, 1e-2);
+    c.bfloat16 = true;
+    if (HasKernel(c)) ++in_bfloat16;
+  }
+  EXPECT_GT(in_bfloat16, IsTargetGeneric() ? -1 : 20);
 }
 
 // TensorFlow's depthwise gradients take no notice of dilations; oneDNN computes them as those of groups.

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/matmul.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
+#include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/xla_builder.h"
 
@@ -36,11 +40,10 @@ xla::XlaComputation Product(const Case& c, xla::PrimitiveType type) {
 
 size_t KernelsOfProduct(const Case& c, xla::PrimitiveType type) { return KernelsOf(Product(c, type)).size(); }
 
-TEST(MatMulPass, RandomProducts) {
-  if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
-  for (uint32_t seed = 0; seed < 40; ++seed) {
+void ExpectRandomProductsEqualXla(uint32_t seeds, const std::vector<xla::PrimitiveType>& types) {
+  for (uint32_t seed = 0; seed < seeds; ++seed) {
     Dice dice(seed);
-    const xla::PrimitiveType type = dice.Roll(0, 1) == 0 ? xla::F32 : xla::BF16;
+    const xla::PrimitiveType type = types[dice.Roll(0, types.size() - 1)];
     const bool first_a = dice.Roll(0, 1) == 0, first_b = dice.Roll(0, 1) == 0;
     // The kept and the contracted side as one or two dimensions each.
     const auto side = [&dice](int64_t size) {
@@ -63,6 +66,19 @@ TEST(MatMulPass, RandomProducts) {
     SCOPED_TRACE(seed);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, type == xla::F32 ? 1e-5 : 1e-2);
   }
+}
+
+TEST(MatMulPass, RandomProducts) {
+  if (!HasProductKernels()) GTEST_SKIP() << kNoProductKernels;
+  ExpectRandomProductsEqualXla(40, {xla::F32, xla::BF16});
+}
+
+TEST(MatMulPass, RandomProductsByBfloat16Instructions) {
+  if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  const PretendedBfloat16Instructions pretended;
+  ASSERT_TRUE((MatMul{.bfloat16 = true, .rows = 128, .inner = 128, .columns = 128}.Spec() ==
+               KernelsOf(Product({{128, 128}, {128, 128}, {1}, {0}}, xla::BF16)).at(0)));
+  ExpectRandomProductsEqualXla(20, {xla::BF16});
 }
 
 // The gradient of an einsum's weights: [tokens, heads, size] and [tokens, width] to [heads, size, width], transposed.

@@ -14,6 +14,16 @@ bool IsOneDnnOn();
 // for bfloat16, oneDNN takes two to three times as long as for float32. Thread safe.
 bool UsesOneDnn(const std::string& op, bool bfloat16);
 
+// For tests: as if the processor had instructions for bfloat16, as long as this lives. With AVX-512 oneDNN computes the
+// same without them. Not while other threads compile.
+class PretendedBfloat16Instructions {
+ public:
+  PretendedBfloat16Instructions();
+  ~PretendedBfloat16Instructions();
+  PretendedBfloat16Instructions(const PretendedBfloat16Instructions&) = delete;
+  PretendedBfloat16Instructions& operator=(const PretendedBfloat16Instructions&) = delete;
+};
+
 }  // namespace hpu::emulator
 
 #endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ONE_DNN_H_
