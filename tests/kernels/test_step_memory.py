@@ -1,11 +1,13 @@
-"""The most memory of a train step, over that of TensorFlow's own kernels."""
+"""The most memory of a train step, over that of TensorFlow's own kernels, and what of it is copied."""
 
 from __future__ import annotations
 
 import json
+import pathlib
 import sys
 
-from tests.support.processes import run
+from habana_frameworks.tensorflow.explanation import model
+from tests.support.processes import WARM_PYTHON, run
 
 MOST = 1.1
 
@@ -18,3 +20,15 @@ def test_unet_needs_hardly_more_than_on_the_cpu() -> None:
     peaks = json.loads(output)["results"][0]["peak_bytes"]
     assert peaks["cpu"] > 64 << 20
     assert peaks["hpu"] < MOST * peaks["cpu"], peaks
+
+
+def test_variables_are_updated_without_copies(tmp_path: pathlib.Path) -> None:
+    """Filters and biases, whose last dimension is short, too."""
+    target = tmp_path / "unet.json"
+    command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain", "--time", "--json", str(target)]
+    run([*command, "benchmarks/steps.py", "unet", "--steps", "2", "--optimizer", "sgd"], timeout=240)
+    times = model.from_json(target.read_text()).times
+    assert times is not None
+    step = [time for time in times if "train_step" in time.cluster]
+    assert any(time.kind.startswith("convolution.") for time in step)
+    assert [time for time in step if time.kind == "data formatting"] == []

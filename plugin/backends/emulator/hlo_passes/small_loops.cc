@@ -75,17 +75,6 @@ bool IsSmall(const HloInstruction& loop) {
   return all < kFewOperations;
 }
 
-// The loop that a call splits over threads, or null: all that is called is the loop, of the call's operands.
-HloInstruction* SplitLoop(const HloInstruction& call) {
-  if (call.opcode() != HloOpcode::kCall || call.to_apply()->num_parameters() != call.operand_count()) return nullptr;
-  HloInstruction* loop = call.to_apply()->root_instruction();
-  if (call.to_apply()->instruction_count() != call.operand_count() + 1) return nullptr;
-  for (const HloInstruction* operand : loop->operands()) {
-    if (operand->opcode() != HloOpcode::kParameter) return nullptr;
-  }
-  return loop->has_backend_config() ? loop : nullptr;
-}
-
 // A loop without XLA's note of its parts, in the call's place.
 absl::Status Join(HloInstruction* call, const HloInstruction& loop) {
   std::vector<HloInstruction*> operands;
@@ -101,6 +90,16 @@ absl::Status Join(HloInstruction* call, const HloInstruction& loop) {
 }
 
 }  // namespace
+
+HloInstruction* SplitLoop(const HloInstruction& call) {
+  if (call.opcode() != HloOpcode::kCall || call.to_apply()->num_parameters() != call.operand_count()) return nullptr;
+  HloInstruction* loop = call.to_apply()->root_instruction();
+  if (call.to_apply()->instruction_count() != call.operand_count() + 1) return nullptr;
+  for (const HloInstruction* operand : loop->operands()) {
+    if (operand->opcode() != HloOpcode::kParameter) return nullptr;
+  }
+  return loop->has_backend_config() ? loop : nullptr;
+}
 
 absl::Status JoinSmallLoops(xla::HloModule* module) {
   for (HloComputation* computation : module->MakeNonfusionComputations()) {
