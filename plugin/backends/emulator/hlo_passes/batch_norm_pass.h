@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Takes float32 whose features come last.
+// Takes float32 whose features come last. What was converted from bfloat16 is read as that.
 absl::Status UseBatchNormKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -15,20 +15,24 @@ namespace {
 
 using xla::XlaOp;
 
-// Result `index` of the training op, or of its gradient.
-xla::XlaComputation Norm(const std::vector<int64_t>& dims, bool gradient, int64_t index, int64_t feature_index) {
+// Result `index` of the training op, or of its gradient. Images of bfloat16 are converted for it.
+xla::XlaComputation Norm(const std::vector<int64_t>& dims, bool gradient, int64_t index, int64_t feature_index,
+                         xla::PrimitiveType image_type = xla::F32, xla::PrimitiveType gradient_type = xla::F32) {
   xla::XlaBuilder builder("norm");
-  const xla::Shape x = xla::ShapeUtil::MakeShape(xla::F32, dims);
+  const auto image_of = [&](int64_t number, xla::PrimitiveType type) {
+    const XlaOp image = xla::Parameter(&builder, number, xla::ShapeUtil::MakeShape(type, dims), "image");
+    return type == xla::F32 ? image : xla::ConvertElementType(image, xla::F32);
+  };
   const xla::Shape one = xla::ShapeUtil::MakeShape(xla::F32, {dims[feature_index]});
   const auto parameter = [&](int64_t number, const xla::Shape& shape) {
     return xla::Parameter(&builder, number, shape, "p" + std::to_string(number));
   };
-  XlaOp image = parameter(0, x), scale = parameter(1, one), third = parameter(2, one);
+  XlaOp image = image_of(0, image_type), scale = parameter(1, one), third = parameter(2, one);
   XlaOp norm;
   if (gradient) {
     // A variance is positive.
     XlaOp variance = xla::Abs(parameter(3, one));
-    norm = xla::BatchNormGrad(image, scale, third, variance, parameter(4, x), 0.01f, feature_index);
+    norm = xla::BatchNormGrad(image, scale, third, variance, image_of(4, gradient_type), 0.01f, feature_index);
   } else {
     norm = xla::BatchNormTraining(image, scale, third, 0.01f, feature_index);
   }
@@ -50,6 +54,28 @@ TEST_P(BatchNormPassTest, EqualsXla) {
       const xla::XlaComputation computation = Norm(dims, gradient, index, dims.size() - 1);
       ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 2e-5);
     }
+  }
+}
+
+// The kernels read what was converted from bfloat16 as that, those of the gradient where both images were.
+TEST_P(BatchNormPassTest, ReadsBfloat16) {
+  Dice dice(GetParam());
+  constexpr int64_t kFeatures[] = {1, 3, 16, 63, 64, 65, 300, 2049};
+  const std::vector<int64_t> dims = {dice.Roll(1, 9), dice.Roll(1, 99), kFeatures[GetParam() % 8]};
+  const auto is_bfloat16 = [](const xla::XlaComputation& computation) {
+    return KernelsOf(computation).at(0).parameters.back() == 1;
+  };
+  for (int64_t index = 0; index < 3; ++index) {
+    SCOPED_TRACE(testing::PrintToString(dims) + std::to_string(index));
+    const xla::XlaComputation training = Norm(dims, false, index, 2, xla::BF16);
+    EXPECT_TRUE(is_bfloat16(training));
+    ExpectSameWithKernels(training, ArgumentsOf(training), 1, 2e-5);
+    for (const xla::PrimitiveType type : {xla::F32, xla::BF16}) {
+      const xla::XlaComputation gradient = Norm(dims, true, index, 2, xla::BF16, type);
+      EXPECT_EQ(is_bfloat16(gradient), type == xla::BF16);
+      ExpectSameWithKernels(gradient, ArgumentsOf(gradient), 1, 2e-5);
+    }
+    EXPECT_FALSE(is_bfloat16(Norm(dims, true, index, 2, xla::F32, xla::BF16)));
   }
 }
 

@@ -84,6 +84,12 @@ xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType ty
       xla::HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
 }
 
+xla::HloInstruction* BeforeWidening(xla::HloInstruction* value) {
+  const bool widens =
+      value->opcode() == xla::HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16;
+  return widens ? value->mutable_operand(0) : nullptr;
+}
+
 std::optional<float> ScalarOf(xla::HloInstruction* instruction) {
   const xla::HloInstruction* source = SourceOf(instruction);
   if (source->opcode() != xla::HloOpcode::kConstant || source->shape().rank() != 0) return std::nullopt;

@@ -81,6 +81,19 @@ TEST(MatMulPass, RandomProductsByBfloat16Instructions) {
   ExpectRandomProductsEqualXla(20, {xla::BF16});
 }
 
+TEST(MatMulPass, TakesSmallerTransposedProductsOfBfloat16) {
+  if (!HasProductKernels() || !HasAvx512()) GTEST_SKIP() << "oneDNN computes nothing in bfloat16";
+  const PretendedBfloat16Instructions pretended;
+  const Case transposed = {{16, 256}, {64, 256}, {1}, {1}};
+  EXPECT_EQ(KernelsOfProduct(transposed, xla::BF16), 1);
+  EXPECT_EQ(KernelsOfProduct(transposed, xla::F32), 0);
+  EXPECT_EQ(KernelsOfProduct({{16, 256}, {256, 64}, {1}, {0}}, xla::BF16), 0) << "as it is";
+  EXPECT_EQ(KernelsOfProduct({{256, 16}, {64, 256}, {0}, {1}}, xla::BF16), 0) << "both transposed";
+  EXPECT_EQ(KernelsOfProduct({{15, 256}, {64, 256}, {1}, {1}}, xla::BF16), 0) << "smaller";
+  const xla::XlaComputation computation = Product(transposed, xla::BF16);
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-2);
+}
+
 // The gradient of an einsum's weights: [tokens, heads, size] and [tokens, width] to [heads, size, width], transposed.
 xla::XlaComputation TransposedProduct(const std::vector<int64_t>& order) {
   xla::XlaBuilder builder("transposed");

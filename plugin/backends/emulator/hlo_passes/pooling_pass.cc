@@ -125,9 +125,11 @@ absl::StatusOr<HloInstruction*> GradientKernel(HloInstruction* scatter, KernelCa
   }
   const auto windows = WindowsOf(DimensionsOf(scatter->window(), shape, scatter->operand(1)->shape()));
   if (!windows.has_value()) return nullptr;
-  const KernelSpec spec = MaxGradient{*windows}.Spec();
+  HloInstruction* const stored = BeforeWidening(scatter->mutable_operand(0));
+  const KernelSpec spec = MaxGradient{*windows, stored != nullptr}.Spec();
   if (!MakeKernel(spec).ok()) return nullptr;
-  return calls->Add(spec, {scatter->mutable_operand(0), scatter->mutable_operand(1)}, shape);
+  HloInstruction* const x = stored != nullptr ? stored : scatter->mutable_operand(0);
+  return calls->Add(spec, {x, scatter->mutable_operand(1)}, shape);
 }
 
 }  // namespace

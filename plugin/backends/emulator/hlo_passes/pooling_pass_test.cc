@@ -127,16 +127,26 @@ XlaOp Gradient(XlaOp image, const Case& c) {
                                                  xla::CreateScalarAddComputation(xla::F32, builder));
 }
 
-xla::XlaComputation MaximumGradient(const Case& c) {
+// Images of bfloat16 are converted for it, as it sums in float32.
+xla::XlaComputation MaximumGradient(const Case& c, xla::PrimitiveType type = xla::F32) {
   xla::XlaBuilder builder("gradient");
-  xla::Tuple(&builder,
-             {Gradient(xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image"), c)});
+  XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, c.image), "image");
+  if (type != xla::F32) image = xla::ConvertElementType(image, xla::F32);
+  xla::Tuple(&builder, {Gradient(image, c)});
   return builder.Build().value();
 }
 
 TEST_P(PoolingPassTest, MaximumGradients) {
   const Case c = RandomCase(GetParam());
   if (HasWindow(c)) ExpectSame(MaximumGradient(c));
+}
+
+TEST_P(PoolingPassTest, MaximumGradientsOfBfloat16) {
+  const Case c = RandomCase(GetParam());
+  if (!HasWindow(c)) return;
+  const xla::XlaComputation computation = MaximumGradient(c, xla::BF16);
+  EXPECT_EQ(KernelsOf(computation).at(0).parameters[0], 1) << "the kernel reads a copy in float32";
+  ExpectSame(computation);
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, PoolingPassTest, testing::Range(0, 30));
@@ -147,15 +157,17 @@ Case ThreeByThree() {
 
 // Equal elements: the first one gets the gradient. NaN and infinities: as in XLA.
 TEST(PoolingPass, TiesAndSpecialNumbers) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kValues[] = {0, 0, 1, 1, -0.0f, -1, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
+  Dice dice(7);
   const xla::XlaComputation computation = MaximumGradient(ThreeByThree());
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
-  Dice dice(7);
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (float& value : arguments[0].data<float>()) {
-    const float values[] = {0, 0, 1, 1, -0.0f, -1, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
-    value = values[dice.Roll(0, 8)];
-  }
+  for (float& value : arguments[0].data<float>()) value = kValues[dice.Roll(0, 8)];
   ExpectSameAsEvaluator(computation, arguments, 1, 0);
+  const xla::XlaComputation of_bfloat16 = MaximumGradient(ThreeByThree(), xla::BF16);
+  arguments = ArgumentsOf(of_bfloat16);
+  for (xla::bfloat16& value : arguments[0].data<xla::bfloat16>()) value = xla::bfloat16(kValues[dice.Roll(0, 8)]);
+  ExpectSameAsEvaluator(of_bfloat16, arguments, 1, 0);
 }
 
 // What the kernels do not do is left to XLA.

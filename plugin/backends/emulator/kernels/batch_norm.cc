@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/columns.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
@@ -11,13 +12,14 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kMoments[] = "batch_moments.1";
-constexpr char kGradientSums[] = "batch_gradient_sums.1";
+constexpr char kMoments[] = "batch_moments.2";
+constexpr char kGradientSums[] = "batch_gradient_sums.2";
 // Rows that are read twice, the second time from the cache.
 constexpr int64_t kBlock = 32;
 
+template <typename T>
 struct Moments {
-  const float* x;
+  const T* x;
   const ColumnPiece* piece;
 };
 
@@ -31,23 +33,23 @@ HPU_INLINE void Join(float count, float* mean, float* squares, float other_count
 }
 
 struct LaneMoments {
-  template <int kLanes>
-  static HPU_INLINE void Run(const Moments& work, int64_t first) {
+  template <int kLanes, typename T>
+  static HPU_INLINE void Run(const Moments<T>& work, int64_t first) {
     const ColumnPiece& piece = *work.piece;
     const int64_t stride = piece.stride;
     float* const means = piece.partial + first;
     float* const squares = means + piece.columns;
-    const float* x = work.x + piece.begin + first;
+    const T* x = work.x + piece.begin + first;
     for (int64_t row = 0; row < piece.rows; row += kBlock, x += kBlock * stride) {
       const int64_t rows = std::min(kBlock, piece.rows - row);
       float mean[kLanes] = {}, square[kLanes] = {};
       for (int64_t r = 0; r < rows; ++r) {
-        HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] += x[r * stride + c];
+        HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] += Load(x + r * stride + c);
       }
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] /= static_cast<float>(rows);
       for (int64_t r = 0; r < rows; ++r) {
         HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
-          const float apart = x[r * stride + c] - mean[c];
+          const float apart = Load(x + r * stride + c) - mean[c];
           square[c] += apart * apart;
         }
       }
@@ -63,10 +65,18 @@ struct LaneMoments {
   }
 };
 
-HPU_INLINE void FindMoments(const Moments& work) { OverLanes<LaneMoments>(work, 0, work.piece->columns); }
+template <typename T>
+HPU_INLINE void FindMoments(const Moments<T>& work) {
+  OverLanes<LaneMoments>(work, 0, work.piece->columns);
+}
 
-HPU_VECTORIZED(MomentsOfPiece, Moments, FindMoments)
+HPU_VECTORIZED(MomentsOfFloats, Moments<float>, FindMoments<float>)
+HPU_VECTORIZED(MomentsOfBFloats, Moments<BFloat16>, FindMoments<BFloat16>)
 
+void MomentsOfPiece(const Moments<float>& work) { MomentsOfFloats(work); }
+void MomentsOfPiece(const Moments<BFloat16>& work) { MomentsOfBFloats(work); }
+
+template <typename T>
 class MomentsKernel final : public Kernel {
  public:
   explicit MomentsKernel(const Columns& columns) : plan_(columns, 2) {}
@@ -74,13 +84,13 @@ class MomentsKernel final : public Kernel {
   int results() const override { return 2; }
 
   absl::Status Run(const KernelCall& call) const override {
-    const auto* x = static_cast<const float*>(call.operands[0]);
+    const auto* x = static_cast<const T*>(call.operands[0]);
     auto* mean = static_cast<float*>(call.results[0]);
     auto* variance = static_cast<float*>(call.results[1]);
     const float all = plan_.sizes().rows;
     int64_t before = 0;
     plan_.Run(
-        call.pool, [x](const ColumnPiece& piece) { MomentsOfPiece({x, &piece}); },
+        call.pool, [x](const ColumnPiece& piece) { MomentsOfPiece(Moments<T>{x, &piece}); },
         [&](const ColumnPiece& piece, int64_t, bool first) {
           const float* means = piece.partial;
           const float* squares = means + piece.columns;
@@ -105,33 +115,35 @@ class MomentsKernel final : public Kernel {
   const ColumnPlan plan_;
 };
 
+template <typename T>
 struct GradientSums {
-  const float* x;
+  const T* x;
   const float* mean;
-  const float* gradient;
+  const T* gradient;
   const ColumnPiece* piece;
 };
 
 struct LaneGradientSums {
-  template <int kLanes>
-  static HPU_INLINE void Run(const GradientSums& work, int64_t first) {
+  template <int kLanes, typename T>
+  static HPU_INLINE void Run(const GradientSums<T>& work, int64_t first) {
     const ColumnPiece& piece = *work.piece;
     const int64_t s = piece.stride;
-    const float* x = work.x + piece.begin + first;
-    const float* g = work.gradient + piece.begin + first;
+    const T* x = work.x + piece.begin + first;
+    const T* g = work.gradient + piece.begin + first;
     float mean[kLanes], sum[kLanes] = {}, product[kLanes] = {};
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) mean[c] = work.mean[piece.first_column + first + c];
     int64_t row = 0;
     for (; row + 2 <= piece.rows; row += 2, x += 2 * s, g += 2 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
-        sum[c] += g[c] + g[c + s];
-        product[c] += g[c] * (x[c] - mean[c]) + g[c + s] * (x[c + s] - mean[c]);
+        const float one = Load(g + c), next = Load(g + c + s);
+        sum[c] += one + next;
+        product[c] += one * (Load(x + c) - mean[c]) + next * (Load(x + c + s) - mean[c]);
       }
     }
     if (row < piece.rows) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
-        sum[c] += g[c];
-        product[c] += g[c] * (x[c] - mean[c]);
+        sum[c] += Load(g + c);
+        product[c] += Load(g + c) * (Load(x + c) - mean[c]);
       }
     }
     float* const partial = piece.partial + first;
@@ -142,10 +154,18 @@ struct LaneGradientSums {
   }
 };
 
-HPU_INLINE void SumGradients(const GradientSums& work) { OverLanes<LaneGradientSums>(work, 0, work.piece->columns); }
+template <typename T>
+HPU_INLINE void SumGradients(const GradientSums<T>& work) {
+  OverLanes<LaneGradientSums>(work, 0, work.piece->columns);
+}
 
-HPU_VECTORIZED(GradientSumsOfPiece, GradientSums, SumGradients)
+HPU_VECTORIZED(GradientSumsOfFloats, GradientSums<float>, SumGradients<float>)
+HPU_VECTORIZED(GradientSumsOfBFloats, GradientSums<BFloat16>, SumGradients<BFloat16>)
 
+void GradientSumsOfPiece(const GradientSums<float>& work) { GradientSumsOfFloats(work); }
+void GradientSumsOfPiece(const GradientSums<BFloat16>& work) { GradientSumsOfBFloats(work); }
+
+template <typename T>
 class GradientSumsKernel final : public Kernel {
  public:
   explicit GradientSumsKernel(const Columns& columns) : plan_(columns, 2) {}
@@ -153,11 +173,11 @@ class GradientSumsKernel final : public Kernel {
   int results() const override { return 2; }
 
   absl::Status Run(const KernelCall& call) const override {
-    const auto* x = static_cast<const float*>(call.operands[0]);
+    const auto* x = static_cast<const T*>(call.operands[0]);
     const auto* mean = static_cast<const float*>(call.operands[1]);
-    const auto* gradient = static_cast<const float*>(call.operands[2]);
+    const auto* gradient = static_cast<const T*>(call.operands[2]);
     plan_.Run(
-        call.pool, [&](const ColumnPiece& piece) { GradientSumsOfPiece({x, mean, gradient, &piece}); },
+        call.pool, [&](const ColumnPiece& piece) { GradientSumsOfPiece(GradientSums<T>{x, mean, gradient, &piece}); },
         [&](const ColumnPiece& piece, int64_t, bool first) {
           for (int i = 0; i < 2; ++i) {
             const float* from = piece.partial + i * piece.columns;
@@ -172,11 +192,12 @@ class GradientSumsKernel final : public Kernel {
   const ColumnPlan plan_;
 };
 
-template <typename K>
+template <template <typename> class K>
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 2) return absl::InvalidArgumentError("not rows and features");
+  if (parameters.size() != 3) return absl::InvalidArgumentError("not rows, features and type");
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse({1, parameters[0], parameters[1]}));
-  return std::make_unique<K>(columns);
+  if (parameters[2] != 0) return std::make_unique<K<BFloat16>>(columns);
+  return std::make_unique<K<float>>(columns);
 }
 
 const bool registered =
@@ -184,8 +205,8 @@ const bool registered =
 
 }  // namespace
 
-KernelSpec BatchMoments::Spec() const { return {kMoments, {rows, features}}; }
+KernelSpec BatchMoments::Spec() const { return {kMoments, {rows, features, bfloat16}}; }
 
-KernelSpec BatchGradientSums::Spec() const { return {kGradientSums, {rows, features}}; }
+KernelSpec BatchGradientSums::Spec() const { return {kGradientSums, {rows, features, bfloat16}}; }
 
 }  // namespace hpu::emulator

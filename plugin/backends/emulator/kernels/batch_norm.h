@@ -8,20 +8,23 @@
 
 namespace hpu::emulator {
 
-// Operand: float32 [rows, features]. Results: mean and variance (of the whole population) of each feature. The variance
-// is that of the differences from the mean, not a difference of large sums.
+// Operand: [rows, features], float32 or bfloat16. Results, float32: mean and variance (of the whole population) of each
+// feature. The variance is that of the differences from the mean, not a difference of large sums.
 struct BatchMoments {
   int64_t rows = 1;
   int64_t features = 1;
+  bool bfloat16 = false;
 
   KernelSpec Spec() const;
 };
 
-// Operands: x [rows, features], mean [features], gradient of the result [rows, features], all float32. Results: of each
-// feature the sum of the gradient, and of the gradient times (x - mean).
+// Operands: x [rows, features], mean [features], gradient of the result [rows, features]; mean is float32, the others
+// both float32 or both bfloat16. Results, float32: of each feature the sum of the gradient, and of the gradient times
+// (x - mean).
 struct BatchGradientSums {
   int64_t rows = 1;
   int64_t features = 1;
+  bool bfloat16 = false;
 
   KernelSpec Spec() const;
 };

@@ -3,7 +3,9 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BFLOAT16_H_
 
 #include <cstdint>
+#include <cstring>
 
+#include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 
 namespace hpu::emulator {
@@ -28,6 +30,20 @@ HPU_INLINE float Load(const BFloat16* from) {
     float value;
   } number = {uint32_t{from->bits} << 16};
   return number.value;
+}
+
+// n of them side by side.
+template <int n>
+HPU_INLINE Lanes<float, n> LoadFloats(const float* from) {
+  return LoadLanes<n>(from);
+}
+
+template <int n>
+HPU_INLINE Lanes<float, n> LoadFloats(const BFloat16* from) {
+  const auto bits = __builtin_convertvector(LoadLanes<n>(&from->bits), Lanes<uint32_t, n>) << 16;
+  Lanes<float, n> values;
+  std::memcpy(&values, &bits, sizeof(values));
+  return values;
 }
 
 // To the nearest number of the type, of two the even one. A NaN must be one that is no number in the type either: those

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
@@ -11,14 +12,15 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "max_gradient.1";
+constexpr char kName[] = "max_gradient.2";
 // Larger windows are left to XLA.
 constexpr int64_t kMostPlaces = 512;
 // Where there are fewer images than work for all threads, each takes that many of an image's lanes: a cache line.
 constexpr int64_t kFewLanes = 16;
 
+template <typename T>
 struct Piece {
-  const float* input;
+  const T* input;
   const float* gradient;
   float* output;
   const WindowTable* table;
@@ -27,8 +29,9 @@ struct Piece {
 };
 
 // A window, whose elements lie at `offsets` from `input` and `output`.
+template <typename T>
 struct Window {
-  const float* input;
+  const T* input;
   const float* gradient;
   float* output;
   const int64_t* offsets;
@@ -38,13 +41,13 @@ struct Window {
 // Without `overlap`, no other window writes where this one does, and nothing has to be there before.
 template <bool overlap>
 struct AddWindow {
-  template <int n>
-  static HPU_INLINE void Run(const Window& window, int64_t lane) {
-    const float* const input = window.input + lane;
-    Lanes<float, n> greatest = LoadLanes<n>(input + window.offsets[0]);
+  template <int n, typename T>
+  static HPU_INLINE void Run(const Window<T>& window, int64_t lane) {
+    const T* const input = window.input + lane;
+    Lanes<float, n> greatest = LoadFloats<n>(input + window.offsets[0]);
     Lanes<int32_t, n> place = {};
     for (int32_t p = 1; p < window.count; ++p) {
-      const Lanes<float, n> next = LoadLanes<n>(input + window.offsets[p]);
+      const Lanes<float, n> next = LoadFloats<n>(input + window.offsets[p]);
       const Lanes<int32_t, n> keep = greatest >= next;
       greatest = keep ? greatest : next;
       place = keep ? place : place * 0 + p;
@@ -60,14 +63,14 @@ struct AddWindow {
   }
 };
 
-template <bool overlap>
+template <bool overlap, typename T>
 struct AddWindows {
   template <int width>
-  static HPU_INLINE void Run(const Piece& piece) {
+  static HPU_INLINE void Run(const Piece<T>& piece) {
     const WindowTable& table = *piece.table;
     const Windows& w = table.windows();
     const int64_t outer = piece.outer;
-    const float* const input = piece.input + outer * w.inputs() * w.inner;
+    const T* const input = piece.input + outer * w.inputs() * w.inner;
     const float* gradient = piece.gradient + outer * w.outputs() * w.inner;
     float* const output = piece.output + outer * w.inputs() * w.inner;
     if (overlap || !table.covers()) {
@@ -81,8 +84,8 @@ struct AddWindows {
         for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
           const WindowTable::Elements elements = table.ElementsOf(a, b, c, found);
           if (elements.count == 0) continue;
-          const Window window{input + elements.first, gradient, output + elements.first, elements.offsets,
-                              static_cast<int32_t>(elements.count)};
+          const Window<T> window{input + elements.first, gradient, output + elements.first, elements.offsets,
+                                 static_cast<int32_t>(elements.count)};
           if (elements.whole) {
             for (const int64_t ahead : table.ahead()) {
               __builtin_prefetch(window.input + ahead);
@@ -96,13 +99,24 @@ struct AddWindows {
   }
 };
 
-HPU_VECTORIZED_BY_REGISTERS(AddOverlapping, Piece, AddWindows<true>)
-HPU_VECTORIZED_BY_REGISTERS(AddSeparate, Piece, AddWindows<false>)
+using OverlappingFloats = AddWindows<true, float>;
+using SeparateFloats = AddWindows<false, float>;
+using OverlappingBFloats = AddWindows<true, BFloat16>;
+using SeparateBFloats = AddWindows<false, BFloat16>;
+HPU_VECTORIZED_BY_REGISTERS(AddOverlappingFloats, Piece<float>, OverlappingFloats)
+HPU_VECTORIZED_BY_REGISTERS(AddSeparateFloats, Piece<float>, SeparateFloats)
+HPU_VECTORIZED_BY_REGISTERS(AddOverlappingBFloats, Piece<BFloat16>, OverlappingBFloats)
+HPU_VECTORIZED_BY_REGISTERS(AddSeparateBFloats, Piece<BFloat16>, SeparateBFloats)
 
+void Add(const Piece<float>& piece, bool overlap) { overlap ? AddOverlappingFloats(piece) : AddSeparateFloats(piece); }
+void Add(const Piece<BFloat16>& piece, bool overlap) {
+  overlap ? AddOverlappingBFloats(piece) : AddSeparateBFloats(piece);
+}
+
+template <typename T>
 class MaxGradientKernel final : public Kernel {
  public:
-  explicit MaxGradientKernel(const Windows& windows)
-      : table_(windows), run_(table_.overlaps() ? AddOverlapping : AddSeparate) {}
+  explicit MaxGradientKernel(const Windows& windows) : table_(windows) {}
 
   absl::Status Run(const KernelCall& call) const override {
     const Windows& windows = table_.windows();
@@ -111,22 +125,24 @@ class MaxGradientKernel final : public Kernel {
     const int64_t blocks = (windows.inner + wanted - 1) / wanted;
     RunShards(call.pool, windows.outer * blocks, 1, [&](Shard shard) {
       const int64_t lane = shard.begin % blocks * wanted;
-      run_({static_cast<const float*>(call.operands[0]), static_cast<const float*>(call.operands[1]),
-            static_cast<float*>(call.results[0]), &table_, shard.begin / blocks,
-            Shard{lane, std::min(lane + wanted, windows.inner)}});
+      Add(Piece<T>{static_cast<const T*>(call.operands[0]), static_cast<const float*>(call.operands[1]),
+                   static_cast<float*>(call.results[0]), &table_, shard.begin / blocks,
+                   Shard{lane, std::min(lane + wanted, windows.inner)}},
+          table_.overlaps());
     });
     return absl::OkStatus();
   }
 
  private:
   const WindowTable table_;
-  void (*const run_)(const Piece&);
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters));
+  if (parameters.empty()) return absl::InvalidArgumentError("no type");
+  HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(1)));
   if (windows.places() > kMostPlaces) return absl::InvalidArgumentError("windows are too large");
-  return std::make_unique<MaxGradientKernel>(windows);
+  if (parameters[0] != 0) return std::make_unique<MaxGradientKernel<BFloat16>>(windows);
+  return std::make_unique<MaxGradientKernel<float>>(windows);
 }
 
 const bool registered = RegisterKernel(kName, Make);
@@ -134,7 +150,7 @@ const bool registered = RegisterKernel(kName, Make);
 }  // namespace
 
 KernelSpec MaxGradient::Spec() const {
-  KernelSpec spec{kName, {}};
+  KernelSpec spec{kName, {bfloat16}};
   windows.AppendTo(&spec.parameters);
   return spec;
 }

@@ -7,12 +7,13 @@
 
 namespace hpu::emulator {
 
-// Operands, in float32: an array [outer, …, inner], one number for each of its windows. The result is like the first:
-// zeros, to which each number is added where the first greatest element of its window is. As in XLA, an element takes
-// the place of those before it unless they are greater or equal, which a NaN never is. No base dilation; windows that
-// hold no element add nothing.
+// Operands: an array [outer, …, inner] of float32 or bfloat16, a float32 number for each of its windows. The result is
+// float32 and of the array's shape: zeros, to which each number is added where the first greatest element of its window
+// is. As in XLA, an element takes the place of those before it unless they are greater or equal, which a NaN never is.
+// No base dilation; windows that hold no element add nothing.
 struct MaxGradient {
   Windows windows;
+  bool bfloat16 = false;  // the array; else float32
 
   KernelSpec Spec() const;
 };
