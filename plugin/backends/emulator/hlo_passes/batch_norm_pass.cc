@@ -75,10 +75,8 @@ absl::StatusOr<HloInstruction*> Training(HloInstruction* norm, KernelCalls* call
   if (!IsOurs(norm)) return nullptr;
   HloInstruction *x = norm->mutable_operand(0), *scale = norm->mutable_operand(1), *offset = norm->mutable_operand(2);
   Builder b(x);
-  HloInstruction* const stored = BeforeWidening(x);
-  HPU_ASSIGN_OR_RETURN(HloInstruction * moments,
-                       calls->Add(BatchMoments{RowsOf(x), FeaturesOf(x), stored != nullptr}.Spec(),
-                                  {stored != nullptr ? stored : x}, b.pair()));
+  HPU_ASSIGN_OR_RETURN(HloInstruction * moments, calls->Add(BatchMoments{RowsOf(x), FeaturesOf(x), IsWidened(x)}.Spec(),
+                                                            {IsWidened(x) ? x->mutable_operand(0) : x}, b.pair()));
   HloInstruction *mean = b.Element(moments, 0), *variance = b.Element(moments, 1);
   HloInstruction* factor = b.Times(scale, b.InverseDeviation(variance, norm->epsilon()));
   HloInstruction* y = b.Plus(b.Times(b.Minus(x, b.Wide(mean)), b.Wide(factor)), b.Wide(offset));
@@ -91,12 +89,9 @@ absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* call
   HloInstruction *x = norm->mutable_operand(0), *scale = norm->mutable_operand(1), *mean = norm->mutable_operand(2);
   HloInstruction *variance = norm->mutable_operand(3), *dy = norm->mutable_operand(4);
   Builder b(x);
-  BatchGradientSums kernel{RowsOf(x), FeaturesOf(x)};
-  HloInstruction *const stored_x = BeforeWidening(x), *const stored_dy = BeforeWidening(dy);
-  kernel.bfloat16 = stored_x != nullptr && stored_dy != nullptr;
-  HPU_ASSIGN_OR_RETURN(
-      HloInstruction * sums,
-      calls->Add(kernel.Spec(), {kernel.bfloat16 ? stored_x : x, mean, kernel.bfloat16 ? stored_dy : dy}, b.pair()));
+  const BatchGradientSums kernel{RowsOf(x), FeaturesOf(x), IsWidened(x) && IsWidened(dy)};
+  const auto stored = [&](HloInstruction* value) { return kernel.bfloat16 ? value->mutable_operand(0) : value; };
+  HPU_ASSIGN_OR_RETURN(HloInstruction * sums, calls->Add(kernel.Spec(), {stored(x), mean, stored(dy)}, b.pair()));
   HloInstruction *sum = b.Element(sums, 0), *product = b.Element(sums, 1);
   HloInstruction* inverse = b.InverseDeviation(variance, norm->epsilon());
   HloInstruction* one_of_rows = b.Number(1.0f / static_cast<float>(RowsOf(x)));

@@ -35,6 +35,10 @@ bool IsWhole(const xla::Shape& shape, int64_t elements) {
          shape.has_layout() && xla::LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
 }
 
+bool IsElementwise(const HloInstruction& instruction) {
+  return instruction.IsElementwise() && instruction.operand_count() > 0 && instruction.called_computations().empty();
+}
+
 // Whether the instruction makes each element of those in the same place, or a scalar.
 bool StaysInPlace(const HloInstruction& instruction, int64_t elements) {
   if (!IsScalar(instruction.shape()) && !IsWhole(instruction.shape(), elements)) return false;
@@ -50,8 +54,7 @@ bool StaysInPlace(const HloInstruction& instruction, int64_t elements) {
       return IsScalar(instruction.operand(0)->shape()) == IsScalar(instruction.shape()) &&
              instruction.operand(0)->shape().element_type() == instruction.shape().element_type();
     default:
-      return instruction.called_computations().empty() && instruction.IsElementwise() &&
-             instruction.operand_count() > 0;
+      return IsElementwise(instruction);
   }
 }
 
@@ -69,8 +72,7 @@ bool CanBeFlat(const HloInstruction& loop) {
   if (loop.opcode() == HloOpcode::kFusion) {
     return loop.fusion_kind() == HloInstruction::FusionKind::kLoop && absl::c_all_of(loop.fused_instructions(), stays);
   }
-  return loop.opcode() != HloOpcode::kBroadcast && loop.opcode() != HloOpcode::kBitcast &&
-         loop.opcode() != HloOpcode::kReshape && loop.opcode() != HloOpcode::kParameter && stays(&loop);
+  return IsElementwise(loop);
 }
 
 xla::Shape FlatShape(const xla::Shape& shape) {

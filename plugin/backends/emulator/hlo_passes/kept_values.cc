@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -102,10 +103,7 @@ bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
 }
 
 // Rounding to bfloat16 takes longer than reading: several instructions for each vector, without those of AVX512-BF16.
-bool IsRounded(const HloInstruction* value) {
-  return value->opcode() == HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16 &&
-         IsElementwiseArray(value->operand(0));
-}
+bool IsRounded(const HloInstruction* value) { return IsWidened(value) && IsElementwiseArray(value->operand(0)); }
 
 // Whether XLA would make it part of a loop over an array with another last dimension, which divides for each element.
 bool IsReshapedForMemory(const HloInstruction* value) {

@@ -84,10 +84,8 @@ xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType ty
       xla::HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(value->shape(), type), value));
 }
 
-xla::HloInstruction* BeforeWidening(xla::HloInstruction* value) {
-  const bool widens =
-      value->opcode() == xla::HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16;
-  return widens ? value->mutable_operand(0) : nullptr;
+bool IsWidened(const xla::HloInstruction* value) {
+  return value->opcode() == xla::HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16;
 }
 
 std::optional<float> ScalarOf(xla::HloInstruction* instruction) {

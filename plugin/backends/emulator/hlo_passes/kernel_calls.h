@@ -63,8 +63,8 @@ xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
 // The value in another element type.
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type);
 
-// What of bfloat16 the value was converted from; null if it was not.
-xla::HloInstruction* BeforeWidening(xla::HloInstruction* value);
+// Whether the value was converted from bfloat16: its operand is the array as it is stored.
+bool IsWidened(const xla::HloInstruction* value);
 
 // The number that a scalar constant of float32 or bfloat16 holds.
 std::optional<float> ScalarOf(xla::HloInstruction* instruction);

@@ -125,11 +125,10 @@ absl::StatusOr<HloInstruction*> GradientKernel(HloInstruction* scatter, KernelCa
   }
   const auto windows = WindowsOf(DimensionsOf(scatter->window(), shape, scatter->operand(1)->shape()));
   if (!windows.has_value()) return nullptr;
-  HloInstruction* const stored = BeforeWidening(scatter->mutable_operand(0));
-  const KernelSpec spec = MaxGradient{*windows, stored != nullptr}.Spec();
+  HloInstruction* const x = scatter->mutable_operand(0);
+  const KernelSpec spec = MaxGradient{*windows, IsWidened(x)}.Spec();
   if (!MakeKernel(spec).ok()) return nullptr;
-  HloInstruction* const x = stored != nullptr ? stored : scatter->mutable_operand(0);
-  return calls->Add(spec, {x, scatter->mutable_operand(1)}, shape);
+  return calls->Add(spec, {IsWidened(x) ? x->mutable_operand(0) : x, scatter->mutable_operand(1)}, shape);
 }
 
 }  // namespace

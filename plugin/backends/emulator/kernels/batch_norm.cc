@@ -17,6 +17,11 @@ constexpr char kGradientSums[] = "batch_gradient_sums.2";
 // Rows that are read twice, the second time from the cache.
 constexpr int64_t kBlock = 32;
 
+template <typename F, typename Work>
+HPU_INLINE void OverColumns(const Work& work) {
+  OverLanes<F>(work, 0, work.piece->columns);
+}
+
 template <typename T>
 struct Moments {
   const T* x;
@@ -65,16 +70,8 @@ struct LaneMoments {
   }
 };
 
-template <typename T>
-HPU_INLINE void FindMoments(const Moments<T>& work) {
-  OverLanes<LaneMoments>(work, 0, work.piece->columns);
-}
-
-HPU_VECTORIZED(MomentsOfFloats, Moments<float>, FindMoments<float>)
-HPU_VECTORIZED(MomentsOfBFloats, Moments<BFloat16>, FindMoments<BFloat16>)
-
-void MomentsOfPiece(const Moments<float>& work) { MomentsOfFloats(work); }
-void MomentsOfPiece(const Moments<BFloat16>& work) { MomentsOfBFloats(work); }
+HPU_VECTORIZED(MomentsOfPiece, Moments<float>, OverColumns<LaneMoments>)
+HPU_VECTORIZED(MomentsOfPiece, Moments<BFloat16>, OverColumns<LaneMoments>)
 
 template <typename T>
 class MomentsKernel final : public Kernel {
@@ -154,16 +151,8 @@ struct LaneGradientSums {
   }
 };
 
-template <typename T>
-HPU_INLINE void SumGradients(const GradientSums<T>& work) {
-  OverLanes<LaneGradientSums>(work, 0, work.piece->columns);
-}
-
-HPU_VECTORIZED(GradientSumsOfFloats, GradientSums<float>, SumGradients<float>)
-HPU_VECTORIZED(GradientSumsOfBFloats, GradientSums<BFloat16>, SumGradients<BFloat16>)
-
-void GradientSumsOfPiece(const GradientSums<float>& work) { GradientSumsOfFloats(work); }
-void GradientSumsOfPiece(const GradientSums<BFloat16>& work) { GradientSumsOfBFloats(work); }
+HPU_VECTORIZED(GradientSumsOfPiece, GradientSums<float>, OverColumns<LaneGradientSums>)
+HPU_VECTORIZED(GradientSumsOfPiece, GradientSums<BFloat16>, OverColumns<LaneGradientSums>)
 
 template <typename T>
 class GradientSumsKernel final : public Kernel {

@@ -103,15 +103,10 @@ using OverlappingFloats = AddWindows<true, float>;
 using SeparateFloats = AddWindows<false, float>;
 using OverlappingBFloats = AddWindows<true, BFloat16>;
 using SeparateBFloats = AddWindows<false, BFloat16>;
-HPU_VECTORIZED_BY_REGISTERS(AddOverlappingFloats, Piece<float>, OverlappingFloats)
-HPU_VECTORIZED_BY_REGISTERS(AddSeparateFloats, Piece<float>, SeparateFloats)
-HPU_VECTORIZED_BY_REGISTERS(AddOverlappingBFloats, Piece<BFloat16>, OverlappingBFloats)
-HPU_VECTORIZED_BY_REGISTERS(AddSeparateBFloats, Piece<BFloat16>, SeparateBFloats)
-
-void Add(const Piece<float>& piece, bool overlap) { overlap ? AddOverlappingFloats(piece) : AddSeparateFloats(piece); }
-void Add(const Piece<BFloat16>& piece, bool overlap) {
-  overlap ? AddOverlappingBFloats(piece) : AddSeparateBFloats(piece);
-}
+HPU_VECTORIZED_BY_REGISTERS(AddOverlapping, Piece<float>, OverlappingFloats)
+HPU_VECTORIZED_BY_REGISTERS(AddOverlapping, Piece<BFloat16>, OverlappingBFloats)
+HPU_VECTORIZED_BY_REGISTERS(AddSeparate, Piece<float>, SeparateFloats)
+HPU_VECTORIZED_BY_REGISTERS(AddSeparate, Piece<BFloat16>, SeparateBFloats)
 
 template <typename T>
 class MaxGradientKernel final : public Kernel {
@@ -125,10 +120,13 @@ class MaxGradientKernel final : public Kernel {
     const int64_t blocks = (windows.inner + wanted - 1) / wanted;
     RunShards(call.pool, windows.outer * blocks, 1, [&](Shard shard) {
       const int64_t lane = shard.begin % blocks * wanted;
-      Add(Piece<T>{static_cast<const T*>(call.operands[0]), static_cast<const float*>(call.operands[1]),
-                   static_cast<float*>(call.results[0]), &table_, shard.begin / blocks,
-                   Shard{lane, std::min(lane + wanted, windows.inner)}},
-          table_.overlaps());
+      const Piece<T> piece{static_cast<const T*>(call.operands[0]),
+                           static_cast<const float*>(call.operands[1]),
+                           static_cast<float*>(call.results[0]),
+                           &table_,
+                           shard.begin / blocks,
+                           Shard{lane, std::min(lane + wanted, windows.inner)}};
+      table_.overlaps() ? AddOverlapping(piece) : AddSeparate(piece);
     });
     return absl::OkStatus();
   }

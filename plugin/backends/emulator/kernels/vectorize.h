@@ -27,7 +27,8 @@ Function BestOf(Function baseline, Function avx2, Function avx512) {
 // Before a loop over a few elements, which compilers would else unroll before they can make vectors of it.
 #define HPU_SIMD _Pragma("omp simd")
 
-// Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE.
+// Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE. Functions
+// of other arguments may have the same name.
 #define HPU_VECTORIZED(name, Arguments, body) HPU_VECTORIZED_AS(name, Arguments, body, body, body)
 
 // The same for `body::Run<n>`, n being how many floats a register holds.
@@ -42,7 +43,8 @@ Function BestOf(Function baseline, Function avx2, Function avx512) {
   __attribute__((target("avx2,fma"))) void name##Avx2(const Arguments& arguments) { avx2(arguments); }         \
   void name##Baseline(const Arguments& arguments) { baseline(arguments); }                                     \
   void name(const Arguments& arguments) {                                                                      \
-    static const auto best = ::hpu::emulator::BestOf(&name##Baseline, &name##Avx2, &name##Avx512);             \
+    using Function = void (*)(const Arguments&);                                                               \
+    static const auto best = ::hpu::emulator::BestOf<Function>(&name##Baseline, &name##Avx2, &name##Avx512);   \
     best(arguments);                                                                                           \
   }
 
