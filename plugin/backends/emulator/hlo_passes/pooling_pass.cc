@@ -10,6 +10,7 @@
 #include "plugin/backends/emulator/kernels/window_reduction.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/comparison_util.h"
+#include "xla/service/hlo_creation_utils.h"
 
 namespace hpu::emulator {
 namespace {
@@ -70,6 +71,37 @@ HloInstruction* WithoutPadding(HloInstruction* operand, float value, std::vector
   return pad->mutable_operand(0);
 }
 
+// Windows that each see one element, or none at the edges: the gradient of pooling without overlaps, where XLA's own
+// loops and the kernel would look at every place of each window.
+bool Repeat(const std::vector<Dimension>& dimensions) {
+  return std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) {
+    return d.stride == 1 && d.dilation == 1 && d.window == d.base_dilation;
+  });
+}
+
+// Each element as often as its window is large, and `edge` where a window sees none.
+absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
+                                         HloInstruction* edge) {
+  std::vector<int64_t> copies, from, repeated;
+  xla::PaddingConfig padding;
+  bool whole = true;
+  for (const Dimension& d : dimensions) {
+    from.push_back(copies.size());
+    copies.push_back(d.input);
+    if (d.window > 1) copies.push_back(d.window);
+    repeated.push_back(d.input * d.window);
+    const int64_t low = d.pad_low - (d.window - 1), high = d.output - repeated.back() - low;
+    auto* sides = padding.add_dimensions();
+    sides->set_edge_padding_low(low);
+    sides->set_edge_padding_high(high);
+    whole = whole && low == 0 && high == 0;
+  }
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const elements,
+                       xla::MakeReshapeHlo(repeated, xla::MakeBroadcastHlo(operand, from, copies)));
+  if (whole) return elements;
+  return xla::MakePadHlo(elements, edge, padding);
+}
+
 // Makes `cut`, which is `reduction` or a part of it that begins at `begin`.
 absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* cut, HloInstruction* reduction,
                                                 const std::vector<int64_t>& begin, KernelCalls* calls) {
@@ -88,6 +120,7 @@ absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* cut, HloInstruct
   std::vector<Dimension> dimensions = DimensionsOf(reduction->window(), reduction->operand(0)->shape(), cut->shape());
   for (size_t i = 0; i < dimensions.size(); ++i) dimensions[i].pad_low -= begin[i] * dimensions[i].stride;
   HloInstruction* operand = WithoutPadding(reduction->mutable_operand(0), initial, &dimensions);
+  if (Repeat(dimensions)) return Repeated(operand, dimensions, reduction->mutable_operand(1));
   const std::optional<Windows> windows = WindowsOf(std::move(dimensions));
   if (!windows.has_value() || !IsFloatArray(operand->shape())) return nullptr;
   kernel.windows = *windows;

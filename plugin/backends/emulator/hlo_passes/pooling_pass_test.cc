@@ -63,8 +63,21 @@ XlaOp Reduce(XlaOp image, const Case& c, bool add) {
                                              c.dilations, c.padding);
 }
 
-void ExpectSame(const xla::XlaComputation& computation) {
-  ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
+void ExpectSame(const xla::XlaComputation& computation, size_t kernels = 1) {
+  ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels, 0);
+}
+
+// Each window sees one element at most: no kernel.
+bool Repeat(const Case& c) {
+  const std::vector<int64_t> ones(c.window.size(), 1);
+  return c.strides == ones && c.dilations == ones && c.window == c.base_dilations;
+}
+
+xla::XlaComputation Reduction(const Case& c, bool add) {
+  xla::XlaBuilder builder("reduction");
+  XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(c.type, c.image), "image");
+  xla::Tuple(&builder, {Reduce(image, c, add)});
+  return builder.Build().value();
 }
 
 bool HasWindow(const Case& c) {
@@ -88,10 +101,33 @@ TEST_P(PoolingPassTest, Reductions) {
     for (const xla::PrimitiveType type : {xla::F32, xla::BF16}) {
       if (add && type == xla::BF16) continue;
       c.type = type;
-      xla::XlaBuilder builder("reduction");
-      XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, c.image), "image");
-      xla::Tuple(&builder, {Reduce(image, c, add)});
-      ExpectSame(builder.Build().value());
+      ExpectSame(Reduction(c, add), Repeat(c) ? 0 : 1);
+    }
+  }
+}
+
+// As many zeros between the elements as windows without overlaps need: each sees one element, or none at the edges.
+TEST_P(PoolingPassTest, Repetitions) {
+  Case c = RandomCase(GetParam());
+  Dice dice(GetParam() + 3000);
+  c.image.back() = dice.Roll(1, 20);
+  for (size_t i = 0; i < c.window.size(); ++i) {
+    c.strides[i] = 1;
+    c.base_dilations[i] = c.window[i];
+    if (c.window[i] > 1) c.padding[i] = {dice.Roll(0, c.window[i] + 1), dice.Roll(c.window[i] - 1, c.window[i] + 2)};
+  }
+  for (const bool add : {true, false}) {
+    for (const xla::PrimitiveType type : {xla::F32, xla::BF16}) {
+      if (add && type == xla::BF16) continue;
+      c.type = type;
+      const xla::XlaComputation computation = Reduction(c, add);
+      ExpectSame(computation, 0);
+      const std::unique_ptr<xla::HloModule> module = ModuleOf(computation);
+      KernelCalls calls;
+      ASSERT_TRUE(UsePoolingKernels(module.get(), &calls).ok());
+      for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {
+        EXPECT_NE(instruction->opcode(), xla::HloOpcode::kReduceWindow) << instruction->ToString();
+      }
     }
   }
 }
@@ -100,6 +136,7 @@ TEST_P(PoolingPassTest, Reductions) {
 TEST_P(PoolingPassTest, PaddedAndCutSums) {
   Case c = RandomCase(GetParam());
   Dice dice(GetParam() + 2000);
+  Case dilated = c;
   xla::PaddingConfig before, after;
   for (size_t i = 0; i < c.window.size(); ++i) {
     const bool inside = i > 0 && i + 1 < c.window.size();
@@ -110,12 +147,13 @@ TEST_P(PoolingPassTest, PaddedAndCutSums) {
     auto* cut = after.add_dimensions();
     cut->set_edge_padding_low(inside ? -dice.Roll(0, 1) : 0);
     c.padding[i] = {0, 0};
+    dilated.base_dilations[i] = before.dimensions(i).interior_padding() + 1;
   }
   xla::XlaBuilder builder("sums");
   XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, c.image), "image");
   XlaOp zero = xla::Zero(&builder, xla::F32);
   xla::Tuple(&builder, {xla::Pad(Reduce(xla::Pad(image, zero, before), c, true), zero, after)});
-  ExpectSame(builder.Build().value());
+  ExpectSame(builder.Build().value(), Repeat(dilated) ? 0 : 1);
 }
 
 XlaOp Gradient(XlaOp image, const Case& c) {
