@@ -3,6 +3,7 @@
 #include "plugin/backends/emulator/compiler_target.h"
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
 #include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
+#include "plugin/backends/emulator/hlo_passes/complex_parts_pass.h"
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 #include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
@@ -63,6 +64,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseBatchedProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseElementaryFunctionKernels(module, &calls));
+  HPU_RETURN_IF_ERROR(ComputeComplexParts(module));
   HPU_RETURN_IF_ERROR(ReadChosenElements(module));
   HPU_RETURN_IF_ERROR(UseBatchNormKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseConcatenationKernels(module, &calls));

@@ -1,0 +1,97 @@
+#include "plugin/backends/emulator/hlo_passes/complex_parts_pass.h"
+
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
+#include "plugin/hal/status_macros.h"
+#include "xla/literal_util.h"
+#include "xla/primitive_util.h"
+#include "xla/service/hlo_creation_utils.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloInstruction;
+using xla::HloOpcode;
+
+bool IsComplex(const HloInstruction* instruction) {
+  const xla::Shape& shape = instruction->shape();
+  return xla::primitive_util::IsComplexType(shape.element_type()) && shape.is_static();
+}
+
+bool IsZero(const HloInstruction* value) {
+  while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
+  return value->IsConstant() && value->literal().IsAll(0);
+}
+
+HloInstruction* PartOf(HloInstruction* number, HloOpcode part) {
+  const xla::Shape shape = xla::ShapeUtil::ComplexComponentShape(number->shape());
+  return number->parent()->AddInstruction(HloInstruction::CreateUnary(shape, part, number));
+}
+
+template <typename T>
+HloInstruction* RealConstant(HloInstruction* number) {
+  if (number->shape().rank() != 0 || number->literal().Get<T>({}).imag() != 0) return nullptr;
+  return number->parent()->AddInstruction(
+      HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(number->literal().Get<T>({}).real())));
+}
+
+// The real number that a complex one was made of; null if it may have an imaginary part.
+absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
+  switch (number->opcode()) {
+    case HloOpcode::kComplex:
+      return IsZero(number->operand(1)) ? number->mutable_operand(0) : nullptr;
+    case HloOpcode::kConvert: {
+      HloInstruction* const from = number->mutable_operand(0);
+      HPU_ASSIGN_OR_RETURN(HloInstruction* const real, IsComplex(from) ? RealNumberOf(from) : from);
+      if (real == nullptr) return nullptr;
+      return Converted(real, xla::primitive_util::ComplexComponentType(number->shape().element_type()));
+    }
+    case HloOpcode::kConstant:
+      return number->shape().element_type() == xla::C64 ? RealConstant<xla::complex64>(number)
+                                                        : RealConstant<xla::complex128>(number);
+    case HloOpcode::kBroadcast: {
+      HPU_ASSIGN_OR_RETURN(HloInstruction* const real, RealNumberOf(number->mutable_operand(0)));
+      if (real == nullptr) return nullptr;
+      return xla::MakeBroadcastHlo(real, number->dimensions(), number->shape().dimensions());
+    }
+    case HloOpcode::kReshape: {
+      HPU_ASSIGN_OR_RETURN(HloInstruction* const real, RealNumberOf(number->mutable_operand(0)));
+      if (real == nullptr) return nullptr;
+      return xla::MakeReshapeHlo(number->shape().dimensions(), real);
+    }
+    default:
+      return nullptr;
+  }
+}
+
+absl::StatusOr<HloInstruction*> QuotientOfParts(HloInstruction* quotient) {
+  if (!IsComplex(quotient)) return nullptr;
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const divisor, RealNumberOf(quotient->mutable_operand(1)));
+  if (divisor == nullptr) return nullptr;
+  const auto part = [&](HloOpcode which) {
+    return xla::MakeBinaryHlo(HloOpcode::kDivide, PartOf(quotient->mutable_operand(0), which), divisor);
+  };
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const real, part(HloOpcode::kReal));
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const imaginary, part(HloOpcode::kImag));
+  return xla::MakeBinaryHlo(HloOpcode::kComplex, real, imaginary);
+}
+
+absl::StatusOr<HloInstruction*> ChoiceOfParts(HloInstruction* choice) {
+  if (!IsComplex(choice)) return nullptr;
+  const auto part = [choice](HloOpcode which) {
+    return xla::MakeSelectHlo(choice->mutable_operand(0), PartOf(choice->mutable_operand(1), which),
+                              PartOf(choice->mutable_operand(2), which));
+  };
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const real, part(HloOpcode::kReal));
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const imaginary, part(HloOpcode::kImag));
+  return xla::MakeBinaryHlo(HloOpcode::kComplex, real, imaginary);
+}
+
+}  // namespace
+
+absl::Status ComputeComplexParts(xla::HloModule* module) {
+  HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kDivide, QuotientOfParts));
+  return ReplaceAll(module, HloOpcode::kSelect, ChoiceOfParts);
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,18 @@
+// Complex numbers whose parts are computed each on its own.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
+
+#include "absl/status/status.h"
+#include "xla/hlo/ir/hlo_module.h"
+
+namespace hpu::emulator {
+
+// Takes what the gradient of an absolute value and scaled Fourier transforms have: quotients whose divisor was made of
+// a real number, and choices between complex numbers. XLA keeps such pairs in one value, which LLVM does not vectorise.
+// For finite numbers a quotient is XLA's; a part that is infinite or NaN no longer makes NaN of the other one, as in
+// C's arithmetic of complex with real numbers (ISO C, annex G.5.1).
+absl::Status ComputeComplexParts(xla::HloModule* module);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
