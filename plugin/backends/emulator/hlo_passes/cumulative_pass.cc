@@ -57,33 +57,28 @@ std::optional<Function> FunctionOf(const xla::HloComputation* computation) {
   return AddsExponentials(computation) ? std::optional(Function::kLogAddExp) : std::nullopt;
 }
 
-float NeutralOf(Function function) {
-  if (function == Function::kLogAddExp) return -std::numeric_limits<float>::infinity();
-  return function == Function::kAdd ? 0.0f : 1.0f;
-}
-
 bool BeginsNeutral(HloInstruction* reduction, Function function) {
   HloInstruction* const initial = reduction->mutable_operand(1);
-  if (initial->shape().element_type() != xla::S32) return ScalarOf(initial) == NeutralOf(function);
+  if (function == Function::kLogAddExp) return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
   const HloInstruction* source = SourceOf(initial);
-  return source->opcode() == HloOpcode::kConstant && source->shape().rank() == 0 &&
-         static_cast<float>(source->literal().GetFirstElement<int32_t>()) == NeutralOf(function);
+  return source->IsConstant() && source->literal().IsAll(function == Function::kAdd ? 0 : 1);
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
   if (!reduction->shape().IsArray() || reduction->operand_count() != 2) return nullptr;
   const xla::Shape& shape = reduction->operand(0)->shape();
-  const xla::PrimitiveType type = shape.element_type();
-  if ((type != xla::F32 && type != xla::S32) || reduction->shape().element_type() != type || !shape.is_static() ||
+  const std::optional<NumberType> type = NumberTypeOf(shape.element_type());
+  if (!type.has_value() || reduction->shape().element_type() != shape.element_type() || !shape.is_static() ||
       xla::ShapeUtil::IsZeroElementArray(shape)) {
     return nullptr;
   }
   const std::optional<Function> function = FunctionOf(reduction->to_apply());
   if (!function.has_value() || !BeginsNeutral(reduction, *function)) return nullptr;
+  if (*function == Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
   std::optional<Cumulative> kernel = Describe(reduction->window(), shape);
   if (!kernel.has_value()) return nullptr;
   kernel->function = *function;
-  kernel->integers = type == xla::S32;
+  kernel->type = *type;
   return calls->Add(kernel->Spec(), {reduction->mutable_operand(0)}, reduction->shape());
 }
 

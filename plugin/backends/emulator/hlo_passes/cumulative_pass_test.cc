@@ -112,6 +112,24 @@ TEST(CumulativePass, OfIntegers) {
   }
 }
 
+// Whole numbers: in any order, sums are exact.
+TEST(CumulativePass, OfFloat64) {
+  for (const Case& c : {Case{{3, 40, 2}, 1, 39, 0}, Case{{3, 40, 2}, 1, 0, 40}, Case{{1, 2000}, 1, 1999, 0},
+                        Case{{5, 30}, 0, 4, 0}, Case{{2, 12}, 1, 11, 0, Cumulative::Function::kMultiply}}) {
+    const xla::XlaComputation computation = Sums(c, xla::F64);
+    Dice dice(4);
+    std::vector<xla::Literal> arguments;
+    arguments.push_back(xla::Literal(xla::ShapeUtil::MakeShape(xla::F64, c.dims)));
+    for (double& number : arguments[0].data<double>())
+      number = static_cast<double>((int64_t{1} << 40) + dice.Roll(-9, 9));
+    if (c.function == Cumulative::Function::kMultiply) {
+      for (double& number : arguments[0].data<double>()) number = static_cast<double>(dice.Roll(1, 9));
+    }
+    ExpectSameWithKernels(computation, arguments, 1, 0);
+  }
+  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 6, 0, Cumulative::Function::kLogAddExp}, xla::F64)).size(), 0);
+}
+
 // Sums of more than 2^31 wrap around.
 TEST(CumulativePass, LargeIntegersWrapAround) {
   const xla::XlaComputation computation = Sums({{5, 3}, 0, 4, 0}, xla::S32);
@@ -165,7 +183,14 @@ TEST(CumulativePass, LeavesTheRest) {
   EXPECT_EQ(KernelsOf(Sums({{7, 0}, 0, 6, 0})).size(), 0) << "no elements";
   EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 5, 0})).size(), 0) << "not from the first element on";
   EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 3, 3})).size(), 0) << "around the element";
-  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 6, 0}, xla::S64)).size(), 0) << "numbers of 64 bits";
+  EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 6, 0}, xla::S64)).size(), 0) << "whole numbers of 64 bits";
+  Cumulative kernel;
+  EXPECT_TRUE(MakeKernel(kernel.Spec()).ok());
+  kernel.type = NumberType{kNumberTypes};
+  EXPECT_FALSE(MakeKernel(kernel.Spec()).ok()) << "another type";
+  kernel.type = NumberType::kFloat64;
+  kernel.function = Cumulative::Function::kLogAddExp;
+  EXPECT_FALSE(MakeKernel(kernel.Spec()).ok()) << "a function that float64 lacks";
 }
 
 }  // namespace

@@ -88,6 +88,19 @@ bool IsWidened(const xla::HloInstruction* value) {
   return value->opcode() == xla::HloOpcode::kConvert && value->operand(0)->shape().element_type() == xla::BF16;
 }
 
+std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type) {
+  switch (type) {
+    case xla::F32:
+      return NumberType::kFloat32;
+    case xla::S32:
+      return NumberType::kInt32;
+    case xla::F64:
+      return NumberType::kFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<float> ScalarOf(xla::HloInstruction* instruction) {
   const xla::HloInstruction* source = SourceOf(instruction);
   if (source->opcode() != xla::HloOpcode::kConstant || source->shape().rank() != 0) return std::nullopt;

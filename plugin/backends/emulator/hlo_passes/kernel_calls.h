@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/kernels/number_type.h"
 #include "xla/hlo/ir/hlo_instruction.h"
 #include "xla/hlo/ir/hlo_module.h"
 
@@ -65,6 +66,9 @@ xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType ty
 
 // Whether the value was converted from bfloat16: its operand is the array as it is stored.
 bool IsWidened(const xla::HloInstruction* value);
+
+// What kernels call an element type, if any takes it by that name.
+std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);
 
 // The number that a scalar constant of float32 or bfloat16 holds.
 std::optional<float> ScalarOf(xla::HloInstruction* instruction);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "plugin/backends/emulator/kernels/sorted_search.h"
@@ -45,15 +46,15 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* sum, KernelCalls* calls
   if (values == nullptr || bounds == nullptr || !values->shape().is_static() || !bounds->shape().is_static()) {
     return nullptr;
   }
-  const xla::PrimitiveType type = values->shape().element_type();
+  const std::optional<NumberType> type = NumberTypeOf(values->shape().element_type());
+  if (!type.has_value()) return nullptr;
   SortedSearch search;
-  search.integers = type == xla::S32;
+  search.type = *type;
   search.or_equal = direction == ComparisonDirection::kGe;
   search.rows = compare->shape().dimensions(0);
   search.values = compare->shape().dimensions(1);
   search.bounds = compare->shape().dimensions(2);
-  if ((type != xla::F32 && type != xla::S32) || search.bounds < kLeastBounds ||
-      search.bounds > std::numeric_limits<int32_t>::max() ||
+  if (search.bounds < kLeastBounds || search.bounds > std::numeric_limits<int32_t>::max() ||
       xla::ShapeUtil::ElementsIn(compare->shape()) < kLeastComparisons) {
     return nullptr;
   }

@@ -60,31 +60,37 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
   Dice dice(GetParam());
   Case c{dice.Roll(1, 4), dice.Roll(1, 90), dice.Roll(8, 90)};
   c.or_equal = dice.Roll(0, 1) == 1;
-  if (dice.Roll(0, 2) == 0) c.type = xla::S32;
+  c.type = std::vector{xla::F32, xla::S32, xla::F64}[dice.Roll(0, 2)];
   c.rows += 16384 / (c.rows * c.values * c.bounds) * c.rows;
   SCOPED_TRACE(testing::PrintToString(std::vector<int64_t>{c.rows, c.values, c.bounds}));
-  const bool nan = c.type == xla::F32;
+  const bool nan = c.type != xla::S32;
   std::vector<xla::Literal> arguments;
   arguments.push_back(Numbers(c, c.values, &dice, nan));
   // Sorted, or not; or sorted but for a NaN.
   arguments.push_back(Numbers(c, c.bounds, &dice, /*nan=*/false));
   if (dice.Roll(0, 3) > 0) {
-    c.type == xla::F32 ? SortRows<float>(&arguments[1], c.bounds) : SortRows<int32_t>(&arguments[1], c.bounds);
+    c.type == xla::F32   ? SortRows<float>(&arguments[1], c.bounds)
+    : c.type == xla::S32 ? SortRows<int32_t>(&arguments[1], c.bounds)
+                         : SortRows<double>(&arguments[1], c.bounds);
   }
   if (nan && dice.Roll(0, 2) == 0) {
-    const auto bounds = arguments[1].data<float>();
-    bounds[dice.Roll(0, bounds.size() - 1)] = std::numeric_limits<float>::quiet_NaN();
+    const int64_t place = dice.Roll(0, c.rows * c.bounds - 1);
+    if (c.type == xla::F32) {
+      arguments[1].data<float>()[place] = std::numeric_limits<float>::quiet_NaN();
+    } else {
+      arguments[1].data<double>()[place] = std::numeric_limits<double>::quiet_NaN();
+    }
   }
   ExpectSameWithKernels(SearchOf(c), arguments, 1, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 24));
+INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 36));
 
 TEST(SortedSearchPass, OfOneElement) {
   for (const float value : {-1.0f, 0.5f, 2.0f, std::numeric_limits<float>::quiet_NaN()}) {
     const std::vector<float> values = {value}, bounds = {0.5f};
     for (const bool or_equal : {false, true}) {
-      const SortedSearch kernel{/*integers=*/false, or_equal, 1, 1, 1};
+      const SortedSearch kernel{NumberType::kFloat32, or_equal, 1, 1, 1};
       const auto place = ElementsOf<int32_t>(RunKernel(kernel.Spec(), {BytesOf(values), BytesOf(bounds)}, 4));
       EXPECT_EQ(place, std::vector<int32_t>{or_equal ? value >= 0.5f : value > 0.5f}) << value;
     }
@@ -95,10 +101,12 @@ TEST(SortedSearchPass, OfOneElement) {
 }
 
 TEST(SortedSearchPass, RefusesOtherParameters) {
-  EXPECT_TRUE(MakeKernel(SortedSearch{true, false, 2, 3, 4}.Spec()).ok());
-  EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 3, 0}.Spec()).ok()) << "no bounds";
-  EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 0, 3}.Spec()).ok()) << "no values";
-  EXPECT_FALSE(MakeKernel(SortedSearch{true, false, 2, 3, int64_t{1} << 31}.Spec()).ok()) << "too many bounds";
+  EXPECT_TRUE(MakeKernel(SortedSearch{NumberType::kInt32, false, 2, 3, 4}.Spec()).ok());
+  EXPECT_FALSE(MakeKernel(SortedSearch{NumberType{kNumberTypes}, false, 2, 3, 4}.Spec()).ok()) << "another type";
+  EXPECT_FALSE(MakeKernel(SortedSearch{NumberType::kInt32, false, 2, 3, 0}.Spec()).ok()) << "no bounds";
+  EXPECT_FALSE(MakeKernel(SortedSearch{NumberType::kInt32, false, 2, 0, 3}.Spec()).ok()) << "no values";
+  EXPECT_FALSE(MakeKernel(SortedSearch{NumberType::kInt32, false, 2, 3, int64_t{1} << 31}.Spec()).ok())
+      << "too many bounds";
 }
 
 TEST(SortedSearchPass, LeavesTheRest) {
@@ -110,7 +118,8 @@ TEST(SortedSearchPass, LeavesTheRest) {
     const xla::XlaComputation computation = SearchOf(none);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
   }
-  EXPECT_EQ(count({4, 100, 100, false, xla::F64}), 0) << "float64";
+  EXPECT_EQ(count({4, 100, 100, false, xla::F64}), 1);
+  EXPECT_EQ(count({4, 100, 100, false, xla::F16}), 0) << "half precision";
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using Function = Cumulative::Function;
 
-constexpr char kName[] = "cumulative.3";
+constexpr char kName[] = "cumulative.4";
 // With fewer elements side by side, those of several outer indices are brought together, if each takes long: so many
 // elements of so many at a time, which stay in the first-level cache.
 constexpr int64_t kLeastInner = 16;
@@ -68,6 +68,16 @@ HPU_INLINE void Accumulate(const Work<T>& work) {
   }
 }
 
+// One column.
+template <typename T, typename F>
+void AccumulateColumn(const T* from, T* to, int64_t stride, int64_t size) {
+  T last = to[0] = from[0];
+  for (int64_t i = 1; i < size; ++i) {
+    last = F::Of(last, from[i * stride]);
+    to[i * stride] = last;
+  }
+}
+
 // Sequences of `size` elements, `stride` apart, each from the first element to be added on.
 struct Sequences {
   const float* const* from;
@@ -104,6 +114,8 @@ HPU_INLINE void AccumulateSequences(const Sequences& work) {
 HPU_VECTORIZED(AddFloats, Work<float>, (Accumulate<float, Add>))
 HPU_VECTORIZED(MultiplyFloats, Work<float>, (Accumulate<float, Multiply>))
 HPU_VECTORIZED(LogAddExpFloats, Work<float>, (Accumulate<float, LogAddExp>))
+HPU_VECTORIZED(AddDoubles, Work<double>, (Accumulate<double, Add>))
+HPU_VECTORIZED(MultiplyDoubles, Work<double>, (Accumulate<double, Multiply>))
 HPU_VECTORIZED(AddIntegers, Work<uint32_t>, (Accumulate<uint32_t, Add>))
 HPU_VECTORIZED(MultiplyIntegers, Work<uint32_t>, (Accumulate<uint32_t, Multiply>))
 HPU_VECTORIZED(LogAddExpFewSequences, Sequences, (AccumulateSequences<LogAddExp, 16>))
@@ -114,10 +126,16 @@ template <typename T>
 struct OfColumns {
   void (*run)(const Work<T>&);
   T neutral;
+  void (*run_one)(const T* from, T* to, int64_t stride, int64_t size);
 };
 constexpr OfColumns<float> kOfFloats[] = {
-    {AddFloats, 0.0f}, {MultiplyFloats, 1.0f}, {LogAddExpFloats, -std::numeric_limits<float>::infinity()}};
-constexpr OfColumns<uint32_t> kOfIntegers[] = {{AddIntegers, 0}, {MultiplyIntegers, 1}};
+    {AddFloats, 0.0f, AccumulateColumn<float, Add>},
+    {MultiplyFloats, 1.0f, AccumulateColumn<float, Multiply>},
+    {LogAddExpFloats, -std::numeric_limits<float>::infinity(), AccumulateColumn<float, LogAddExp>}};
+constexpr OfColumns<double> kOfDoubles[] = {{AddDoubles, 0.0, AccumulateColumn<double, Add>},
+                                            {MultiplyDoubles, 1.0, AccumulateColumn<double, Multiply>}};
+constexpr OfColumns<uint32_t> kOfIntegers[] = {{AddIntegers, 0, AccumulateColumn<uint32_t, Add>},
+                                               {MultiplyIntegers, 1, AccumulateColumn<uint32_t, Multiply>}};
 
 class CumulativeKernel final : public Kernel {
  public:
@@ -126,8 +144,10 @@ class CumulativeKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     const auto function = static_cast<int64_t>(parameters_.function);
-    if (parameters_.integers) {
+    if (parameters_.type == NumberType::kInt32) {
       RunColumns(kOfIntegers[function], call);
+    } else if (parameters_.type == NumberType::kFloat64) {
+      RunColumns(kOfDoubles[function], call);
     } else if (parameters_.function == Function::kLogAddExp && parameters_.inner < kLeastInner) {
       RunSequences(call);
     } else {
@@ -162,7 +182,11 @@ class CumulativeKernel final : public Kernel {
     x += outer * parameters_.size * parameters_.inner + begin;
     y += outer * results_ * parameters_.inner + begin;
     if (parameters_.from_neutral) std::fill_n(y + NeutralResult(), columns, function.neutral);
-    function.run({x + First(), y + FirstResult(), stride(), parameters_.size, columns});
+    if (parameters_.inner == 1) {
+      function.run_one(x + First(), y + FirstResult(), stride(), parameters_.size);
+    } else {
+      function.run({x + First(), y + FirstResult(), stride(), parameters_.size, columns});
+    }
   }
 
   void RunSequences(const KernelCall& call) const {
@@ -196,15 +220,15 @@ class CumulativeKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 7 || parameters[0] < 0 || parameters[0] >= Cumulative::kFunctions ||
-      std::any_of(parameters.begin() + 1, parameters.begin() + 4, [](int64_t value) { return value >> 1 != 0; }) ||
+  if (parameters.size() != 7 || parameters[0] < 0 || parameters[0] >= Cumulative::kFunctions || parameters[1] < 0 ||
+      parameters[1] >= kNumberTypes || parameters[2] >> 1 != 0 || parameters[3] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 4, parameters.end()) <= 0 ||
       (parameters[1] != 0 && parameters[0] == static_cast<int64_t>(Function::kLogAddExp))) {
     return absl::InvalidArgumentError("not the parameters of a cumulative sum or product");
   }
-  return std::make_unique<CumulativeKernel>(Cumulative{static_cast<Function>(parameters[0]), parameters[1] != 0,
-                                                       parameters[2] != 0, parameters[3] != 0, parameters[4],
-                                                       parameters[5], parameters[6]});
+  return std::make_unique<CumulativeKernel>(
+      Cumulative{static_cast<Function>(parameters[0]), static_cast<NumberType>(parameters[1]), parameters[2] != 0,
+                 parameters[3] != 0, parameters[4], parameters[5], parameters[6]});
 }
 
 const bool registered = RegisterKernel(kName, Make);
@@ -212,7 +236,8 @@ const bool registered = RegisterKernel(kName, Make);
 }  // namespace
 
 KernelSpec Cumulative::Spec() const {
-  return {kName, {static_cast<int64_t>(function), integers, reverse, from_neutral, outer, size, inner}};
+  return {kName,
+          {static_cast<int64_t>(function), static_cast<int64_t>(type), reverse, from_neutral, outer, size, inner}};
 }
 
 }  // namespace hpu::emulator

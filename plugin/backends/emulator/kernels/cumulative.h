@@ -5,18 +5,19 @@
 #include <cstdint>
 
 #include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/kernels/number_type.h"
 
 namespace hpu::emulator {
 
-// Operand: an array [outer, size, inner] of float32, or of int32 if `integers`, which wrap around; kLogAddExp takes
-// float32 only. Result: [outer, size, inner], or size + 1 if `from_neutral`: then it begins with that of no element: 0,
-// 1 or -infinity. They begin at the first element, or at the last one if `reverse`.
+// Operand: an array [outer, size, inner] of `type`; int32 wraps around, and kLogAddExp takes float32 only. Result:
+// [outer, size, inner], or size + 1 if `from_neutral`: then it begins with that of no element: 0, 1 or -infinity. They
+// begin at the first element, or at the last one if `reverse`.
 struct Cumulative {
   enum class Function : int64_t { kAdd = 0, kMultiply = 1, kLogAddExp = 2 };
   static constexpr int64_t kFunctions = 3;
 
   Function function = Function::kAdd;
-  bool integers = false;
+  NumberType type = NumberType::kFloat32;
   bool reverse = false;
   bool from_neutral = false;
   int64_t outer = 1;

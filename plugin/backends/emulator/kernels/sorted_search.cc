@@ -11,9 +11,11 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr char kName[] = "sorted_search.1";
+constexpr char kName[] = "sorted_search.2";
 // Values that are searched for at once: one step of each hides what another waits for.
 constexpr int kBlock = 8;
+// Rows of more values are searched for in pieces.
+constexpr int64_t kMostOfRow = 4096;
 
 template <typename T>
 struct Work {
@@ -71,6 +73,8 @@ HPU_INLINE void Search(const Work<T>& work) {
 
 HPU_VECTORIZED(FindFirst, Work<float>, (Search<false, float>))
 HPU_VECTORIZED(FindLast, Work<float>, (Search<true, float>))
+HPU_VECTORIZED(FindFirstDouble, Work<double>, (Search<false, double>))
+HPU_VECTORIZED(FindLastDouble, Work<double>, (Search<true, double>))
 HPU_VECTORIZED(FindFirstInteger, Work<int32_t>, (Search<false, int32_t>))
 HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
 
@@ -78,8 +82,12 @@ HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
 template <typename T>
 bool IsSorted(const T* bounds, int64_t size) {
   if (bounds[0] != bounds[0]) return false;
-  for (int64_t i = 1; i < size; ++i) {
-    if (!(bounds[i - 1] <= bounds[i])) return false;
+  // In pieces without jumps, which compilers make vectors of.
+  constexpr int64_t kPiece = 256;
+  for (int64_t begin = 1; begin < size; begin += kPiece) {
+    int unsorted = 0;
+    for (int64_t i = begin; i < std::min(begin + kPiece, size); ++i) unsorted |= bounds[i - 1] <= bounds[i] ? 0 : 1;
+    if (unsorted != 0) return false;
   }
   return true;
 }
@@ -89,10 +97,15 @@ class SortedSearchKernel final : public Kernel {
   explicit SortedSearchKernel(const SortedSearch& search) : search_(search) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    if (search_.integers) {
-      Run(call, search_.or_equal ? FindLastInteger : FindFirstInteger);
-    } else {
-      Run(call, search_.or_equal ? FindLast : FindFirst);
+    switch (search_.type) {
+      case NumberType::kFloat32:
+        Run(call, search_.or_equal ? FindLast : FindFirst);
+        break;
+      case NumberType::kInt32:
+        Run(call, search_.or_equal ? FindLastInteger : FindFirstInteger);
+        break;
+      case NumberType::kFloat64:
+        Run(call, search_.or_equal ? FindLastDouble : FindFirstDouble);
     }
     return absl::OkStatus();
   }
@@ -104,16 +117,26 @@ class SortedSearchKernel final : public Kernel {
     const auto* bounds = static_cast<const T*>(call.operands[1]);
     auto* counts = static_cast<int32_t*>(call.results[0]);
     const int64_t size = search_.values, count = search_.bounds;
+    if (size <= kMostOfRow) {
+      return RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T)) + size * 64),
+                       [&](Shard shard) {
+                         for (int64_t row = shard.begin; row < shard.end; ++row) {
+                           const T* const own = bounds + row * count;
+                           search({values + row * size, own, counts + row * size, size, static_cast<int32_t>(count),
+                                   IsSorted(own, count)});
+                         }
+                       });
+    }
     std::vector<char> sorted(search_.rows);  // not of bool, whose elements threads cannot write apart
     RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
       for (int64_t row = shard.begin; row < shard.end; ++row) sorted[row] = IsSorted(bounds + row * count, count);
     });
     // Pieces of rows, few of which are shorter than the others.
-    const int64_t most = std::min<int64_t>(size, 4096), pieces = (size + most - 1) / most;
-    RunShards(call.pool, search_.rows * pieces, ShardSize(most * 64), [&](Shard shard) {
+    const int64_t pieces = (size + kMostOfRow - 1) / kMostOfRow;
+    RunShards(call.pool, search_.rows * pieces, ShardSize(kMostOfRow * 64), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
-        const int64_t row = i / pieces, begin = i % pieces * most, first = row * size + begin;
-        search({values + first, bounds + row * count, counts + first, std::min(most, size - begin),
+        const int64_t row = i / pieces, begin = i % pieces * kMostOfRow, first = row * size + begin;
+        search({values + first, bounds + row * count, counts + first, std::min(kMostOfRow, size - begin),
                 static_cast<int32_t>(count), sorted[row] != 0});
       }
     });
@@ -123,19 +146,19 @@ class SortedSearchKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 5 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 ||
+  if (parameters.size() != 5 || parameters[0] < 0 || parameters[0] >= kNumberTypes || parameters[1] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
     return absl::InvalidArgumentError("not the parameters of a sorted search");
   }
-  return std::make_unique<SortedSearchKernel>(
-      SortedSearch{parameters[0] != 0, parameters[1] != 0, parameters[2], parameters[3], parameters[4]});
+  return std::make_unique<SortedSearchKernel>(SortedSearch{static_cast<NumberType>(parameters[0]), parameters[1] != 0,
+                                                           parameters[2], parameters[3], parameters[4]});
 }
 
 const bool registered = RegisterKernel(kName, Make);
 
 }  // namespace
 
-KernelSpec SortedSearch::Spec() const { return {kName, {integers, or_equal, rows, values, bounds}}; }
+KernelSpec SortedSearch::Spec() const { return {kName, {static_cast<int64_t>(type), or_equal, rows, values, bounds}}; }
 
 }  // namespace hpu::emulator

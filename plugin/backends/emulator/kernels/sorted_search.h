@@ -5,13 +5,14 @@
 #include <cstdint>
 
 #include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/kernels/number_type.h"
 
 namespace hpu::emulator {
 
-// Operands: values [rows, values] and bounds [rows, bounds], both float32 or both int32. Result: int32 [rows, values],
+// Operands: values [rows, values] and bounds [rows, bounds], both of `type`. Result: int32 [rows, values],
 // how many bounds of its row a value is greater than, or not less than. Those of a row that is not sorted are counted.
 struct SortedSearch {
-  bool integers = false;
+  NumberType type = NumberType::kFloat32;
   bool or_equal = false;
   int64_t rows = 1;
   int64_t values = 1;

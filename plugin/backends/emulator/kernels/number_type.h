@@ -1,0 +1,14 @@
+// The types of numbers that a kernel may compute with, as its parameter says.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_NUMBER_TYPE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_NUMBER_TYPE_H_
+
+#include <cstdint>
+
+namespace hpu::emulator {
+
+enum class NumberType : int64_t { kFloat32 = 0, kInt32 = 1, kFloat64 = 2 };
+inline constexpr int64_t kNumberTypes = 3;
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_NUMBER_TYPE_H_
