@@ -1,6 +1,7 @@
 #include "plugin/compiler/compilation_device.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 
 namespace hpu {
@@ -56,6 +57,12 @@ bool IsKeptFromCompiler(absl::string_view op) {
                                                                        "CollectiveAssignGroupV2",
                                                                        "CollectiveReduceScatterV2"};
   return kept->contains(op);
+}
+
+bool DrawsOnHost(absl::string_view op) {
+  const bool random =
+      absl::StrContains(op, "Random") || absl::StrContains(op, "Truncated") || absl::StrContains(op, "Multinomial");
+  return random && IsKeptFromCompiler(op);
 }
 
 bool DrawsOtherNumbers(absl::string_view op) {

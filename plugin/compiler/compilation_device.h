@@ -13,6 +13,9 @@ inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 // or their errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
+// True for the random ones among them: where no pass rewrites them, they draw by their CPU kernels.
+bool DrawsOnHost(absl::string_view op);
+
 // Whether compiled code draws other numbers than the CPU's kernel of the op: it makes floating-point numbers of other
 // bits, and another key of a seed. jit_compile functions may hold such ops; nothing else compiles them.
 bool DrawsOtherNumbers(absl::string_view op);

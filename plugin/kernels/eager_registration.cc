@@ -222,8 +222,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const Defaults& defa
 void RegisterRandomOps() {
   const tensorflow::KernelList kernels = tensorflow::GetAllRegisteredKernels();
   for (const KernelDef& cpu : kernels.kernel()) {
-    if (cpu.device_type() != tensorflow::DEVICE_CPU || !IsKeptFromCompiler(cpu.op())) continue;
-    if (!absl::StrContains(cpu.op(), "Random") && !absl::StrContains(cpu.op(), "Truncated")) continue;
+    if (cpu.device_type() != tensorflow::DEVICE_CPU || !DrawsOnHost(cpu.op())) continue;
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok()) continue;
     if (absl::StrContains(cpu.op(), "Shuffle") || absl::StrContains(cpu.op(), "Gamma") ||

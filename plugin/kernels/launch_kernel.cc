@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
@@ -49,7 +48,7 @@ bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const s
   if (definition == nullptr || names.empty()) return false;
   return absl::c_all_of(names, [&](const std::string& name) {
     return absl::c_any_of(definition->node_def(), [&](const tensorflow::NodeDef& node) {
-      return node.name() == name && absl::StrContains(node.op(), "Random") && IsKeptFromCompiler(node.op());
+      return node.name() == name && DrawsOnHost(node.op());
     });
   });
 }

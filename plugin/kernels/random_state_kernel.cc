@@ -23,13 +23,16 @@ class PhiloxStateKernel : public tensorflow::OpKernel {
  public:
   explicit PhiloxStateKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
     OP_REQUIRES_OK(construction, generator_.Init(construction));
+    OP_REQUIRES_OK(construction, construction->GetAttr("numbers_of_row", &numbers_of_row_));
   }
 
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::TensorShape shape;
     OP_REQUIRES_OK(context, tensorflow::tensor::MakeShape(context->input(0), &shape));
-    const tensorflow::random::PhiloxRandom state =
-        generator_.ReserveRandomOutputs(shape.num_elements(), kReservedPerNumber);
+    OP_REQUIRES(context, numbers_of_row_ == 0 || shape.dims() > 0,
+                absl::InvalidArgumentError("numbers are counted by rows, but shape is that of a scalar"));
+    const int64_t numbers = numbers_of_row_ == 0 ? shape.num_elements() : shape.dim_size(0) * numbers_of_row_;
+    const tensorflow::random::PhiloxRandom state = generator_.ReserveRandomOutputs(numbers, kReservedPerNumber);
     Tensor* key = nullptr;
     Tensor* counter = nullptr;
     OP_REQUIRES_OK(context, context->allocate_output(0, tensorflow::TensorShape({1}), &key));
@@ -41,6 +44,7 @@ class PhiloxStateKernel : public tensorflow::OpKernel {
 
  private:
   tensorflow::GuardedPhiloxRandom generator_;
+  int64_t numbers_of_row_ = 0;
 };
 
 REGISTER_KERNEL_BUILDER(

@@ -12,6 +12,7 @@ REGISTER_OP("HabanaPhiloxState")
     .Attr("Tshape: {int32, int64}")
     .Attr("seed: int = 0")
     .Attr("seed2: int = 0")
+    .Attr("numbers_of_row: int >= 0 = 0")
     .SetIsStateful()
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) {
       c->set_output(0, c->Vector(1));
@@ -25,6 +26,7 @@ shape: of the random numbers that will be drawn; the state moves on by as much a
 key: of the stateless op that draws.
 counter: of the stateless op that draws.
 seed: as of the stateful op; both 0 take a seed from the operating system, once for each kernel.
+numbers_of_row: how many numbers the CPU's kernel sets aside for each of the first dimension; 0: one for each element.
 )doc");
 
 REGISTER_OP("HabanaRandomOrder")

@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/passes/category_draw.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/host_shapes.h"
 #include "plugin/passes/node_maker.h"
@@ -82,16 +83,31 @@ bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
 }
 
+bool IsCategories(const Node& node) {
+  return node.type_string() == "Multinomial" || node.type_string() == "StatelessMultinomial";
+}
+
+// The number of samples for each row that a constant says; -1 for others.
+int64_t SamplesOf(const Node& node) {
+  const Node* samples = nullptr;
+  if (!node.input_node(1, &samples).ok()) return -1;
+  const std::optional<tensorflow::Tensor> value = ConstantOf(*samples);
+  return value.has_value() && value->dtype() == tensorflow::DT_INT32 && value->dims() == 0 ? value->scalar<int32_t>()()
+                                                                                           : -1;
+}
+
 class RandomRewriter {
  public:
-  RandomRewriter(PassContext* context, const std::vector<Node*>& stateful)
+  RandomRewriter(PassContext* context, const std::vector<Node*>& shaped)
       : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {
-    if (!lowered_ && !stateful.empty()) shapes_ = std::make_unique<HostShapes>(context, stateful);
+    if (!lowered_ && !shaped.empty()) shapes_ = std::make_unique<HostShapes>(context, shaped);
   }
 
   absl::Status Rewrite(Node* node, const RandomOp& op);
   // Where the shape follows from shapes outside; else the node stays.
   absl::Status RewriteShuffle(Node* node);
+  // The same; also where the numbers of classes and samples are known.
+  absl::Status RewriteCategories(Node* node);
 
  private:
   struct Key {
@@ -103,6 +119,7 @@ class RandomRewriter {
   // `last` takes the place of `node`, `first` waits for what the node waited for, too.
   void Replace(Node* node, Node* first, Node* last, const std::string& how);
   absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
+  static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
   absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
 
@@ -116,11 +133,7 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
     const NodeBuilder::NodeOut key = Input(node, 1);
     return Key{key, Input(node, 2), key.node};
   }
-  if (op.state == State::kSeed) {
-    NodeBuilder builder = maker->New("key_counter", "StatelessRandomGetKeyCounter");
-    TF_ASSIGN_OR_RETURN(Node * key, maker->Add(builder.Input(Input(node, 1))));
-    return Key{NodeBuilder::NodeOut(key, 0), NodeBuilder::NodeOut(key, 1), key};
-  }
+  if (op.state == State::kSeed) return AddKeyOfSeed(node, 1, *maker);
   NodeBuilder::NodeOut shape = Input(node, 0);
   const bool computed_on_hpu = IsHpuDevice(shape.node->assigned_device_name()) && !shape.node->IsConstant();
   if (shapes_ != nullptr && computed_on_hpu) {
@@ -131,6 +144,12 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
   TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape)));
   TF_ASSIGN_OR_RETURN(Node * state, maker->Add(builder));
   return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
+}
+
+absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker) {
+  NodeBuilder builder = maker.New("key_counter", "StatelessRandomGetKeyCounter");
+  TF_ASSIGN_OR_RETURN(Node * key, maker.Add(builder.Input(Input(node, seed))));
+  return Key{NodeBuilder::NodeOut(key, 0), NodeBuilder::NodeOut(key, 1), key};
 }
 
 absl::StatusOr<Node*> RandomRewriter::AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
@@ -196,27 +215,59 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   return absl::OkStatus();
 }
 
+absl::Status RandomRewriter::RewriteCategories(Node* node) {
+  const int64_t samples = SamplesOf(*node);
+  if (shapes_ == nullptr || samples < 1 || shapes_->InputRank(*node, 0) != 2) return absl::OkStatus();
+  const int64_t classes = shapes_->FixedInputSize(*node, 0, 1);
+  if (classes < 1) return absl::OkStatus();
+  const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
+  Key key{};
+  if (node->type_string() == "Multinomial") {
+    TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape, shapes_->ShapeOf(*node, 0, node->assigned_device_name()));
+    if (!shape.has_value()) return absl::OkStatus();
+    NodeBuilder builder = maker.New("state", kPhiloxStateOp);
+    TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape).Attr("numbers_of_row", WordsOfCategories(samples))));
+    TF_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
+    key = {NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
+  } else {
+    TF_ASSIGN_OR_RETURN(key, AddKeyOfSeed(*node, 2, maker));
+  }
+  DataType type = tensorflow::DT_INVALID;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "output_dtype", &type));
+  TF_ASSIGN_OR_RETURN(Node * categories,
+                      AddCategories(maker, {Input(*node, 0), key.key, key.counter, classes, samples, type}));
+  Replace(node, key.anchor, categories, absl::StrCat("draws by Philox from ", key.anchor->name()));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status RewriteRandomOps(PassContext* context) {
   std::vector<std::pair<Node*, const RandomOp*>> found;
   std::vector<Node*> shuffles;
-  std::vector<Node*> stateful;
+  std::vector<Node*> categories;
+  std::vector<Node*> shaped;  // whose shapes are asked for
   for (Node* node : (*context->graph)->op_nodes()) {
     if (!IsOnHpu(*node)) continue;
     if (IsShuffle(*node)) {
       shuffles.push_back(node);
-      stateful.push_back(node);
+      shaped.push_back(node);
+      continue;
+    }
+    if (IsCategories(*node)) {
+      categories.push_back(node);
+      shaped.push_back(node);
       continue;
     }
     const RandomOp* op = FindRandomOp(node->type_string());
     if (op == nullptr || !CanRewrite(*node, *op)) continue;
     found.emplace_back(node, op);
-    if (op->state == State::kStateful) stateful.push_back(node);
+    if (op->state == State::kStateful) shaped.push_back(node);
   }
-  if (found.empty() && shuffles.empty()) return absl::OkStatus();
-  RandomRewriter rewriter(context, stateful);
+  if (found.empty() && shaped.empty()) return absl::OkStatus();
+  RandomRewriter rewriter(context, shaped);
   for (Node* node : shuffles) TF_RETURN_IF_ERROR(rewriter.RewriteShuffle(node));
+  for (Node* node : categories) TF_RETURN_IF_ERROR(rewriter.RewriteCategories(node));
   for (const auto& [node, op] : found) TF_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));
   return absl::OkStatus();
 }

@@ -38,6 +38,7 @@ AS_CPU = {
     "normal": ROUNDED,
     "bfloat16": EXACT,
     "shuffle": EXACT,
+    "categorical": EXACT,
 }
 
 SEED = (7, 11)
@@ -47,6 +48,7 @@ STATELESS: dict[str, Callable[[], tf.Tensor]] = {
     "full-integers": lambda: tf.random.stateless_uniform([257], SEED, None, None, tf.int32),
     "bfloat16": lambda: tf.random.stateless_uniform([257], SEED, dtype=tf.bfloat16),
     "philox": lambda: tf.random.stateless_uniform([257], SEED, alg="philox"),
+    "categorical": lambda: tf.random.stateless_categorical(tf.reshape(tf.range(36.0), [4, 9]) / 9, 4, SEED),
 }
 STATELESS_ROUNDED: dict[str, Callable[[], tf.Tensor]] = {
     "uniform-range": lambda: tf.random.stateless_uniform([64, 5], SEED, -2.0, 3.0),
@@ -137,6 +139,33 @@ def test_numbers_are_uniform_and_normal() -> None:
     assert uniform.min() >= 0 and uniform.max() < 1
     np.testing.assert_allclose([uniform.mean(), uniform.var()], [1 / 2, 1 / 12], atol=0.01)
     np.testing.assert_allclose([normal.mean(), normal.var()], [0, 1], atol=0.05)
+
+
+@pytest.mark.parametrize("graph", [False, True], ids=["eager", "graph"])
+def test_categories_are_as_frequent_as_their_logits_say(graph: bool) -> None:
+    logits = tf.constant([[0.0, 1.0, -np.inf, 2.0, -1.0]] * 2)
+    with tf.device(HPU):
+        draw = tf.function(tf.random.categorical) if graph else tf.random.categorical
+        drawn = as_numpy(draw(logits, 20000))
+    if graph:
+        assert_launched()
+    expected = as_numpy(tf.nn.softmax(logits))[0]
+    for row in drawn:
+        np.testing.assert_allclose(np.bincount(row, minlength=5) / 20000, expected, atol=0.015)
+        assert not (row == 2).any()
+    assert not np.array_equal(*drawn)
+
+
+def test_many_rows_of_categories_differ() -> None:
+    @tf.function
+    def draw() -> tf.Tensor:
+        return tf.random.categorical(tf.zeros([2048, 1000]), 4)
+
+    with tf.device(HPU):
+        drawn = as_numpy(draw())
+    assert_launched()
+    assert len(np.unique(drawn, axis=0)) == 2048
+    np.testing.assert_allclose(drawn.mean(), 499.5, atol=15)
 
 
 PROGRAM = """
