@@ -11,6 +11,7 @@
 #include "plugin/backends/emulator/autotuner.h"
 #include "plugin/backends/emulator/code_generator.h"
 #include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/hlo_passes/exact_roundings.h"
 #include "plugin/backends/emulator/hlo_passes/flat_loops.h"
 #include "plugin/backends/emulator/hlo_passes/in_place_updates.h"
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
@@ -67,6 +68,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::Hl
   HPU_RETURN_IF_ERROR(JoinSmallLoops(module.get()));
   HPU_RETURN_IF_ERROR(UpdateInPlace(module.get()));
   HPU_RETURN_IF_ERROR(FlattenLoops(module.get()));
+  HPU_RETURN_IF_ERROR(OmitExactRoundings(module.get()));
   return module;
 }
 
