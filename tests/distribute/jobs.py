@@ -47,7 +47,7 @@ def run_job(
     assert done.stdout, done.stderr
     fields = json.loads(done.stdout)
     assert fields.pop("signal") is None, f"the job was ended from outside:\n{done.stderr}"
-    assert done.returncode == fields["exit_code"]
+    assert done.returncode == fields["exit_code"], f"{done.returncode}\n{done.stdout}\n{done.stderr}"
     if check and done.returncode != 0:
         raise AssertionError(done.stderr)
     return Result(**fields, output=done.stderr)

@@ -86,6 +86,22 @@ def test_a_killed_program_is_gone_with_what_it_has_started() -> None:
     program.wait()
 
 
+def test_a_program_and_who_started_it_may_end_at_the_same_time() -> None:
+    code = "import os, time; os.write(1, b'%d\\n%d\\n' % (os.getpid(), os.getppid())); time.sleep(60)"
+    program = start([WARM_PYTHON, "-c", code], stdout=subprocess.PIPE)
+    assert program.stdout is not None
+    process, interpreter = (int(program.stdout.readline()) for _ in range(2))
+    os.kill(interpreter, signal.SIGSTOP)
+    try:
+        os.kill(process, signal.SIGKILL)
+        assert program.stdout.read() == b""
+        program.kill()
+        program.wait()
+    finally:
+        os.kill(interpreter, signal.SIGCONT)
+    assert run_with_tensorflow("import os; print(os.getppid())").stdout == f"{interpreter}\n"
+
+
 def test_children_of_multiprocessing_are_warm_too() -> None:
     code = """
         import multiprocessing, sys

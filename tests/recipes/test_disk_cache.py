@@ -38,7 +38,7 @@ def test_path_set_after_loading_and_unrelated_functions_traced_first(warm: Warm)
 
 
 def test_directory_may_be_cleared_by_the_program(warm: Warm) -> None:
-    before = f"tf.function(lambda x: x * 2 + 1)(tf.ones([3])); import shutil; shutil.rmtree({str(warm.cache)!r})"
+    before = f"tf.function(lambda x: x * 2 + 1)(tf.ones([3])); import shutil; shutil.rmtree({str(warm.cache)!r}, True)"
     second = run_training(warm.cache, before=before)
     assert second["recipes"]["disk_hits"] == 0
     assert second["recipes"]["compiled"] == second["recipes"]["stored"] == warm.first["recipes"]["compiled"] + 1

@@ -111,8 +111,12 @@ class Programs:
         self._selector.close()
 
     def _pass_on(self, connection: socket.socket) -> None:
+        if connection.fileno() not in self._running:
+            return  # the process has ended, and was looked at first
         process, _ = self._running[connection.fileno()]
-        message = connection.recv(64)
+        message = b""
+        with contextlib.suppress(ConnectionResetError):  # closed before it read what it was sent
+            message = connection.recv(64)
         if message:
             os.kill(process, int(message))
             return
