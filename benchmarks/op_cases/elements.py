@@ -120,6 +120,7 @@ def elementary(shape: Shape) -> list[OpCase]:
             OpCase(name, functions[name], (shape,), tf.bfloat16)
             for name in ("exponential", "error function", "sigmoid")
         ),
+        OpCase("exponential", tf.exp, (shape,), tf.float64),
         OpCase("gelu", tf.nn.gelu, (shape,), tf.bfloat16),
         OpCase("gelu gradient", gradient(tf.nn.gelu), (shape, shape), tf.bfloat16),
         OpCase("add and relu", lambda x, y: tf.nn.relu(x + y), (shape, shape), tf.bfloat16),

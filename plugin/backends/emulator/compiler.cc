@@ -17,6 +17,7 @@
 #include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 #include "plugin/backends/emulator/hlo_passes/small_loops.h"
+#include "plugin/backends/emulator/hlo_passes/wide_exponentials.h"
 #include "plugin/backends/emulator/outlining.h"
 #include "plugin/flags/flags.h"
 #include "plugin/hal/status_macros.h"
@@ -83,6 +84,7 @@ absl::StatusOr<RecipeParts> Compile(const hal::Program& program, bool replace, A
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, MakeModule(proto));
   HPU_ASSIGN_OR_RETURN(std::vector<KernelSpec> kernels, UseKernels(module.get(), replace, autotuner));
   HPU_ASSIGN_OR_RETURN(module, Optimize(std::move(module)));
+  if (replace) HPU_RETURN_IF_ERROR(ExpandWideExponentials(module.get()));
   HPU_ASSIGN_OR_RETURN(auto functions, Outline(module.get(), kernels.size()));
   HPU_ASSIGN_OR_RETURN(RecipeParts parts, GenerateCode(std::move(module), std::move(table), std::move(functions)));
   parts.kernels = std::move(kernels);
