@@ -64,15 +64,35 @@ absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   }
 }
 
+// Zero with the signs of real numbers, also where those are zero or infinite.
+absl::StatusOr<HloInstruction*> ZeroOverEach(HloInstruction* numbers) {
+  xla::HloComputation* const computation = numbers->parent();
+  const xla::Shape& shape = numbers->shape();
+  HloInstruction* const zero = xla::MakeScalarLike(numbers, 0.0);
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const negative,
+                       xla::MakeCompareHlo(xla::ComparisonDirection::kLt, numbers, zero));
+  return computation->AddInstruction(
+      HloInstruction::CreateTernary(shape, HloOpcode::kSelect, negative, xla::MakeScalarLike(numbers, -0.0), zero));
+}
+
 absl::StatusOr<HloInstruction*> QuotientOfParts(HloInstruction* quotient) {
   if (!IsComplex(quotient)) return nullptr;
   HPU_ASSIGN_OR_RETURN(HloInstruction* const divisor, RealNumberOf(quotient->mutable_operand(1)));
   if (divisor == nullptr) return nullptr;
-  const auto part = [&](HloOpcode which) {
-    return xla::MakeBinaryHlo(HloOpcode::kDivide, PartOf(quotient->mutable_operand(0), which), divisor);
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const none, ZeroOverEach(divisor));
+  HloInstruction* const dividend = quotient->mutable_operand(0);
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const by_zero,
+                       xla::MakeCompareHlo(xla::ComparisonDirection::kEq, divisor, xla::MakeScalarLike(divisor, 0.0)));
+  HloInstruction *const a = PartOf(dividend, HloOpcode::kReal), *const b = PartOf(dividend, HloOpcode::kImag);
+  // One part, and what the divisor's imaginary part, zero, takes over from the other one: nothing by zero itself.
+  const auto part = [&](HloInstruction* own, HloOpcode add, HloInstruction* other) -> absl::StatusOr<HloInstruction*> {
+    HPU_ASSIGN_OR_RETURN(HloInstruction* const taken, xla::MakeBinaryHlo(HloOpcode::kMultiply, other, none));
+    HPU_ASSIGN_OR_RETURN(HloInstruction* const sum, xla::MakeBinaryHlo(add, own, taken));
+    HPU_ASSIGN_OR_RETURN(HloInstruction* const divided, xla::MakeSelectHlo(by_zero, own, sum));
+    return xla::MakeBinaryHlo(HloOpcode::kDivide, divided, divisor);
   };
-  HPU_ASSIGN_OR_RETURN(HloInstruction* const real, part(HloOpcode::kReal));
-  HPU_ASSIGN_OR_RETURN(HloInstruction* const imaginary, part(HloOpcode::kImag));
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const real, part(a, HloOpcode::kAdd, b));
+  HPU_ASSIGN_OR_RETURN(HloInstruction* const imaginary, part(b, HloOpcode::kSubtract, a));
   return xla::MakeBinaryHlo(HloOpcode::kComplex, real, imaginary);
 }
 

@@ -9,8 +9,9 @@ namespace hpu::emulator {
 
 // Takes what the gradient of an absolute value and scaled Fourier transforms have: quotients whose divisor was made of
 // a real number, and choices between complex numbers. XLA keeps such pairs in one value, which LLVM does not vectorise.
-// For finite numbers a quotient is XLA's; a part that is infinite or NaN no longer makes NaN of the other one, as in
-// C's arithmetic of complex with real numbers (ISO C, annex G.5.1).
+// A quotient's zeros have XLA's signs, and a part that is infinite or NaN makes NaN of the other one, as XLA and
+// TensorFlow's own kernels have it. Only where XLA looks at quotients of NaN in both parts again, for infinite numbers,
+// they stay NaN here.
 absl::Status ComputeComplexParts(xla::HloModule* module);
 
 }  // namespace hpu::emulator

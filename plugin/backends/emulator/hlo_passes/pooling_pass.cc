@@ -79,7 +79,8 @@ bool Repeat(const std::vector<Dimension>& dimensions) {
   });
 }
 
-// Each element as often as its window is large, and `edge` where a window sees none.
+// Each element as often as its window is large (-0 too, of which a sum from 0 would make 0), and `edge` where a window
+// sees none.
 absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
                                          HloInstruction* edge) {
   std::vector<int64_t> copies, from, repeated;

@@ -43,13 +43,16 @@ int64_t OperationsOfElement(const HloInstruction& instruction) {
     case HloOpcode::kAnd:
     case HloOpcode::kClamp:
     case HloOpcode::kCompare:
+    case HloOpcode::kComplex:
     case HloOpcode::kCopy:
     case HloOpcode::kMaximum:
     case HloOpcode::kMinimum:
     case HloOpcode::kMultiply:
     case HloOpcode::kNegate:
+    case HloOpcode::kImag:
     case HloOpcode::kNot:
     case HloOpcode::kOr:
+    case HloOpcode::kReal:
     case HloOpcode::kSelect:
     case HloOpcode::kSubtract:
       return 1;

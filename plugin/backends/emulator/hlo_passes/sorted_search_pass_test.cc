@@ -86,6 +86,18 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 36));
 
+// So many that threads share a row.
+TEST(SortedSearchPass, OfManyValuesInRowsOfWhichOneIsNotSorted) {
+  Dice dice(1);
+  const Case c{2, 9001, 11};
+  std::vector<xla::Literal> arguments;
+  arguments.push_back(Numbers(c, c.values, &dice, /*nan=*/true));
+  arguments.push_back(Numbers(c, c.bounds, &dice, /*nan=*/false));
+  SortRows<float>(&arguments[1], c.bounds);
+  std::swap(arguments[1].data<float>()[0], arguments[1].data<float>()[c.bounds - 1]);
+  ExpectSameWithKernels(SearchOf(c), arguments, 1, 0);
+}
+
 TEST(SortedSearchPass, OfOneElement) {
   for (const float value : {-1.0f, 0.5f, 2.0f, std::numeric_limits<float>::quiet_NaN()}) {
     const std::vector<float> values = {value}, bounds = {0.5f};
