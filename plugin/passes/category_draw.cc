@@ -18,10 +18,6 @@ Tensor Int32s(const std::vector<int32_t>& numbers) {
   return tensor;
 }
 
-Tensor Scalar(DataType type, double value) {
-  return type == tensorflow::DT_DOUBLE ? Tensor(value) : Tensor(static_cast<float>(value));
-}
-
 // Two random words for each sample: [rows, samples, 2].
 absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoryDraw& draw) {
   NodeBuilder shape_builder = maker.New("shape", "Shape");
@@ -61,32 +57,37 @@ absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoryDraw& d
 // The sum of exponentials up to each class, less the greatest: [rows, classes] of float64.
 absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoryDraw& draw) {
   NodeBuilder::NodeOut logits = draw.logits;
+  const auto cast = [&](const char* suffix, NodeBuilder::NodeOut from, DataType type) -> absl::StatusOr<Node*> {
+    NodeBuilder builder = maker.New(suffix, "Cast");
+    return maker.Add(builder.Input(from).Attr("DstT", type));
+  };
+  // The greatest is found in float32, which is quicker; differences and what follows are of float64.
   DataType type = logits.node->output_type(logits.index);
   if (type != tensorflow::DT_DOUBLE && type != tensorflow::DT_FLOAT) {
     type = tensorflow::DT_FLOAT;
-    NodeBuilder cast = maker.New("wide", "Cast");
-    TF_ASSIGN_OR_RETURN(Node * wide, maker.Add(cast.Input(logits).Attr("DstT", type)));
-    logits = NodeBuilder::NodeOut(wide, 0);
+    TF_ASSIGN_OR_RETURN(Node * narrow, cast("float32", logits, type));
+    logits = NodeBuilder::NodeOut(narrow, 0);
   }
+  const Tensor lowest = type == tensorflow::DT_DOUBLE ? Tensor(std::numeric_limits<double>::lowest())
+                                                      : Tensor(std::numeric_limits<float>::lowest());
   NodeBuilder is_finite = maker.New("is_finite", "IsFinite");
   TF_ASSIGN_OR_RETURN(Node * finite, maker.Add(is_finite.Input(logits)));
-  const double lowest =
-      type == tensorflow::DT_DOUBLE ? std::numeric_limits<double>::lowest() : std::numeric_limits<float>::lowest();
-  TF_ASSIGN_OR_RETURN(Node * least, maker.Constant("lowest", Scalar(type, lowest)));
+  TF_ASSIGN_OR_RETURN(Node * least, maker.Constant("lowest", lowest));
   NodeBuilder select = maker.New("finite", "SelectV2");
   TF_ASSIGN_OR_RETURN(Node * counted, maker.Add(select.Input(finite).Input(logits).Input(least)));
   TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Tensor(int32_t{1})));
   NodeBuilder max = maker.New("max", "Max");
   TF_ASSIGN_OR_RETURN(Node * greatest, maker.Add(max.Input(counted).Input(axis).Attr("keep_dims", true)));
+  if (type != tensorflow::DT_DOUBLE) {
+    TF_ASSIGN_OR_RETURN(counted, cast("wide", counted, tensorflow::DT_DOUBLE));
+    TF_ASSIGN_OR_RETURN(greatest, cast("wide_max", greatest, tensorflow::DT_DOUBLE));
+  }
   TF_ASSIGN_OR_RETURN(Node * difference, maker.Binary("difference", "Sub", counted, greatest));
   NodeBuilder exp = maker.New("exp", "Exp");
   TF_ASSIGN_OR_RETURN(Node * exponential, maker.Add(exp.Input(difference)));
-  TF_ASSIGN_OR_RETURN(Node * none, maker.Constant("none", Scalar(type, 0)));
+  TF_ASSIGN_OR_RETURN(Node * none, maker.Constant("none", Tensor(0.0)));
   NodeBuilder weigh = maker.New("weights", "SelectV2");
   TF_ASSIGN_OR_RETURN(Node * weights, maker.Add(weigh.Input(finite).Input(exponential).Input(none)));
-  if (type != tensorflow::DT_DOUBLE) {
-    TF_ASSIGN_OR_RETURN(weights, maker.Cast("wide_weights", weights, tensorflow::DT_DOUBLE));
-  }
   return maker.Binary("sums", "Cumsum", weights, axis);
 }
 
@@ -96,10 +97,12 @@ int64_t WordsOfCategories(int64_t samples) { return (samples + 3) / 4 * 4 * 2; }
 
 absl::StatusOr<Node*> AddCategories(const NodeMaker& maker, const CategoryDraw& draw) {
   TF_ASSIGN_OR_RETURN(Node * sums, AddSums(maker, draw));
-  TF_ASSIGN_OR_RETURN(Node * last, maker.Constant("last", Int32s({0, static_cast<int32_t>(draw.classes - 1)})));
-  TF_ASSIGN_OR_RETURN(Node * size, maker.Constant("size", Int32s({-1, 1})));
-  NodeBuilder slice = maker.New("total", "Slice");
-  TF_ASSIGN_OR_RETURN(Node * total, maker.Add(slice.Input(sums).Input(last).Input(size)));
+  TF_ASSIGN_OR_RETURN(Node * first, maker.Constant("begin", Int32s({0, -1})));
+  TF_ASSIGN_OR_RETURN(Node * end, maker.Constant("end", Int32s({0, 0})));
+  TF_ASSIGN_OR_RETURN(Node * strides, maker.Constant("strides", Int32s({1, 1})));
+  NodeBuilder slice = maker.New("total", "StridedSlice");  // [:, -1:]
+  slice.Input(sums).Input(first).Input(end).Input(strides).Attr("begin_mask", 1).Attr("end_mask", 3);
+  TF_ASSIGN_OR_RETURN(Node * total, maker.Add(slice));
   TF_ASSIGN_OR_RETURN(Node * fractions, AddFractions(maker, draw));
   TF_ASSIGN_OR_RETURN(Node * drawn, maker.Binary("drawn", "Mul", fractions, total));
   NodeBuilder search = maker.New("categories", "UpperBound");

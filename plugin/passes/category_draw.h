@@ -11,10 +11,9 @@ namespace hpu::passes {
 
 // What a drawing takes.
 struct CategoryDraw {
-  tensorflow::NodeBuilder::NodeOut logits;  // [rows, classes], of any floating-point type
+  tensorflow::NodeBuilder::NodeOut logits;  // [rows, classes], of any floating-point type; at least one class
   tensorflow::NodeBuilder::NodeOut key;
   tensorflow::NodeBuilder::NodeOut counter;
-  int64_t classes;            // at least 1
   int64_t samples;            // of each row, at least 1
   tensorflow::DataType type;  // of the categories: int32 or int64
 };
@@ -23,8 +22,8 @@ struct CategoryDraw {
 int64_t WordsOfCategories(int64_t samples);
 
 // Categories [rows, samples], each by two words: where a 52-bit fraction of the row's sum of exponentials falls among
-// the sums up to each class. Sums are in float64; exponentials are, too, if the logits are. A logit that is not finite
-// has no weight. Returns the last of the nodes that it adds.
+// the sums up to each class, all in float64. A logit that is not finite has no weight. Returns the last of the nodes
+// that it adds.
 absl::StatusOr<tensorflow::Node*> AddCategories(const NodeMaker& maker, const CategoryDraw& draw);
 
 }  // namespace hpu::passes

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/node_maker.h"
 #include "tensorflow/core/graph/algorithm.h"
@@ -12,7 +14,6 @@ namespace hpu::passes {
 namespace {
 
 using tensorflow::Node;
-using tensorflow::shape_inference::DimensionHandle;
 using tensorflow::shape_inference::InferenceContext;
 using tensorflow::shape_inference::ShapeHandle;
 
@@ -24,10 +25,18 @@ tensorflow::Tensor Int32Vector(std::initializer_list<int32_t> values) {
   return tensor;
 }
 
-// Sizes to put in for unknown ones, for each probe; large and prime, so that no other size is a multiple by chance.
-constexpr int kPrimeCount = 8;
-constexpr int64_t kPrimes[2][kPrimeCount] = {{1009, 1013, 1019, 1021, 1031, 1033, 1039, 1049},
-                                             {1109, 1117, 1123, 1129, 1151, 1153, 1163, 1171}};
+// The first primes from `first` on: no other size is a multiple by chance.
+int64_t Prime(int64_t first, int index) {
+  for (int64_t number = first;; ++number) {
+    int64_t divisor = 2;
+    while (divisor * divisor <= number && number % divisor != 0) ++divisor;
+    if (divisor * divisor > number && index-- == 0) return number;
+  }
+}
+
+int RankOf(ShapeHandle shape) {
+  return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
+}
 
 // Whether a node's results exist before any cluster runs, whatever the clusters are.
 bool IsSource(const Node& node) {
@@ -54,22 +63,32 @@ void HostShapes::Infer(const std::vector<Node*>& targets) {
   std::vector<Node*> order;
   tensorflow::GetReversePostOrder(graph, &order, tensorflow::NodeComparatorID(),
                                   [](const tensorflow::Edge& edge) { return !edge.src()->IsNextIteration(); });
-  for (int probe = 0; probe < kProbes; ++probe) {
-    refiners_[probe] = std::make_unique<tensorflow::ShapeRefiner>(graph.versions(), graph.op_registry());
-    refiners_[probe]->set_require_shape_inference_fns(false);
-    for (Node* node : order) {
-      // Nodes that it fails on, and those behind them, have unknown shapes: then nothing is found.
-      if (!node->IsOp() || !needed[node->id()]) continue;
-      if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
-        VLOG(2) << "no shape for " << node->name() << ": " << status;
-        continue;
-      }
-      if (IsSource(*node)) PutSizes(node, probe);
-    }
+  const auto others = [&needed](const Node* node) { return !node->IsOp() || !needed[node->id()]; };
+  order.erase(std::remove_if(order.begin(), order.end(), others), order.end());
+  while (!InferWith(kMiddle, order)) {
   }
+  if (sources_.empty()) return;
+  InferWith(kLarge, order);
+  InferWith(kSmall, order);
 }
 
-void HostShapes::PutSizes(Node* node, int probe) {
+bool HostShapes::InferWith(Probe probe, const std::vector<Node*>& order) {
+  const tensorflow::Graph& graph = **context_->graph;
+  refiners_[probe] = std::make_unique<tensorflow::ShapeRefiner>(graph.versions(), graph.op_registry());
+  refiners_[probe]->set_require_shape_inference_fns(false);
+  for (Node* node : order) {
+    // Nodes that it fails on, and those behind them, have unknown shapes: then nothing is found.
+    if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
+      if (probe == kMiddle && JoinBatches(*node)) return false;
+      VLOG(2) << "no shape for " << node->name() << ": " << status;
+      continue;
+    }
+    if (IsSource(*node)) PutSizes(node, probe);
+  }
+  return true;
+}
+
+void HostShapes::PutSizes(Node* node, Probe probe) {
   InferenceContext* inference = refiners_[probe]->GetContext(node);
   for (int output = 0; output < node->num_outputs(); ++output) {
     ShapeHandle shape = inference->output(output);
@@ -77,57 +96,116 @@ void HostShapes::PutSizes(Node* node, int probe) {
     bool changed = false;
     for (int i = 0; i < inference->Rank(shape); ++i) {
       if (inference->ValueKnown(inference->Dim(shape, i))) continue;
-      const int64_t put = SourceAt(node, output, i).probes[probe];
+      const int64_t put = SizeOf(SourceAt(node, output, i), probe);
       changed |= inference->ReplaceDim(shape, i, inference->MakeDim(put), &shape).ok();
     }
     if (changed) refiners_[probe]->SetShape(node, output, shape).IgnoreError();
   }
 }
 
-const HostShapes::Source& HostShapes::SourceAt(Node* node, int output, int dimension) {
-  for (const Source& source : sources_) {
-    if (source.node == node && source.output == output && source.dimension == dimension) return source;
+int HostShapes::SourceAt(Node* node, int output, int dimension) {
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const Source& source = sources_[i];
+    if (source.node == node && source.output == output && source.dimension == dimension) return static_cast<int>(i);
   }
-  // First dimensions are batches, equal in all inputs; other sizes are told apart.
-  const int slot = dimension == 0 ? 0 : 1 + static_cast<int>(sources_.size() % (kPrimeCount - 1));
-  sources_.push_back({node, output, dimension, {kPrimes[0][slot], kPrimes[1][slot]}});
-  return sources_.back();
+  const int index = static_cast<int>(sources_.size());
+  sources_.push_back({node, output, dimension, index, {Prime(1000, index), Prime(100000, index), Prime(2, index)}});
+  return index;
 }
 
-const HostShapes::Source* HostShapes::Explain(int64_t first, int64_t second, int64_t* factor) const {
-  for (const Source& source : sources_) {
-    *factor = first / source.probes[0];
-    if (*factor > 0 && *factor * source.probes[0] == first && *factor * source.probes[1] == second) return &source;
+bool HostShapes::JoinBatches(const Node& node) {
+  int first = -1;
+  bool joined = false;
+  for (const tensorflow::Edge* edge : node.in_edges()) {
+    if (edge->IsControlEdge()) continue;
+    InferenceContext* inference = refiners_[kMiddle]->GetContext(edge->src());
+    if (inference == nullptr) continue;
+    const ShapeHandle shape = inference->output(edge->src_output());
+    if (!inference->RankKnown(shape) || inference->Rank(shape) == 0) continue;
+    const int64_t size = inference->Value(inference->Dim(shape, 0));
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      const int batch = sources_[i].batch;
+      if (sources_[i].dimension != 0 || size <= 0 || size % SizeOf(i, kMiddle) != 0 || batch == first) continue;
+      if (first < 0) {
+        first = batch;
+        continue;
+      }
+      for (Source& source : sources_) {
+        if (source.batch == batch) source.batch = first;
+      }
+      joined = true;
+    }
   }
-  return nullptr;
+  return joined;
 }
 
-// Unset if nothing is known.
-ShapeHandle HostShapes::InputShape(const Node& node, int input, int probe) {
-  InferenceContext* inference = refiners_[probe]->GetContext(&node);
-  if (inference == nullptr) return ShapeHandle();
-  const auto* variables = inference->input_handle_shapes_and_types(input);
-  if (variables == nullptr) return inference->input(input);
-  return variables->size() == 1 ? (*variables)[0].shape : ShapeHandle();
+std::vector<int> HostShapes::SourcesOf(const Node& node, int batch) const {
+  std::vector<int> sources;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].batch == batch) sources.push_back(i);
+  }
+  if (sources.size() == 1) return sources;
+  const tensorflow::Graph& graph = **context_->graph;
+  std::vector<bool> needed(graph.num_node_ids(), false);
+  tensorflow::ReverseDFSFrom(graph, {&node}, [&needed](const Node* before) { needed[before->id()] = true; }, nullptr);
+  const auto others = [&](int source) { return !needed[sources_[source].node->id()]; };
+  sources.erase(std::remove_if(sources.begin(), sources.end(), others), sources.end());
+  return sources;
 }
 
-int HostShapes::InputRank(const Node& node, int input) {
-  const ShapeHandle shape = InputShape(node, input, 0);
-  return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
+std::optional<HostShapes::Size> HostShapes::Explain(const Node& node, const Sizes& sizes) const {
+  if (IsFixed(sizes)) return Size{sizes[kMiddle], {}};
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    if (sources_[i].batch != static_cast<int>(i)) continue;
+    const int64_t factor = sizes[kMiddle] / SizeOf(i, kMiddle);
+    if (factor < 1 || sizes[kMiddle] != factor * SizeOf(i, kMiddle)) continue;
+    if (sizes[kLarge] != factor * SizeOf(i, kLarge)) continue;
+    if (sizes[kSmall] >= 0 && sizes[kSmall] != factor * SizeOf(i, kSmall)) continue;
+    std::vector<int> sources = SourcesOf(node, i);
+    if (!sources.empty()) return Size{factor, std::move(sources)};
+  }
+  return std::nullopt;
 }
+
+HostShapes::Shapes HostShapes::InputShapes(const Node& node, int input) const {
+  Shapes shapes;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    InferenceContext* inference = refiners_[probe] != nullptr ? refiners_[probe]->GetContext(&node) : nullptr;
+    if (inference == nullptr) continue;
+    const auto* variables = inference->input_handle_shapes_and_types(input);
+    if (variables == nullptr) shapes[probe] = inference->input(input);
+    if (variables != nullptr && variables->size() == 1) shapes[probe] = (*variables)[0].shape;
+  }
+  return shapes;
+}
+
+HostShapes::Shapes HostShapes::OutputShapes(const Node& node, int output) const {
+  Shapes shapes;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    InferenceContext* inference = refiners_[probe] != nullptr ? refiners_[probe]->GetContext(&node) : nullptr;
+    if (inference != nullptr) shapes[probe] = inference->output(output);
+  }
+  return shapes;
+}
+
+HostShapes::Sizes HostShapes::SizesOf(const Shapes& shapes, int dimension) const {
+  Sizes sizes;
+  for (int probe = 0; probe < kProbes; ++probe) {
+    sizes[probe] = -1;
+    const int rank = RankOf(shapes[probe]);
+    if (dimension < -rank || dimension >= rank) continue;
+    const int from_begin = dimension < 0 ? dimension + rank : dimension;
+    sizes[probe] = InferenceContext::Value(InferenceContext::DimKnownRank(shapes[probe], from_begin));
+  }
+  if (sources_.empty()) sizes[kLarge] = sizes[kMiddle];
+  return sizes;
+}
+
+int HostShapes::InputRank(const Node& node, int input) { return RankOf(InputShapes(node, input)[kMiddle]); }
 
 int64_t HostShapes::FixedInputSize(const Node& node, int input, int dimension) {
-  int64_t sizes[kProbes];
-  for (int probe = 0; probe < kProbes; ++probe) {
-    const ShapeHandle shape = InputShape(node, input, probe);
-    if (shape.Handle() == 0 || !InferenceContext::RankKnown(shape)) return -1;
-    const int rank = InferenceContext::Rank(shape);
-    if (dimension < -rank || dimension >= rank) return -1;
-    const DimensionHandle size = InferenceContext::DimKnownRank(shape, dimension < 0 ? dimension + rank : dimension);
-    if (!InferenceContext::ValueKnown(size)) return -1;
-    sizes[probe] = InferenceContext::Value(size);
-  }
-  return sizes[0] == sizes[1] ? sizes[0] : -1;
+  const Sizes sizes = SizesOf(InputShapes(node, input), dimension);
+  return IsFixed(sizes) ? sizes[kMiddle] : -1;
 }
 
 absl::StatusOr<Node*> HostShapes::AddSize(const Source& source) {
@@ -150,61 +228,48 @@ absl::StatusOr<Node*> HostShapes::AddSize(const Source& source) {
   return made;
 }
 
-absl::StatusOr<Node*> HostShapes::AddMultiple(const Source& source, int64_t factor, const std::string& device) {
-  TF_ASSIGN_OR_RETURN(Node * size, AddSize(source));
-  if (factor == 1) return size;
-  Node*& made = made_[absl::StrCat(device, ":", factor, "*", size->name())];
-  if (made != nullptr) return made;
-  NodeMaker maker(context_->graph->get(), absl::StrCat(source.node->name(), "/habana_size"), device);
-  TF_ASSIGN_OR_RETURN(Node * constant, maker.Constant("factor", Int32Scalar(static_cast<int32_t>(factor))));
+absl::StatusOr<Node*> HostShapes::AddSize(const Size& size, const NodeMaker& maker) {
+  if (size.sources.empty()) return maker.Constant("size", Int32Scalar(static_cast<int32_t>(size.factor)));
+  TF_ASSIGN_OR_RETURN(Node * number, AddSize(sources_[size.sources[0]]));
+  for (size_t i = 1; i < size.sources.size(); ++i) {
+    TF_ASSIGN_OR_RETURN(Node * other, AddSize(sources_[size.sources[i]]));
+    tensorflow::NodeBuilder builder = maker.New("greatest", "Maximum");
+    TF_ASSIGN_OR_RETURN(number, maker.Add(builder.Input(number).Input(other).Attr(kHostShapeAttr, true)));
+  }
+  if (size.factor == 1) return number;
+  TF_ASSIGN_OR_RETURN(Node * factor, maker.Constant("factor", Int32Scalar(static_cast<int32_t>(size.factor))));
   tensorflow::NodeBuilder builder = maker.New("multiple", "Mul");
-  builder.Input(size).Input(constant).Attr(kHostShapeAttr, true);
-  TF_ASSIGN_OR_RETURN(made, maker.Add(builder));
-  return made;
+  return maker.Add(builder.Input(number).Input(factor).Attr(kHostShapeAttr, true));
 }
 
 absl::StatusOr<std::optional<Node*>> HostShapes::ShapeOf(const Node& node, int output, const std::string& device) {
-  struct Size {
-    const Source* source;  // null: fixed
-    int64_t value;         // or factor
-  };
+  const Shapes shapes = OutputShapes(node, output);
+  const int rank = RankOf(shapes[kMiddle]);
+  if (rank < 0) return std::nullopt;
   std::vector<Size> sizes;
   std::string formula = absl::StrCat(device, ":");
-  InferenceContext* first = refiners_[0]->GetContext(&node);
-  InferenceContext* second = refiners_[1]->GetContext(&node);
-  if (first == nullptr || second == nullptr) return std::nullopt;
-  const ShapeHandle shapes[] = {first->output(output), second->output(output)};
-  if (!first->FullyDefined(shapes[0]) || !second->FullyDefined(shapes[1])) return std::nullopt;
-  if (first->Rank(shapes[0]) != second->Rank(shapes[1])) return std::nullopt;
-  for (int i = 0; i < first->Rank(shapes[0]); ++i) {
-    const int64_t values[] = {first->Value(first->Dim(shapes[0], i)), second->Value(second->Dim(shapes[1], i))};
-    Size size{nullptr, values[0]};
-    if (values[0] != values[1]) size.source = Explain(values[0], values[1], &size.value);
-    if (values[0] != values[1] && size.source == nullptr) return std::nullopt;
-    absl::StrAppend(&formula, size.value, "*", size.source == nullptr ? -1 : size.source - sources_.data(), ",");
-    sizes.push_back(size);
+  for (int i = 0; i < rank; ++i) {
+    std::optional<Size> size = Explain(node, SizesOf(shapes, i));
+    if (!size.has_value()) return std::nullopt;
+    absl::StrAppend(&formula, size->factor, "*", absl::StrJoin(size->sources, "|"), ",");
+    sizes.push_back(*std::move(size));
   }
   Node*& made = made_[formula];
   if (made != nullptr) return made;
-  NodeMaker maker(context_->graph->get(), absl::StrCat(node.name(), "/habana_shape"), device);
-  if (std::all_of(sizes.begin(), sizes.end(), [](const Size& size) { return size.source == nullptr; })) {
-    tensorflow::Tensor shape(tensorflow::DT_INT32, {static_cast<int64_t>(sizes.size())});
-    for (size_t i = 0; i < sizes.size(); ++i) shape.flat<int32_t>()(i) = static_cast<int32_t>(sizes[i].value);
+  const NodeMaker maker(context_->graph->get(), absl::StrCat(node.name(), "/habana_shape"), device);
+  if (absl::c_all_of(sizes, [](const Size& size) { return size.sources.empty(); })) {
+    tensorflow::Tensor shape(tensorflow::DT_INT32, {rank});
+    for (int i = 0; i < rank; ++i) shape.flat<int32_t>()(i) = static_cast<int32_t>(sizes[i].factor);
     TF_ASSIGN_OR_RETURN(made, maker.Constant("fixed", shape));
     return made;
   }
   std::vector<tensorflow::NodeBuilder::NodeOut> parts;
   for (const Size& size : sizes) {
-    Node* part = nullptr;
-    if (size.source != nullptr) {
-      TF_ASSIGN_OR_RETURN(part, AddMultiple(*size.source, size.value, device));
-    } else {
-      TF_ASSIGN_OR_RETURN(part, maker.Constant("size", Int32Scalar(static_cast<int32_t>(size.value))));
-    }
+    TF_ASSIGN_OR_RETURN(Node * part, AddSize(size, maker));
     parts.emplace_back(part);
   }
   tensorflow::NodeBuilder builder = maker.New("pack", "Pack");
-  builder.Input(parts).Attr("N", static_cast<int>(parts.size())).Attr("axis", 0).Attr(kHostShapeAttr, true);
+  builder.Input(parts).Attr("N", rank).Attr("axis", 0).Attr(kHostShapeAttr, true);
   TF_ASSIGN_OR_RETURN(made, maker.Add(builder));
   return made;
 }

@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_PASSES_HOST_SHAPES_H_
 #define HPU_PLUGIN_PASSES_HOST_SHAPES_H_
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "plugin/passes/node_maker.h"
 #include "plugin/passes/pass_context.h"
 #include "tensorflow/core/common_runtime/shape_refiner.h"
 
@@ -19,8 +21,9 @@ namespace hpu::passes {
 // stay outside.
 //
 // TensorFlow's shape inference loses unknown sizes in whatever arithmetic a model does with them (tf.tensordot alone
-// multiplies and splits them). So it is asked twice, with two different sizes put in for each unknown one; a size that
-// is a multiple of the same input size in both answers is that multiple of it.
+// multiplies and splits them). So it is asked several times, with different sizes put in for each unknown one, small
+// and large; a size that is a multiple of the same input size in all answers is that multiple of it. First dimensions
+// that meet in an op which refuses different ones are one batch, whose size is the greatest of theirs (one may be 1).
 //
 // Not thread safe; nodes that were there when it was made must stay while it is asked.
 class HostShapes {
@@ -42,26 +45,51 @@ class HostShapes {
   int InputRank(const tensorflow::Node& node, int input);
 
  private:
-  static constexpr int kProbes = 2;
+  // Sizes that are put in: about a thousand, a hundred thousand, and as small as can be. The last shows limits and
+  // steps (x[:, :100]); shape inference may fail with it, as it does for windows larger than an image.
+  enum Probe { kMiddle, kLarge, kSmall, kProbes };
+  using Sizes = std::array<int64_t, kProbes>;                                    // -1: unknown
+  using Shapes = std::array<tensorflow::shape_inference::ShapeHandle, kProbes>;  // unset: unknown
 
   // A size that the graph does not know.
   struct Source {
     tensorflow::Node* node;
     int output;
     int dimension;
-    int64_t probes[kProbes];  // what was put in for it
+    int batch;     // index of the first source that is the same; often its own
+    Sizes probes;  // its own
+  };
+  // A fixed size, or a multiple of the greatest of some sources.
+  struct Size {
+    int64_t factor;
+    std::vector<int> sources;
   };
 
   void Infer(const std::vector<tensorflow::Node*>& targets);
-  tensorflow::shape_inference::ShapeHandle InputShape(const tensorflow::Node& node, int input, int probe);
-  void PutSizes(tensorflow::Node* node, int probe);
-  const Source& SourceAt(tensorflow::Node* node, int output, int dimension);  // valid until the next call
-  const Source* Explain(int64_t first, int64_t second, int64_t* factor) const;
+  // False where batches were found to be the same: all is to be inferred again.
+  bool InferWith(Probe probe, const std::vector<tensorflow::Node*>& order);
+  void PutSizes(tensorflow::Node* node, Probe probe);
+  int SourceAt(tensorflow::Node* node, int output, int dimension);
+  int64_t SizeOf(int source, Probe probe) const { return sources_[sources_[source].batch].probes[probe]; }
+  // Of the inputs of an op that refuses them; whether there were any to join.
+  bool JoinBatches(const tensorflow::Node& node);
+  Shapes InputShapes(const tensorflow::Node& node, int input) const;
+  Shapes OutputShapes(const tensorflow::Node& node, int output) const;
+  Sizes SizesOf(const Shapes& shapes, int dimension) const;
+  // Whether a size is the same with all probes.
+  static bool IsFixed(const Sizes& sizes) {
+    return sizes[kMiddle] >= 0 && sizes[kLarge] == sizes[kMiddle] &&
+           (sizes[kSmall] < 0 || sizes[kSmall] == sizes[kMiddle]);
+  }
+  // Of one dimension of a node's result; unset if it does not follow from sources.
+  std::optional<Size> Explain(const tensorflow::Node& node, const Sizes& sizes) const;
+  std::vector<int> SourcesOf(const tensorflow::Node& node, int batch) const;
   absl::StatusOr<tensorflow::Node*> AddSize(const Source& source);
-  absl::StatusOr<tensorflow::Node*> AddMultiple(const Source& source, int64_t factor, const std::string& device);
+  absl::StatusOr<tensorflow::Node*> AddSize(const Size& size, const NodeMaker& maker);
 
   PassContext* const context_;
-  std::unique_ptr<tensorflow::ShapeRefiner> refiners_[kProbes];
+  // Only the first where all sizes are known.
+  std::array<std::unique_ptr<tensorflow::ShapeRefiner>, kProbes> refiners_;
   std::vector<Source> sources_;
   std::map<std::string, tensorflow::Node*> made_;  // nodes by their formula
 };

@@ -14,6 +14,12 @@ NodeBuilder NodeMaker::New(const std::string& suffix, const std::string& op) con
   return builder;
 }
 
+NodeBuilder NodeMaker::NewState(const std::string& suffix, const std::string& op) const {
+  NodeBuilder builder(absl::StrCat(prefix_, "/habana_", suffix), op, graph_->op_registry());
+  builder.Device(device_);
+  return builder;
+}
+
 absl::StatusOr<Node*> NodeMaker::Add(NodeBuilder& builder) const {
   Node* node = nullptr;
   TF_RETURN_IF_ERROR(builder.Finalize(graph_, &node));

@@ -23,6 +23,9 @@ class NodeMaker {
 
   // Call Input and Attr on what it returns, then hand it to Add.
   tensorflow::NodeBuilder New(const std::string& suffix, const std::string& op) const;
+  // Of an op with state. Its name does not depend on what else is in the graph: a session keeps the kernel by it, for
+  // whatever is fetched. One for each prefix and suffix.
+  tensorflow::NodeBuilder NewState(const std::string& suffix, const std::string& op) const;
   absl::StatusOr<tensorflow::Node*> Add(tensorflow::NodeBuilder& builder) const;
   absl::StatusOr<tensorflow::Node*> Constant(const std::string& suffix, const tensorflow::Tensor& value) const;
   absl::StatusOr<tensorflow::Node*> Binary(const std::string& suffix, const std::string& op, tensorflow::Node* x,

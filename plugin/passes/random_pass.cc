@@ -140,7 +140,7 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
     TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside, shapes_->ShapeOf(node, 0, node.assigned_device_name()));
     if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
   }
-  NodeBuilder builder = maker->New("state", kPhiloxStateOp);
+  NodeBuilder builder = maker->NewState("state", kPhiloxStateOp);
   TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape)));
   TF_ASSIGN_OR_RETURN(Node * state, maker->Add(builder));
   return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
@@ -205,27 +205,31 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape, shapes_->ShapeOf(*node, 0, node->assigned_device_name()));
   if (!shape.has_value()) return absl::OkStatus();
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
-  NodeBuilder builder = maker.New("order", kRandomOrderOp);
+  NodeBuilder builder = maker.NewState("order", kRandomOrderOp);
   TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape)));
   TF_ASSIGN_OR_RETURN(Node * order, maker.Add(builder));
   TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
   NodeBuilder gather = maker.New("rows", "GatherV2");
   TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
-  Replace(node, order, rows, absl::StrCat("gathers its rows in the order of ", order->name()));
+  // Should the rows be more or fewer after all, this is an error.
+  NodeBuilder shape_builder = maker.New("shape", "Shape");
+  TF_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
+  NodeBuilder reshape = maker.New("all_rows", "Reshape");
+  TF_ASSIGN_OR_RETURN(Node * shuffled, maker.Add(reshape.Input(rows).Input(all)));
+  Replace(node, order, shuffled, absl::StrCat("gathers its rows in the order of ", order->name()));
   return absl::OkStatus();
 }
 
 absl::Status RandomRewriter::RewriteCategories(Node* node) {
   const int64_t samples = SamplesOf(*node);
   if (shapes_ == nullptr || samples < 1 || shapes_->InputRank(*node, 0) != 2) return absl::OkStatus();
-  const int64_t classes = shapes_->FixedInputSize(*node, 0, 1);
-  if (classes < 1) return absl::OkStatus();
+  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // none is an error that is the kernel's
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   Key key{};
   if (node->type_string() == "Multinomial") {
     TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape, shapes_->ShapeOf(*node, 0, node->assigned_device_name()));
     if (!shape.has_value()) return absl::OkStatus();
-    NodeBuilder builder = maker.New("state", kPhiloxStateOp);
+    NodeBuilder builder = maker.NewState("state", kPhiloxStateOp);
     TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape).Attr("numbers_of_row", WordsOfCategories(samples))));
     TF_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
     key = {NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
@@ -234,8 +238,7 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
   }
   DataType type = tensorflow::DT_INVALID;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "output_dtype", &type));
-  TF_ASSIGN_OR_RETURN(Node * categories,
-                      AddCategories(maker, {Input(*node, 0), key.key, key.counter, classes, samples, type}));
+  TF_ASSIGN_OR_RETURN(Node * categories, AddCategories(maker, {Input(*node, 0), key.key, key.counter, samples, type}));
   Replace(node, key.anchor, categories, absl::StrCat("draws by Philox from ", key.anchor->name()));
   return absl::OkStatus();
 }
