@@ -1,5 +1,8 @@
 #include "plugin/backends/emulator/hlo_passes/complex_parts_pass.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/literal_util.h"
@@ -18,9 +21,12 @@ bool IsComplex(const HloInstruction* instruction) {
   return xla::primitive_util::IsComplexType(shape.element_type()) && shape.is_static();
 }
 
-bool IsZero(const HloInstruction* value) {
+// Of -0, quotients have other zeros.
+bool IsPositiveZero(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
-  return value->IsConstant() && value->literal().IsAll(0);
+  if (!value->IsConstant()) return false;
+  const char* bytes = static_cast<const char*>(value->literal().untyped_data());
+  return std::all_of(bytes, bytes + value->literal().size_bytes(), [](char byte) { return byte == 0; });
 }
 
 HloInstruction* PartOf(HloInstruction* number, HloOpcode part) {
@@ -31,6 +37,7 @@ HloInstruction* PartOf(HloInstruction* number, HloOpcode part) {
 template <typename T>
 HloInstruction* RealConstant(HloInstruction* number) {
   if (number->shape().rank() != 0 || number->literal().Get<T>({}).imag() != 0) return nullptr;
+  if (std::signbit(number->literal().Get<T>({}).imag())) return nullptr;
   return number->parent()->AddInstruction(
       HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(number->literal().Get<T>({}).real())));
 }
@@ -39,7 +46,7 @@ HloInstruction* RealConstant(HloInstruction* number) {
 absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   switch (number->opcode()) {
     case HloOpcode::kComplex:
-      return IsZero(number->operand(1)) ? number->mutable_operand(0) : nullptr;
+      return IsPositiveZero(number->operand(1)) ? number->mutable_operand(0) : nullptr;
     case HloOpcode::kConvert: {
       HloInstruction* const from = number->mutable_operand(0);
       HPU_ASSIGN_OR_RETURN(HloInstruction* const real, IsComplex(from) ? RealNumberOf(from) : from);
