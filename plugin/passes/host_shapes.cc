@@ -25,15 +25,6 @@ tensorflow::Tensor Int32Vector(std::initializer_list<int32_t> values) {
   return tensor;
 }
 
-// The first primes from `first` on: no other size is a multiple by chance.
-int64_t Prime(int64_t first, int index) {
-  for (int64_t number = first;; ++number) {
-    int64_t divisor = 2;
-    while (divisor * divisor <= number && number % divisor != 0) ++divisor;
-    if (divisor * divisor > number && index-- == 0) return number;
-  }
-}
-
 int RankOf(ShapeHandle shape) {
   return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
 }
@@ -50,6 +41,15 @@ bool IsSource(const Node& node) {
 
 }  // namespace
 
+int64_t Primes::At(size_t index) {
+  for (; index >= found_.size(); ++next_) {
+    int64_t divisor = 2;
+    while (divisor * divisor <= next_ && next_ % divisor != 0) ++divisor;
+    if (divisor * divisor > next_) found_.push_back(next_);
+  }
+  return found_[index];
+}
+
 HostShapes::HostShapes(PassContext* context, const std::vector<Node*>& targets) : context_(context) { Infer(targets); }
 
 HostShapes::~HostShapes() = default;
@@ -65,27 +65,32 @@ void HostShapes::Infer(const std::vector<Node*>& targets) {
                                   [](const tensorflow::Edge& edge) { return !edge.src()->IsNextIteration(); });
   const auto others = [&needed](const Node* node) { return !node->IsOp() || !needed[node->id()]; };
   order.erase(std::remove_if(order.begin(), order.end(), others), order.end());
-  while (!InferWith(kMiddle, order)) {
-  }
+  bool joined = false;
+  do {
+    joined = false;
+    for (const Node* node : InferWith(kRising, order)) joined |= JoinBatches(*node);
+  } while (joined);
   if (sources_.empty()) return;
+  InferWith(kFalling, order);
+  if (!InferWith(kOnes, order).empty()) InferWith(kTens, order);
   InferWith(kLarge, order);
-  InferWith(kSmall, order);
 }
 
-bool HostShapes::InferWith(Probe probe, const std::vector<Node*>& order) {
+std::vector<Node*> HostShapes::InferWith(Probe probe, const std::vector<Node*>& order) {
   const tensorflow::Graph& graph = **context_->graph;
   refiners_[probe] = std::make_unique<tensorflow::ShapeRefiner>(graph.versions(), graph.op_registry());
   refiners_[probe]->set_require_shape_inference_fns(false);
+  std::vector<Node*> refused;
   for (Node* node : order) {
     // Nodes that it fails on, and those behind them, have unknown shapes: then nothing is found.
     if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
-      if (probe == kMiddle && JoinBatches(*node)) return false;
       VLOG(2) << "no shape for " << node->name() << ": " << status;
+      refused.push_back(node);
       continue;
     }
     if (IsSource(*node)) PutSizes(node, probe);
   }
-  return true;
+  return refused;
 }
 
 void HostShapes::PutSizes(Node* node, Probe probe) {
@@ -104,37 +109,52 @@ void HostShapes::PutSizes(Node* node, Probe probe) {
 }
 
 int HostShapes::SourceAt(Node* node, int output, int dimension) {
-  for (size_t i = 0; i < sources_.size(); ++i) {
-    const Source& source = sources_[i];
-    if (source.node == node && source.output == output && source.dimension == dimension) return static_cast<int>(i);
+  const int next = static_cast<int>(sources_.size());
+  const auto [place, is_new] = places_.try_emplace({node, output, dimension}, next);
+  if (is_new) sources_.push_back({node, output, dimension, next});
+  return place->second;
+}
+
+int64_t HostShapes::SizeOf(int source, Probe probe) {
+  const int batch = sources_[source].batch;
+  switch (probe) {
+    case kRising:
+      return primes_.At(batch);
+    case kFalling:
+      return primes_.At(2 * sources_.size() - 1 - batch);
+    case kOnes:
+      return 1;
+    case kTens:
+      return 37;
+    default:
+      return large_primes_.At(batch);
   }
-  const int index = static_cast<int>(sources_.size());
-  sources_.push_back({node, output, dimension, index, {Prime(1000, index), Prime(100000, index), Prime(2, index)}});
-  return index;
+}
+
+int HostShapes::BatchOf(const tensorflow::Edge& input) {
+  InferenceContext* inference = refiners_[kRising]->GetContext(input.src());
+  if (inference == nullptr || RankOf(inference->output(input.src_output())) < 1) return -1;
+  const int64_t size = inference->Value(inference->Dim(inference->output(input.src_output()), 0));
+  int batch = -1;
+  for (size_t i = 0; i < sources_.size() && size > 0; ++i) {
+    if (sources_[i].batch == batch || size % SizeOf(i, kRising) != 0) continue;
+    if (batch >= 0 || sources_[i].dimension != 0) return -1;
+    batch = sources_[i].batch;
+  }
+  return batch;
 }
 
 bool HostShapes::JoinBatches(const Node& node) {
   int first = -1;
   bool joined = false;
   for (const tensorflow::Edge* edge : node.in_edges()) {
-    if (edge->IsControlEdge()) continue;
-    InferenceContext* inference = refiners_[kMiddle]->GetContext(edge->src());
-    if (inference == nullptr) continue;
-    const ShapeHandle shape = inference->output(edge->src_output());
-    if (!inference->RankKnown(shape) || inference->Rank(shape) == 0) continue;
-    const int64_t size = inference->Value(inference->Dim(shape, 0));
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      const int batch = sources_[i].batch;
-      if (sources_[i].dimension != 0 || size <= 0 || size % SizeOf(i, kMiddle) != 0 || batch == first) continue;
-      if (first < 0) {
-        first = batch;
-        continue;
-      }
-      for (Source& source : sources_) {
-        if (source.batch == batch) source.batch = first;
-      }
-      joined = true;
+    const int batch = edge->IsControlEdge() ? -1 : BatchOf(*edge);
+    if (first < 0) first = batch;
+    if (batch < 0 || batch == first) continue;
+    for (Source& source : sources_) {
+      if (source.batch == batch) source.batch = first;
     }
+    joined = true;
   }
   return joined;
 }
@@ -153,14 +173,22 @@ std::vector<int> HostShapes::SourcesOf(const Node& node, int batch) const {
   return sources;
 }
 
-std::optional<HostShapes::Size> HostShapes::Explain(const Node& node, const Sizes& sizes) const {
-  if (IsFixed(sizes)) return Size{sizes[kMiddle], {}};
+template <typename Expected>
+bool HostShapes::Agree(const Sizes& sizes, Expected expected) {
+  const auto is = [&](Probe probe) { return sizes[probe] == expected(probe); };
+  return is(kRising) && is(kFalling) && is(sizes[kOnes] >= 0 ? kOnes : kTens) && (sizes[kLarge] < 0 || is(kLarge));
+}
+
+bool HostShapes::IsFixed(const Sizes& sizes) {
+  return sizes[kRising] >= 0 && Agree(sizes, [&](Probe) { return sizes[kRising]; });
+}
+
+std::optional<HostShapes::Size> HostShapes::Explain(const Node& node, const Sizes& sizes) {
+  if (IsFixed(sizes)) return Size{sizes[kRising], {}};
   for (size_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i].batch != static_cast<int>(i)) continue;
-    const int64_t factor = sizes[kMiddle] / SizeOf(i, kMiddle);
-    if (factor < 1 || sizes[kMiddle] != factor * SizeOf(i, kMiddle)) continue;
-    if (sizes[kLarge] != factor * SizeOf(i, kLarge)) continue;
-    if (sizes[kSmall] >= 0 && sizes[kSmall] != factor * SizeOf(i, kSmall)) continue;
+    const int64_t factor = sizes[kRising] / SizeOf(i, kRising);
+    if (factor < 1 || !Agree(sizes, [&](Probe probe) { return factor * SizeOf(i, probe); })) continue;
     std::vector<int> sources = SourcesOf(node, i);
     if (!sources.empty()) return Size{factor, std::move(sources)};
   }
@@ -190,22 +218,24 @@ HostShapes::Shapes HostShapes::OutputShapes(const Node& node, int output) const 
 
 HostShapes::Sizes HostShapes::SizesOf(const Shapes& shapes, int dimension) const {
   Sizes sizes;
+  sizes.fill(-1);
+  const int rank = RankOf(shapes[kRising]);
+  if (dimension < -rank || dimension >= rank) return sizes;
+  const int from_begin = dimension < 0 ? dimension + rank : dimension;
   for (int probe = 0; probe < kProbes; ++probe) {
-    sizes[probe] = -1;
-    const int rank = RankOf(shapes[probe]);
-    if (dimension < -rank || dimension >= rank) continue;
-    const int from_begin = dimension < 0 ? dimension + rank : dimension;
-    sizes[probe] = InferenceContext::Value(InferenceContext::DimKnownRank(shapes[probe], from_begin));
+    // Where all is known, one answer stands for all; tf.squeeze may give another rank.
+    const ShapeHandle shape = shapes[sources_.empty() ? kRising : probe];
+    if (RankOf(shape) == rank)
+      sizes[probe] = InferenceContext::Value(InferenceContext::DimKnownRank(shape, from_begin));
   }
-  if (sources_.empty()) sizes[kLarge] = sizes[kMiddle];
   return sizes;
 }
 
-int HostShapes::InputRank(const Node& node, int input) { return RankOf(InputShapes(node, input)[kMiddle]); }
+int HostShapes::InputRank(const Node& node, int input) { return RankOf(InputShapes(node, input)[kRising]); }
 
 int64_t HostShapes::FixedInputSize(const Node& node, int input, int dimension) {
   const Sizes sizes = SizesOf(InputShapes(node, input), dimension);
-  return IsFixed(sizes) ? sizes[kMiddle] : -1;
+  return IsFixed(sizes) ? sizes[kRising] : -1;
 }
 
 absl::StatusOr<Node*> HostShapes::AddSize(const Source& source) {
@@ -242,15 +272,16 @@ absl::StatusOr<Node*> HostShapes::AddSize(const Size& size, const NodeMaker& mak
   return maker.Add(builder.Input(number).Input(factor).Attr(kHostShapeAttr, true));
 }
 
-absl::StatusOr<std::optional<Node*>> HostShapes::ShapeOf(const Node& node, int output, const std::string& device) {
+absl::StatusOr<std::optional<Node*>> HostShapes::ShapeOf(const Node& node, int output, const std::string& device,
+                                                         Need need) {
   const Shapes shapes = OutputShapes(node, output);
-  const int rank = RankOf(shapes[kMiddle]);
+  const int rank = RankOf(shapes[kRising]);
   if (rank < 0) return std::nullopt;
   std::vector<Size> sizes;
   std::string formula = absl::StrCat(device, ":");
   for (int i = 0; i < rank; ++i) {
     std::optional<Size> size = Explain(node, SizesOf(shapes, i));
-    if (!size.has_value()) return std::nullopt;
+    if (!size.has_value() || (need == Need::kExact && size->sources.size() > 1)) return std::nullopt;
     absl::StrAppend(&formula, size->factor, "*", absl::StrJoin(size->sources, "|"), ",");
     sizes.push_back(*std::move(size));
   }

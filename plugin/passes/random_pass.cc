@@ -19,6 +19,8 @@ using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::NodeBuilder;
 
+using Need = HostShapes::Need;
+
 enum class State { kStateful, kSeed, kKeyAndCounter };
 enum class Numbers { kUniform, kNormal, kUniformInt, kFullInt };
 
@@ -137,7 +139,8 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
   NodeBuilder::NodeOut shape = Input(node, 0);
   const bool computed_on_hpu = IsHpuDevice(shape.node->assigned_device_name()) && !shape.node->IsConstant();
   if (shapes_ != nullptr && computed_on_hpu) {
-    TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside, shapes_->ShapeOf(node, 0, node.assigned_device_name()));
+    TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside,
+                        shapes_->ShapeOf(node, 0, node.assigned_device_name(), Need::kLikely));
     if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
   }
   NodeBuilder builder = maker->NewState("state", kPhiloxStateOp);
@@ -202,7 +205,8 @@ void RandomRewriter::Replace(Node* node, Node* first, Node* last, const std::str
 
 absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   if (shapes_ == nullptr || shapes_->InputRank(*node, 0) < 1) return absl::OkStatus();
-  TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape, shapes_->ShapeOf(*node, 0, node->assigned_device_name()));
+  TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
+                      shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kExact));
   if (!shape.has_value()) return absl::OkStatus();
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   NodeBuilder builder = maker.NewState("order", kRandomOrderOp);
@@ -227,7 +231,8 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   Key key{};
   if (node->type_string() == "Multinomial") {
-    TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape, shapes_->ShapeOf(*node, 0, node->assigned_device_name()));
+    TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
+                        shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kLikely));
     if (!shape.has_value()) return absl::OkStatus();
     NodeBuilder builder = maker.NewState("state", kPhiloxStateOp);
     TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape).Attr("numbers_of_row", WordsOfCategories(samples))));

@@ -60,7 +60,12 @@ def test_batches_that_do_not_meet_are_their_own(rows: tuple[int, int]) -> None:
 def test_batches_that_meet_are_one(rows: tuple[int, int]) -> None:
     def draw(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
         both = x * 2 + y
-        return [tf.random.shuffle(both, seed=1), tf.random.shuffle(x, seed=2), tf.random.categorical(both, 3, seed=3)]
+        return [
+            tf.random.shuffle(both, seed=1),
+            tf.random.shuffle(x, seed=2),
+            tf.random.categorical(both, 3, seed=3),
+            tf.random.shuffle(x * tf.reduce_max(both), seed=4),
+        ]
 
     call = [table(count) for count in rows]
     expect_as_cpu(draw, [TABLE, TABLE], [call, call])
@@ -75,9 +80,54 @@ def test_batches_joined_side_by_side_or_one_after_the_other() -> None:
     expect_as_cpu(draw, [TABLE, TABLE, TABLE], [call, call])
 
 
+@pytest.mark.parametrize("rows", [(8, 5), (5, 8)], ids=str)
+def test_the_size_of_one_limits_the_other(rows: tuple[int, int]) -> None:
+    def draw(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
+        most = tf.maximum(tf.shape(x)[0], tf.shape(y)[0])
+        padded = tf.pad(x, [[0, most - tf.shape(x)[0]], [0, 0]])
+        return [tf.random.shuffle(x[: tf.shape(y)[0]], seed=1), tf.random.shuffle(padded, seed=2)]
+
+    call = [table(count) for count in rows]
+    expect_as_cpu(draw, [TABLE, TABLE], [call, call])
+
+
+def test_batches_in_an_op_that_refuses_other_dimensions() -> None:
+    def draw(x: tf.Tensor, y: tf.Tensor) -> list[tf.Tensor]:
+        return [tf.random.shuffle(x * tf.sign(tf.nn.l2_loss(tf.matmul(x, y))), seed=1)]
+
+    expect_as_cpu(draw, [ANY, ANY], [[table(3, 8), table(8, 4)]] * 2)
+
+
+def test_limits_of_later_inputs_are_no_sizes() -> None:
+    def draw(*tables: tf.Tensor) -> list[tf.Tensor]:
+        return [tf.random.shuffle(one[: i + 1] * 2, seed=i + 1) for i, one in enumerate(tables)]
+
+    expect_as_cpu(draw, [ANY] * 9, [[table(3, 2)] * 9] * 2)
+
+
+def test_limits_are_no_bounds_of_indices() -> None:
+    @tf.function(input_signature=[TABLE])
+    def second(x: tf.Tensor) -> tf.Tensor:
+        return tf.gather(x[:2] * 2, [1])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3])])
+    def row(images: tf.Tensor) -> tf.Tensor:
+        filtered = tf.nn.conv2d(images, tf.ones([7, 7, 3, 1]), 1, "VALID")
+        return tf.gather(filtered[:, :100], [60], axis=1)
+
+    with tf.device(HPU):
+        np.testing.assert_array_equal(second(tf.constant(table(3))), table(3)[1:2] * 2)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
+            as_numpy(second(tf.constant(table(1))))
+        assert row(tf.zeros([1, 80, 9, 3])).shape == (1, 1, 3, 1)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="indices"):
+            as_numpy(row(tf.zeros([1, 50, 9, 3])))
+
+
 @pytest.mark.parametrize(
     "part",
     [
+        lambda x: x[:, :2],
         lambda x: x[:, ::400],
         lambda x: x[:, :100],
         lambda x: x[:, : tf.minimum(tf.shape(x)[1], 40)],
@@ -85,7 +135,7 @@ def test_batches_joined_side_by_side_or_one_after_the_other() -> None:
         lambda x: x[:100],
         lambda x: tf.reshape(x, [-1, 10]),
     ],
-    ids=["steps", "first columns", "at most", "many columns", "first rows", "reshaped"],
+    ids=["two columns", "steps", "first columns", "at most", "many columns", "first rows", "reshaped"],
 )
 @pytest.mark.parametrize("shape", [(3, 2100), (4, 50), (120, 20)], ids=str)
 def test_parts_whose_size_is_limited(part: Callable[[tf.Tensor], tf.Tensor], shape: tuple[int, int]) -> None:
@@ -130,6 +180,18 @@ def test_what_a_session_fetches_does_not_begin_anew() -> None:
             results.append(tf.nest.flatten(fetched()))
     for actual, expected in zip(*results, strict=True):
         np.testing.assert_array_equal(actual, expected)
+
+
+def test_dropout_of_flattened_images_keeps_one_cluster() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None, None, None, 8])])
+    def flattened(images: tf.Tensor) -> tf.Tensor:
+        sizes = tf.shape(images)
+        places = tf.reshape(tf.nn.relu(images), [sizes[0], sizes[1] * sizes[2], 8])
+        return tf.nn.dropout(tf.reduce_mean(places, 1), 0.5) * 2
+
+    with tf.device(HPU):
+        flattened(tf.ones([2, 5, 6, 8]))
+    assert len(report_of("flattened")["clusters"]) == 1
 
 
 def test_dropout_behind_two_inputs_keeps_one_cluster() -> None:
