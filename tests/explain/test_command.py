@@ -121,6 +121,24 @@ def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None
         assert "Time of habana_cluster_timed_0" in done.stderr and "by instruction" in done.stderr
 
 
+UNREAD = """
+import tensorflow as tf
+@tf.function
+def unread(x): return tf.tanh(tf.matmul(x, x))
+unread(tf.ones([1024, 1024]))
+"""
+
+
+def test_times_of_a_program_that_reads_no_result(tmp_path: pathlib.Path) -> None:
+    program = tmp_path / "unread.py"
+    program.write_text(UNREAD)
+    done = run([*COMMAND, "--time", str(program)])
+    assert "Time of habana_cluster_unread_0" in done.stderr and "No times" not in done.stderr
+    failed = run([*COMMAND, "--time", str(program)], {"HPU_EMULATOR_FAULTS": "launch@1"})
+    assert "work that the program did not wait for failed" in failed.stderr and "launch" in failed.stderr
+    assert "1 graph:" in failed.stderr
+
+
 @pytest.mark.parametrize(
     ("program", "code", "word"),
     [

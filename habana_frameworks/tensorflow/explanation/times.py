@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from habana_frameworks.tensorflow._text import shortened, table
 
 SETTING = "HPU_EMULATOR_PROFILE"
+_logger = logging.getLogger(__name__)
 _MAX_CLUSTERS = 4
 _MAX_ROWS = 12
 
@@ -36,9 +38,16 @@ def measure() -> None:
 
 
 def collect() -> tuple[InstructionTime, ...]:
-    """The times until now, the longest of each cluster first; none if the device's backend does not time recipes."""
-    from habana_frameworks.tensorflow import _c_api, library_loader
+    """The times until now, the longest of each cluster first; none if the device's backend does not time recipes.
 
+    Waits for the queued work; if that fails, the error is logged, and the times are those until then.
+    """
+    from habana_frameworks.tensorflow import _c_api, errors, habana_device, library_loader
+
+    try:
+        habana_device.synchronize()
+    except errors.DeviceError as error:
+        _logger.warning("work that the program did not wait for failed: %s", error)
     return build(_c_api.read_json(library_loader.plugin(), "hpu_recipe_times"))
 
 
