@@ -1,7 +1,5 @@
 #include "plugin/compiler/compile_queue.h"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,14 +10,6 @@
 #include "plugin/compiler/compile_progress.h"
 
 namespace hpu {
-namespace {
-
-constexpr int kNice = 10;
-
-// Linux keeps a priority for each thread.
-void LowerPriorityOfThisThread() { setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice); }
-
-}  // namespace
 
 CompileQueue& CompileQueue::Get() {
   static auto* queue = new CompileQueue;
@@ -43,7 +33,7 @@ bool CompileQueue::Schedule(const void* owner, Work work) {
 void CompileQueue::ShowWaiting() const { CompileProgress::Get().SetWaiting(static_cast<int64_t>(items_.size())); }
 
 void CompileQueue::Run() {
-  LowerPriorityOfThisThread();
+  static_cast<void>(!nice(kNice));  // of this thread alone: Linux keeps a priority for each
   while (true) {
     Item item;
     {

@@ -25,6 +25,9 @@ class CompileQueue {
   // As many as XLA compiles at a time.
   static constexpr size_t kCapacity = 10;
 
+  // What the thread adds to the niceness of the one that starts it.
+  static constexpr int kNice = 10;
+
   // The process's; never destroyed.
   static CompileQueue& Get();
 
