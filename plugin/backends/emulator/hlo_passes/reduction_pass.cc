@@ -33,60 +33,105 @@ std::optional<Columns> SizesOf(const xla::Shape& shape, absl::Span<const int64_t
   return sizes;
 }
 
-// Few long rows, each cut into rows that a kernel reduces to one, which XLA reduces: alone, it runs one thread over all
-// elements, and takes those of images one at a time.
-std::optional<Columns> CutRows(const Columns& sizes) {
-  constexpr int64_t kMostOuter = 64, kMostColumns = 1024, kLeastRows = 64;
-  if (sizes.outer > kMostOuter || sizes.rows < kLeastElements) return std::nullopt;
-  int64_t columns = kMostColumns;
-  while (sizes.rows % columns != 0 || (sizes.rows / columns < kLeastRows && columns > kLeastColumns)) columns /= 2;
-  if (columns < kLeastColumns) return std::nullopt;
-  return Columns{sizes.outer, sizes.rows / columns, columns};
+// Few columns, for which rows side by side count as one, `together` of them, which a kernel reduces to one such row,
+// and XLA to its parts: alone, it runs one thread over all elements, and takes those of images one at a time. 0 if
+// there is no such number.
+int64_t RowsTogether(const Columns& sizes) {
+  constexpr int64_t kMostOuter = 64, kMostColumns = 128, kLeastRows = 64, kLanes = 16;
+  // Of many rows, XLA does one after the other well.
+  if (sizes.columns == 1 && sizes.outer > kMostOuter) return 0;
+  if (sizes.rows * sizes.columns < kLeastElements) return 0;
+  const auto greatest = [&](int64_t multiple) -> int64_t {
+    for (int64_t together = kMostColumns / sizes.columns; together * sizes.columns >= kLeastColumns; --together) {
+      const bool cuts = sizes.rows % together == 0 && sizes.rows / together >= kLeastRows;
+      if (cuts && together * sizes.columns % multiple == 0) return together;
+    }
+    return 0;
+  };
+  const int64_t of_whole_registers = greatest(kLanes);
+  return of_whole_registers > 0 ? of_whole_registers : greatest(1);
 }
 
-// What the computation of a reduction makes of its elements.
-std::optional<Function> FunctionOf(const xla::HloComputation* computation) {
-  if (Computes(computation, HloOpcode::kAdd)) return Function::kSum;
-  if (Computes(computation, HloOpcode::kMaximum)) return Function::kMax;
-  if (Computes(computation, HloOpcode::kMultiply)) return Function::kProduct;
+// What a reduction makes of its elements, if a kernel does so.
+std::optional<Function> FunctionOf(const HloInstruction* reduce) {
+  const xla::HloComputation* computation = reduce->to_apply();
+  const bool of_bools = reduce->shape().element_type() == xla::PRED;
+  if (Computes(computation, of_bools ? HloOpcode::kOr : HloOpcode::kMaximum)) return Function::kMax;
+  if (Computes(computation, of_bools ? HloOpcode::kAnd : HloOpcode::kMultiply)) return Function::kProduct;
+  if (Computes(computation, HloOpcode::kAdd) && !of_bools) return Function::kSum;
   return std::nullopt;
 }
 
-float InitialOf(Function function) {
-  if (function == Function::kMax) return -std::numeric_limits<float>::infinity();
-  return function == Function::kProduct ? 1 : 0;
+// Whether the reduction begins at the number that changes nothing.
+bool BeginsAtNothing(HloInstruction* reduce, Function function) {
+  HloInstruction* initial = SourceOf(reduce->mutable_operand(1));
+  if (initial->shape().element_type() == xla::PRED) {
+    return initial->IsConstant() && initial->literal().GetFirstElement<bool>() == (function == Function::kProduct);
+  }
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return ScalarOf(initial) == (function == Function::kMax ? -kInfinity : function == Function::kProduct ? 1 : 0);
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
-  if (reduce->operand_count() != 2 || !IsFloat32Array(reduce->shape()) || !IsFloatArray(reduce->operand(0)->shape())) {
-    return nullptr;
-  }
-  const std::optional<Function> function = FunctionOf(reduce->to_apply());
-  if (!function.has_value() || ScalarOf(reduce->mutable_operand(1)) != InitialOf(*function)) return nullptr;
-  const xla::Shape& shape = reduce->operand(0)->shape();
-  std::optional<Columns> columns = SizesOf(shape, reduce->dimensions());
-  if (!columns.has_value() || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
-  const bool of_rows = columns->columns == 1;
-  // Maxima of rows have another kernel.
-  if (of_rows && function == Function::kMax && columns->outer > 1) return nullptr;
-  if (of_rows) columns = CutRows(*columns);
-  if (!columns.has_value() || columns->columns < kLeastColumns) return nullptr;
-  ColumnReduction kernel{*function, *columns};
+bool IsArrayFor(const xla::Shape& shape, xla::PrimitiveType result) {
+  if (result != xla::PRED) return result == xla::F32 && IsFloatArray(shape);
+  return shape.IsArray() && shape.element_type() == xla::PRED && shape.is_static() &&
+         !xla::ShapeUtil::IsZeroElementArray(shape);
+}
+
+// What the kernel reads: the factors of products that are summed, and numbers of bfloat16 as they are stored, where
+// nothing else reads them.
+std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction* kernel) {
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
+  if (operands[0]->shape().element_type() == xla::PRED) {
+    kernel->element = ColumnReduction::Element::kBool;
+    return operands;
+  }
   HloInstruction* source = SourceOf(operands[0]);
-  if (function == Function::kSum && source->opcode() == HloOpcode::kMultiply && source->user_count() == 1) {
+  if (kernel->function == Function::kSum && source->opcode() == HloOpcode::kMultiply && source->user_count() == 1) {
     const bool square = source->operand(0) == source->operand(1);
-    kernel.function = square ? Function::kSumOfSquares : Function::kSumOfProducts;
+    kernel->function = square ? Function::kSumOfSquares : Function::kSumOfProducts;
     operands = {source->mutable_operand(0)};
     if (!square) operands.push_back(source->mutable_operand(1));
   }
-  if (!of_rows) return calls->Add(kernel.Spec(), operands, reduce->shape());
-  HPU_ASSIGN_OR_RETURN(
-      HloInstruction * cut,
-      calls->Add(kernel.Spec(), operands, xla::ShapeUtil::MakeShape(xla::F32, {columns->outer, columns->columns})));
-  HloInstruction* sums = reduce->parent()->AddInstruction(HloInstruction::CreateReduce(
-      xla::ShapeUtil::MakeShape(xla::F32, {columns->outer}), cut, reduce->mutable_operand(1), {1}, reduce->to_apply()));
-  return reduce->parent()->AddInstruction(HloInstruction::CreateReshape(reduce->shape(), sums));
+  // Others may need the same numbers in float32, which are then in memory already.
+  const auto is_narrow = [](const HloInstruction* operand) {
+    return IsWidened(operand) && operand->operand(0)->user_count() == 1;
+  };
+  if (absl::c_all_of(operands, is_narrow)) {
+    kernel->element = ColumnReduction::Element::kBFloat16;
+    for (HloInstruction*& operand : operands) operand = operand->mutable_operand(0);
+  }
+  return operands;
+}
+
+absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
+  if (reduce->operand_count() != 2 || !reduce->shape().IsArray()) return nullptr;
+  const xla::PrimitiveType type = reduce->shape().element_type();
+  const xla::Shape& shape = reduce->operand(0)->shape();
+  if (!IsArrayFor(shape, type) || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
+  const std::optional<Function> function = FunctionOf(reduce);
+  if (!function.has_value() || !BeginsAtNothing(reduce, *function)) return nullptr;
+  const std::optional<Columns> sizes = SizesOf(shape, reduce->dimensions());
+  if (!sizes.has_value()) return nullptr;
+  // Maxima of rows have another kernel.
+  if (sizes->columns == 1 && function == Function::kMax && sizes->outer > 1 && type != xla::PRED) return nullptr;
+  const int64_t together = sizes->columns < kLeastColumns ? RowsTogether(*sizes) : 1;
+  if (together == 0) return nullptr;
+
+  ColumnReduction kernel{*function, {sizes->outer, sizes->rows / together, sizes->columns * together}};
+  const std::vector<HloInstruction*> operands = OperandsFor(reduce, &kernel);
+  std::vector<int64_t> dims = {sizes->outer, together};
+  if (sizes->columns > 1) dims.push_back(sizes->columns);
+  const xla::Shape parts = xla::ShapeUtil::MakeShape(xla::F32, dims);
+  HPU_ASSIGN_OR_RETURN(HloInstruction * value,
+                       calls->Add(kernel.Spec(), operands,
+                                  together > 1 ? parts : xla::ShapeUtil::ChangeElementType(reduce->shape(), xla::F32)));
+  if (type == xla::PRED) value = Converted(value, xla::PRED);
+  if (together == 1) return value;
+  xla::HloComputation* computation = reduce->parent();
+  value = computation->AddInstruction(HloInstruction::CreateReduce(
+      xla::ShapeUtil::DeleteDimension(1, value->shape()), value, reduce->mutable_operand(1), {1}, reduce->to_apply()));
+  return computation->AddInstruction(HloInstruction::CreateReshape(reduce->shape(), value));
 }
 
 }  // namespace

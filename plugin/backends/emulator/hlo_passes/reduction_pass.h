@@ -8,8 +8,9 @@
 
 namespace hpu::emulator {
 
-// Takes float32 sums, maxima and products over dimensions that lie together and are not the last, or over all, and sums
-// and products of few long rows; XLA does other rows well. The product or square of which a sum is becomes part of it.
+// Takes float32 sums, maxima and products, and whether all or any booleans are true, over dimensions that lie together
+// and are not the last, or over all, and of few long rows; XLA does other rows well. The product or square of which a
+// sum is becomes part of it, and so does the conversion from bfloat16.
 absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

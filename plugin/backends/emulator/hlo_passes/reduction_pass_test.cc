@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,6 +54,20 @@ xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vecto
   return builder.Build().value();
 }
 
+// Whether all numbers are above a bound, or any is above another one: about every second time.
+xla::XlaComputation AllOrAny(const std::vector<int64_t>& dims, const std::vector<int64_t>& reduced, bool all) {
+  xla::XlaBuilder builder("all_or_any");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
+  int64_t numbers = 1;
+  for (const int64_t dim : reduced) numbers *= dims[dim];
+  const float bound = 1 - 1.4f / static_cast<float>(std::max<int64_t>(numbers, 1));
+  const XlaOp bools = xla::Gt(x, xla::ScalarLike(x, all ? -bound : bound));
+  const xla::XlaComputation combine =
+      all ? xla::CreateScalarAndComputation(xla::PRED, &builder) : xla::CreateScalarOrComputation(xla::PRED, &builder);
+  xla::Tuple(&builder, {xla::Reduce(bools, xla::ConstantR0<bool>(&builder, all), combine, reduced)});
+  return builder.Build().value();
+}
+
 constexpr Function kFunctions[] = {Function::kSum, Function::kSumOfSquares, Function::kSumOfProducts, Function::kMax,
                                    Function::kProduct};
 
@@ -71,6 +86,10 @@ TEST_P(ReductionPassTest, EqualsXla) {
     const double tolerance = function == Function::kMax ? 0 : all || function == Function::kProduct ? 1e-4 : 1e-5;
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, tolerance);
   }
+  for (const bool of_all : {false, true}) {
+    const xla::XlaComputation computation = AllOrAny(GetParam().dims, GetParam().reduced, of_all);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
@@ -79,7 +98,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{9, 13, 7, 33}, {2, 0, 1}}, Case{{9, 13, 7, 33}, {1, 2}},
                                          Case{{9, 13, 7, 33}, {0, 1}}, Case{{50, 40, 9}, {1}}, Case{{2, 4, 4100}, {1}},
                                          Case{{1 << 17}, {0}}, Case{{64, 64, 32}, {0, 1, 2}},
-                                         Case{{9, 13, 7, 80}, {0, 1, 2, 3}}));
+                                         Case{{9, 13, 7, 80}, {0, 1, 2, 3}}, Case{{9000, 2}, {0}},
+                                         Case{{91, 91}, {0, 1}}, Case{{3, 96, 96, 3}, {1, 2}},
+                                         Case{{70, 51, 64, 3}, {2, 1}}, Case{{2, 77, 99, 7}, {1, 2}},
+                                         Case{{2, 96, 96, 3, 2}, {1, 2}}));
 
 // Dimensions that lie together, with others before and behind them or not: enough columns, or what is cut in columns.
 Case RandomCase(Dice* dice) {
@@ -100,6 +122,7 @@ Case RandomCase(Dice* dice) {
     c.dims[first] *= 8192 / xla::Product(c.dims) + 1;
   } else {
     c.dims[first] = 8 * (1024 / (c.reduced.size() > 1 ? c.dims.back() : 1) + dice->Roll(1, 99));
+    if (dice->Roll(0, 1) == 0) add(1, 2, 7, false);
   }
   if (dice->Roll(0, 1) == 0) std::swap(c.reduced.front(), c.reduced.back());
   return c;
@@ -119,6 +142,10 @@ TEST_P(ReductionPassRandomTest, EqualsXla) {
     if (special) SetSpecialNumbers(&arguments[0], &dice);
     ExpectSameWithKernels(computation, arguments, 1, type == xla::BF16 ? 1e-2 : 1e-4);
   }
+  for (const bool all : {false, true}) {
+    const xla::XlaComputation computation = AllOrAny(c.dims, c.reduced, all);
+    ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, ReductionPassRandomTest, testing::Range(0, 16));
@@ -134,6 +161,25 @@ TEST(ReductionPass, OfOneElement) {
     const xla::XlaComputation computation = Reduction({1}, {0}, kFunctions[i]);
     ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
   }
+  using Element = ColumnReduction::Element;
+  const ColumnReduction of_bfloat16{ColumnReduction::Function::kSum, {1, 1, 1}, Element::kBFloat16};
+  const std::vector<uint16_t> three = {0x4040};
+  EXPECT_EQ(ElementsOf<float>(RunKernel(of_bfloat16.Spec(), {BytesOf(three)}, 4)), std::vector<float>{3});
+  const ColumnReduction of_bools{ColumnReduction::Function::kMax, {1, 1, 1}, Element::kBool};
+  EXPECT_EQ(ElementsOf<float>(RunKernel(of_bools.Spec(), {BytesOf(std::vector<uint8_t>{1})}, 4)),
+            std::vector<float>{1});
+}
+
+TEST(ReductionPass, RefusesWhatIsNoReduction) {
+  KernelSpec spec = ColumnReduction{ColumnReduction::Function::kSum, {1, 9000, 8}}.Spec();
+  ASSERT_TRUE(MakeKernel(spec).ok());
+  for (const auto& [parameter, value] : {std::pair(0, 5), std::pair(0, -1), std::pair(1, 3), std::pair(1, -1)}) {
+    KernelSpec other = spec;
+    other.parameters[parameter] = value;
+    EXPECT_FALSE(MakeKernel(other).ok()) << parameter << " " << value;
+  }
+  spec.parameters.clear();
+  EXPECT_FALSE(MakeKernel(spec).ok());
 }
 
 TEST(ReductionPass, OfNoElements) {
@@ -142,8 +188,44 @@ TEST(ReductionPass, OfNoElements) {
       const xla::XlaComputation computation = Reduction(c.dims, c.reduced, function);
       ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
     }
+    for (const bool all : {false, true}) {
+      const xla::XlaComputation computation = AllOrAny(c.dims, c.reduced, all);
+      ExpectSameWithKernels(computation, ArgumentsOf(computation), 0, 0);
+    }
   }
   EXPECT_FALSE(MakeKernel(ColumnReduction{ColumnReduction::Function::kSum, {1, 0, 8}}.Spec()).ok());
+}
+
+TEST(ReductionPass, OneBoolOfMany) {
+  const std::vector<int64_t> dims = {2, 4500, 3};
+  for (const bool all : {false, true}) {
+    xla::XlaBuilder builder("bools");
+    const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, dims), "x");
+    const xla::XlaComputation combine = all ? xla::CreateScalarAndComputation(xla::PRED, &builder)
+                                            : xla::CreateScalarOrComputation(xla::PRED, &builder);
+    xla::Tuple(&builder, {xla::Reduce(x, xla::ConstantR0<bool>(&builder, all), combine, {1})});
+    const xla::XlaComputation computation = builder.Build().value();
+    for (const int64_t row : {0, 1, 2047, 4499}) {
+      std::vector<xla::Literal> arguments;
+      arguments.emplace_back(xla::ShapeUtil::MakeShape(xla::PRED, dims));
+      arguments[0].PopulateWithValue(all);
+      arguments[0].Set<bool>({1, row, 2}, !all);
+      std::vector<bool> expected(6, all);
+      expected.back() = !all;
+      EXPECT_EQ(ElementsOf<char>(ResultOf(computation, arguments)),
+                std::vector<char>(expected.begin(), expected.end()));
+    }
+    EXPECT_EQ(KernelsOf(computation).size(), 1);
+  }
+}
+
+// The other way round, XLA's code has to say what an initial value makes of them.
+TEST(ReductionPass, LeavesBoolsThatBeginElsewhere) {
+  xla::XlaBuilder builder("bools");
+  const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, {9000, 16}), "x");
+  xla::Tuple(&builder, {xla::Reduce(x, xla::ConstantR0<bool>(&builder, false),
+                                    xla::CreateScalarAndComputation(xla::PRED, &builder), {0})});
+  EXPECT_EQ(KernelsOf(builder.Build().value()).size(), 0);
 }
 
 class ReductionPassRowsTest : public testing::TestWithParam<Case> {};
@@ -193,13 +275,13 @@ TEST(ReductionPass, ProductsOfSpecialNumbers) {
 TEST(ReductionPass, LeavesTheRest) {
   const auto kernels = [](const Case& c) { return KernelsOf(Reduction(c.dims, c.reduced, Function::kSum)).size(); };
   EXPECT_EQ(kernels({{1024, 8}, {1}}), 0) << "rows";
-  EXPECT_EQ(kernels({{91, 91}, {0, 1}}), 0) << "everything, not to be cut in rows";
+  EXPECT_EQ(kernels({{8209}, {0}}), 0) << "everything, not to be cut in rows";
   EXPECT_EQ(kernels({{65, 8192}, {1}}), 0) << "many rows";
-  EXPECT_EQ(kernels({{2, 8191}, {1}}), 0) << "rows that are not to be cut";
+  EXPECT_EQ(kernels({{2, 8209}, {1}}), 0) << "rows that are not to be cut";
   EXPECT_EQ(kernels({{1000, 8}, {0, 1}}), 0) << "everything, few elements";
   EXPECT_EQ(kernels({{32, 8, 32, 8}, {0, 2}}), 0) << "dimensions apart";
   EXPECT_EQ(kernels({{10, 8}, {0}}), 0) << "few elements";
-  EXPECT_EQ(kernels({{9000, 2}, {0}}), 0) << "few columns";
+  EXPECT_EQ(kernels({{9001, 2}, {0}}), 0) << "few columns, not to be put together";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
 #include "plugin/hal/status_macros.h"
@@ -11,14 +12,20 @@ namespace hpu::emulator {
 namespace {
 
 using Function = ColumnReduction::Function;
+using Element = ColumnReduction::Element;
 
-constexpr char kName[] = "column_reduction.2";
+constexpr char kName[] = "column_reduction.3";
 
+// T: float, BFloat16, or uint8_t for booleans.
+template <typename T>
 struct Work {
-  const float* a;
-  const float* b;
+  const T* a;
+  const T* b;
   const ColumnPiece* piece;
 };
+
+using hpu::emulator::Load;
+HPU_INLINE float Load(const uint8_t* from) { return *from; }
 
 struct Sum {
   static constexpr float kInitial = 0;
@@ -52,11 +59,11 @@ struct Max {
 
 template <typename F>
 struct ReduceLanes {
-  template <int kLanes>
-  static HPU_INLINE void Run(const Work& work, int64_t first) {
+  template <int kLanes, typename T>
+  static HPU_INLINE void Run(const Work<T>& work, int64_t first) {
     const ColumnPiece& piece = *work.piece;
-    const float* a = work.a + piece.begin + first;
-    const float* b = work.b + piece.begin + first;
+    const T* a = work.a + piece.begin + first;
+    const T* b = work.b + piece.begin + first;
     const int64_t s = piece.stride;
     float sum[kLanes];
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::kInitial;
@@ -64,28 +71,38 @@ struct ReduceLanes {
     // Four rows at once: the sums lose less of small numbers.
     for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
-        const float low = F::Of(F::Element(a[c], b[c]), F::Element(a[c + s], b[c + s]));
-        const float high = F::Of(F::Element(a[c + 2 * s], b[c + 2 * s]), F::Element(a[c + 3 * s], b[c + 3 * s]));
+        const float low = F::Of(Element<T>(a, b, c), Element<T>(a, b, c + s));
+        const float high = F::Of(Element<T>(a, b, c + 2 * s), Element<T>(a, b, c + 3 * s));
         sum[c] = F::Of(sum[c], F::Of(low, high));
       }
     }
     for (; row < piece.rows; ++row, a += s, b += s) {
-      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::Of(sum[c], F::Element(a[c], b[c]));
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::Of(sum[c], Element<T>(a, b, c));
     }
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) piece.partial[first + c] = sum[c];
   }
+
+  template <typename T>
+  static HPU_INLINE float Element(const T* a, const T* b, int64_t i) {
+    return F::Element(Load(a + i), Load(b + i));
+  }
 };
 
-template <typename F>
-HPU_INLINE void Reduce(const Work& work) {
+template <typename F, typename T>
+HPU_INLINE void Reduce(const Work<T>& work) {
   OverLanes<ReduceLanes<F>>(work, 0, work.piece->columns);
 }
 
-HPU_VECTORIZED(ReduceSum, Work, Reduce<Sum>)
-HPU_VECTORIZED(ReduceSumOfSquares, Work, Reduce<SumOfSquares>)
-HPU_VECTORIZED(ReduceSumOfProducts, Work, Reduce<SumOfProducts>)
-HPU_VECTORIZED(ReduceMax, Work, Reduce<Max>)
-HPU_VECTORIZED(ReduceProduct, Work, Reduce<Product>)
+#define HPU_REDUCTION(name, F)                                \
+  HPU_VECTORIZED(name, Work<float>, (Reduce<F, float>))       \
+  HPU_VECTORIZED(name, Work<BFloat16>, (Reduce<F, BFloat16>)) \
+  HPU_VECTORIZED(name, Work<uint8_t>, (Reduce<F, uint8_t>))
+
+HPU_REDUCTION(ReduceSum, Sum)
+HPU_REDUCTION(ReduceSumOfSquares, SumOfSquares)
+HPU_REDUCTION(ReduceSumOfProducts, SumOfProducts)
+HPU_REDUCTION(ReduceMax, Max)
+HPU_REDUCTION(ReduceProduct, Product)
 
 // Of two pieces of a column.
 float Combined(Function function, float a, float b) {
@@ -99,13 +116,14 @@ float Combined(Function function, float a, float b) {
   }
 }
 
+template <typename T>
 class ColumnReductionKernel final : public Kernel {
  public:
   ColumnReductionKernel(Function function, const Columns& columns) : function_(function), plan_(columns, 1) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    const auto* a = static_cast<const float*>(call.operands[0]);
-    const auto* b = function_ == Function::kSumOfProducts ? static_cast<const float*>(call.operands[1]) : a;
+    const auto* a = static_cast<const T*>(call.operands[0]);
+    const auto* b = function_ == Function::kSumOfProducts ? static_cast<const T*>(call.operands[1]) : a;
     auto* result = static_cast<float*>(call.results[0]);
     plan_.Run(
         call.pool, [&](const ColumnPiece& piece) { RunOf(function_)({a, b, &piece}); },
@@ -119,7 +137,7 @@ class ColumnReductionKernel final : public Kernel {
     return absl::OkStatus();
   }
 
-  static void (*RunOf(Function function))(const Work&) {
+  static void (*RunOf(Function function))(const Work<T>&) {
     switch (function) {
       case Function::kSum:
         return ReduceSum;
@@ -140,11 +158,25 @@ class ColumnReductionKernel final : public Kernel {
   const ColumnPlan plan_;
 };
 
+template <typename T>
+absl::StatusOr<std::unique_ptr<const Kernel>> MakeOf(Function function, const Columns& columns) {
+  if (ColumnReductionKernel<T>::RunOf(function) == nullptr) return absl::InvalidArgumentError("no such reduction");
+  return std::make_unique<ColumnReductionKernel<T>>(function, columns);
+}
+
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const auto function = static_cast<Function>(parameters.empty() ? -1 : parameters[0]);
-  if (ColumnReductionKernel::RunOf(function) == nullptr) return absl::InvalidArgumentError("no such reduction");
-  HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse(parameters.subspan(1)));
-  return std::make_unique<ColumnReductionKernel>(function, columns);
+  if (parameters.size() < 2) return absl::InvalidArgumentError("no such reduction");
+  const auto function = static_cast<Function>(parameters[0]);
+  HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse(parameters.subspan(2)));
+  switch (static_cast<Element>(parameters[1])) {
+    case Element::kFloat32:
+      return MakeOf<float>(function, columns);
+    case Element::kBFloat16:
+      return MakeOf<BFloat16>(function, columns);
+    case Element::kBool:
+      return MakeOf<uint8_t>(function, columns);
+  }
+  return absl::InvalidArgumentError("no such type of elements");
 }
 
 const bool registered = RegisterKernel(kName, Make);
@@ -152,7 +184,9 @@ const bool registered = RegisterKernel(kName, Make);
 }  // namespace
 
 KernelSpec ColumnReduction::Spec() const {
-  return {kName, {static_cast<int64_t>(function), columns.outer, columns.rows, columns.columns}};
+  return {
+      kName,
+      {static_cast<int64_t>(function), static_cast<int64_t>(element), columns.outer, columns.rows, columns.columns}};
 }
 
 }  // namespace hpu::emulator

@@ -9,11 +9,14 @@
 
 namespace hpu::emulator {
 
-// Operands: one float32 array [outer, rows, columns], or two for kSumOfProducts. Result: [outer, columns].
+// Operands: one array [outer, rows, columns], or two for kSumOfProducts. Result: [outer, columns], float32.
 struct ColumnReduction {
   enum class Function : int64_t { kSum = 0, kSumOfSquares = 1, kSumOfProducts = 2, kMax = 3, kProduct = 4 };
+  // Of the operands. Booleans are 0 and 1.
+  enum class Element : int64_t { kFloat32 = 0, kBFloat16 = 1, kBool = 2 };
   Function function = Function::kSum;
   Columns columns;
+  Element element = Element::kFloat32;
 
   KernelSpec Spec() const;
 };
