@@ -57,15 +57,11 @@ absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoryDraw& d
 // The sum of exponentials up to each class, less the greatest: [rows, classes] of float64.
 absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoryDraw& draw) {
   NodeBuilder::NodeOut logits = draw.logits;
-  const auto cast = [&](const char* suffix, NodeBuilder::NodeOut from, DataType type) -> absl::StatusOr<Node*> {
-    NodeBuilder builder = maker.New(suffix, "Cast");
-    return maker.Add(builder.Input(from).Attr("DstT", type));
-  };
   // The greatest is found in float32, which is quicker; differences and what follows are of float64.
   DataType type = logits.node->output_type(logits.index);
   if (type != tensorflow::DT_DOUBLE && type != tensorflow::DT_FLOAT) {
     type = tensorflow::DT_FLOAT;
-    TF_ASSIGN_OR_RETURN(Node * narrow, cast("float32", logits, type));
+    TF_ASSIGN_OR_RETURN(Node * narrow, maker.Cast("float32", logits, type));
     logits = NodeBuilder::NodeOut(narrow, 0);
   }
   const Tensor lowest = type == tensorflow::DT_DOUBLE ? Tensor(std::numeric_limits<double>::lowest())
@@ -79,8 +75,8 @@ absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoryDraw& draw) 
   NodeBuilder max = maker.New("max", "Max");
   TF_ASSIGN_OR_RETURN(Node * greatest, maker.Add(max.Input(counted).Input(axis).Attr("keep_dims", true)));
   if (type != tensorflow::DT_DOUBLE) {
-    TF_ASSIGN_OR_RETURN(counted, cast("wide", counted, tensorflow::DT_DOUBLE));
-    TF_ASSIGN_OR_RETURN(greatest, cast("wide_max", greatest, tensorflow::DT_DOUBLE));
+    TF_ASSIGN_OR_RETURN(counted, maker.Cast("wide", counted, tensorflow::DT_DOUBLE));
+    TF_ASSIGN_OR_RETURN(greatest, maker.Cast("wide_max", greatest, tensorflow::DT_DOUBLE));
   }
   TF_ASSIGN_OR_RETURN(Node * difference, maker.Binary("difference", "Sub", counted, greatest));
   NodeBuilder exp = maker.New("exp", "Exp");

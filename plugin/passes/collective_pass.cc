@@ -94,8 +94,7 @@ class Rewriter {
     if (casts) {
       int stage = kNoStage;
       tensorflow::TryGetNodeAttr(input.node->attrs(), kStageAttr, &stage);
-      auto cast = maker.New("to_bfloat16", "Cast").Input(input.node, input.index).Attr("DstT", type);
-      TF_ASSIGN_OR_RETURN(input.node, maker.Add(cast));
+      TF_ASSIGN_OR_RETURN(input.node, maker.Cast("to_bfloat16", input, type));
       input.index = 0;
       if (stage != kNoStage) input.node->AddAttr(kStageAttr, stage);
     }
@@ -104,8 +103,7 @@ class Rewriter {
     TF_ASSIGN_OR_RETURN(Node * reduce, AddReduce(*collective, input, start, type));
     Node* result = reduce;
     if (casts) {
-      auto cast = maker.New("to_float", "Cast").Input(reduce).Attr("DstT", tensorflow::DT_FLOAT);
-      TF_ASSIGN_OR_RETURN(result, maker.Add(cast));
+      TF_ASSIGN_OR_RETURN(result, maker.Cast("to_float", reduce, tensorflow::DT_FLOAT));
     }
     MoveConsumers(graph_, collective, result);
     context_->report.rewrites.push_back({collective->name(), kReduceOp, "collectives",

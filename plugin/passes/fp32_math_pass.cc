@@ -35,9 +35,7 @@ absl::StatusOr<Node*> Round(Graph* graph, const Edge& edge) {
   const Node& user = *edge.dst();
   const NodeMaker maker(graph, edge.src()->name(),
                         user.has_assigned_device_name() ? user.assigned_device_name() : user.requested_device());
-  tensorflow::NodeBuilder builder = maker.New("rounded", "Cast");
-  TF_ASSIGN_OR_RETURN(Node * rounded,
-                      maker.Add(builder.Input(edge.src(), edge.src_output()).Attr("DstT", DT_BFLOAT16)));
+  TF_ASSIGN_OR_RETURN(Node * rounded, maker.Cast("rounded", {edge.src(), edge.src_output()}, DT_BFLOAT16));
   return maker.Cast("to_float", rounded, DT_FLOAT);
 }
 

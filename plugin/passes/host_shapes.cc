@@ -132,9 +132,10 @@ int64_t HostShapes::SizeOf(int source, Probe probe) {
 }
 
 int HostShapes::BatchOf(const tensorflow::Edge& input) {
-  InferenceContext* inference = refiners_[kRising]->GetContext(input.src());
-  if (inference == nullptr || RankOf(inference->output(input.src_output())) < 1) return -1;
-  const int64_t size = inference->Value(inference->Dim(inference->output(input.src_output()), 0));
+  InferenceContext* inference = ContextOf(*input.src(), kRising);
+  const ShapeHandle shape = inference != nullptr ? inference->output(input.src_output()) : ShapeHandle();
+  if (RankOf(shape) < 1) return -1;
+  const int64_t size = InferenceContext::Value(InferenceContext::DimKnownRank(shape, 0));
   int batch = -1;
   for (size_t i = 0; i < sources_.size() && size > 0; ++i) {
     if (sources_[i].batch == batch || size % SizeOf(i, kRising) != 0) continue;
@@ -195,10 +196,14 @@ std::optional<HostShapes::Size> HostShapes::Explain(const Node& node, const Size
   return std::nullopt;
 }
 
+InferenceContext* HostShapes::ContextOf(const Node& node, int probe) const {
+  return refiners_[probe] != nullptr ? refiners_[probe]->GetContext(&node) : nullptr;
+}
+
 HostShapes::Shapes HostShapes::InputShapes(const Node& node, int input) const {
   Shapes shapes;
   for (int probe = 0; probe < kProbes; ++probe) {
-    InferenceContext* inference = refiners_[probe] != nullptr ? refiners_[probe]->GetContext(&node) : nullptr;
+    InferenceContext* inference = ContextOf(node, probe);
     if (inference == nullptr) continue;
     const auto* variables = inference->input_handle_shapes_and_types(input);
     if (variables == nullptr) shapes[probe] = inference->input(input);
@@ -210,7 +215,7 @@ HostShapes::Shapes HostShapes::InputShapes(const Node& node, int input) const {
 HostShapes::Shapes HostShapes::OutputShapes(const Node& node, int output) const {
   Shapes shapes;
   for (int probe = 0; probe < kProbes; ++probe) {
-    InferenceContext* inference = refiners_[probe] != nullptr ? refiners_[probe]->GetContext(&node) : nullptr;
+    InferenceContext* inference = ContextOf(node, probe);
     if (inference != nullptr) shapes[probe] = inference->output(output);
   }
   return shapes;

@@ -91,6 +91,8 @@ class HostShapes {
   int BatchOf(const tensorflow::Edge& input);
   // Of the inputs of an op that refuses them; whether there were any to join.
   bool JoinBatches(const tensorflow::Node& node);
+  // Null where a probe was not asked, or knows nothing of the node.
+  tensorflow::shape_inference::InferenceContext* ContextOf(const tensorflow::Node& node, int probe) const;
   Shapes InputShapes(const tensorflow::Node& node, int input) const;
   Shapes OutputShapes(const tensorflow::Node& node, int output) const;
   Sizes SizesOf(const Shapes& shapes, int dimension) const;

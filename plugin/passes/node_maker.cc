@@ -44,7 +44,8 @@ absl::StatusOr<Node*> NodeMaker::Bitcast(const std::string& suffix, Node* x, ten
   return Add(builder.Input(x).Attr("type", type));
 }
 
-absl::StatusOr<Node*> NodeMaker::Cast(const std::string& suffix, Node* x, tensorflow::DataType type) const {
+absl::StatusOr<Node*> NodeMaker::Cast(const std::string& suffix, NodeBuilder::NodeOut x,
+                                      tensorflow::DataType type) const {
   NodeBuilder builder = New(suffix, "Cast");
   return Add(builder.Input(x).Attr("DstT", type));
 }

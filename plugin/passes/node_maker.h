@@ -32,7 +32,7 @@ class NodeMaker {
                                            tensorflow::Node* y) const;
   absl::StatusOr<tensorflow::Node*> Bitcast(const std::string& suffix, tensorflow::Node* x,
                                             tensorflow::DataType type) const;
-  absl::StatusOr<tensorflow::Node*> Cast(const std::string& suffix, tensorflow::Node* x,
+  absl::StatusOr<tensorflow::Node*> Cast(const std::string& suffix, tensorflow::NodeBuilder::NodeOut x,
                                          tensorflow::DataType type) const;
 
  private:

@@ -121,6 +121,9 @@ class RandomRewriter {
   // `last` takes the place of `node`, `first` waits for what the node waited for, too.
   void Replace(Node* node, Node* first, Node* last, const std::string& how);
   absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
+  // Of a state that sets aside so many numbers for each of the first dimension of `shape`; 0: one for each element.
+  static absl::StatusOr<Key> AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape, int64_t numbers_of_row,
+                                           const NodeMaker& maker);
   static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
   absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
@@ -143,9 +146,14 @@ absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, con
                         shapes_->ShapeOf(node, 0, node.assigned_device_name(), Need::kLikely));
     if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
   }
-  NodeBuilder builder = maker->NewState("state", kPhiloxStateOp);
-  TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape)));
-  TF_ASSIGN_OR_RETURN(Node * state, maker->Add(builder));
+  return AddKeyOfState(node, shape, /*numbers_of_row=*/0, *maker);
+}
+
+absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape,
+                                                                  int64_t numbers_of_row, const NodeMaker& maker) {
+  NodeBuilder builder = maker.NewState("state", kPhiloxStateOp);
+  TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape).Attr("numbers_of_row", numbers_of_row)));
+  TF_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
   return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
 }
 
@@ -234,10 +242,7 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
     TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
                         shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kLikely));
     if (!shape.has_value()) return absl::OkStatus();
-    NodeBuilder builder = maker.NewState("state", kPhiloxStateOp);
-    TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape).Attr("numbers_of_row", WordsOfCategories(samples))));
-    TF_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
-    key = {NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
+    TF_ASSIGN_OR_RETURN(key, AddKeyOfState(*node, *shape, WordsOfCategories(samples), maker));
   } else {
     TF_ASSIGN_OR_RETURN(key, AddKeyOfSeed(*node, 2, maker));
   }

@@ -36,10 +36,10 @@ HloInstruction* PartOf(HloInstruction* number, HloOpcode part) {
 
 template <typename T>
 HloInstruction* RealConstant(HloInstruction* number) {
-  if (number->shape().rank() != 0 || number->literal().Get<T>({}).imag() != 0) return nullptr;
-  if (std::signbit(number->literal().Get<T>({}).imag())) return nullptr;
-  return number->parent()->AddInstruction(
-      HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(number->literal().Get<T>({}).real())));
+  if (number->shape().rank() != 0) return nullptr;
+  const T value = number->literal().Get<T>({});
+  if (value.imag() != 0 || std::signbit(value.imag())) return nullptr;
+  return number->parent()->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(value.real())));
 }
 
 // The real number that a complex one was made of; null if it may have an imaginary part.
@@ -73,13 +73,10 @@ absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
 
 // Zero with the signs of real numbers, also where those are zero or infinite.
 absl::StatusOr<HloInstruction*> ZeroOverEach(HloInstruction* numbers) {
-  xla::HloComputation* const computation = numbers->parent();
-  const xla::Shape& shape = numbers->shape();
   HloInstruction* const zero = xla::MakeScalarLike(numbers, 0.0);
   HPU_ASSIGN_OR_RETURN(HloInstruction* const negative,
                        xla::MakeCompareHlo(xla::ComparisonDirection::kLt, numbers, zero));
-  return computation->AddInstruction(
-      HloInstruction::CreateTernary(shape, HloOpcode::kSelect, negative, xla::MakeScalarLike(numbers, -0.0), zero));
+  return xla::MakeSelectHlo(negative, xla::MakeScalarLike(numbers, -0.0), zero);
 }
 
 absl::StatusOr<HloInstruction*> QuotientOfParts(HloInstruction* quotient) {

@@ -60,8 +60,7 @@ std::optional<Function> FunctionOf(const xla::HloComputation* computation) {
 bool BeginsNeutral(HloInstruction* reduction, Function function) {
   HloInstruction* const initial = reduction->mutable_operand(1);
   if (function == Function::kLogAddExp) return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
-  const HloInstruction* source = SourceOf(initial);
-  return source->IsConstant() && source->literal().IsAll(function == Function::kAdd ? 0 : 1);
+  return IsConstantOf(initial, function == Function::kAdd ? 0 : 1);
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {

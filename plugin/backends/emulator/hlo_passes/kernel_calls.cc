@@ -109,6 +109,11 @@ std::optional<float> ScalarOf(xla::HloInstruction* instruction) {
   return static_cast<float>(source->literal().GetFirstElement<xla::bfloat16>());
 }
 
+bool IsConstantOf(xla::HloInstruction* instruction, int8_t number) {
+  const xla::HloInstruction* source = SourceOf(instruction);
+  return source->IsConstant() && source->literal().IsAll(number);
+}
+
 const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation) {
   const xla::HloInstruction* root = computation->root_instruction();
   const bool plain = computation->num_parameters() == 2 && root->operand_count() == 2 &&
@@ -122,10 +127,12 @@ bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode) {
   return root != nullptr && root->opcode() == opcode;
 }
 
+bool IsPlainArray(const xla::Shape& shape) {
+  return shape.IsArray() && shape.is_static() && !xla::ShapeUtil::IsZeroElementArray(shape);
+}
+
 bool IsFloatArray(const xla::Shape& shape) {
-  return shape.IsArray() && shape.is_static() &&
-         (shape.element_type() == xla::F32 || shape.element_type() == xla::BF16) &&
-         !xla::ShapeUtil::IsZeroElementArray(shape);
+  return IsPlainArray(shape) && (shape.element_type() == xla::F32 || shape.element_type() == xla::BF16);
 }
 
 bool IsFloat32Array(const xla::Shape& shape) { return IsFloatArray(shape) && shape.element_type() == xla::F32; }

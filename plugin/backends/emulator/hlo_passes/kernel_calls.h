@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,13 +74,19 @@ std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);
 // The number that a scalar constant of float32 or bfloat16 holds.
 std::optional<float> ScalarOf(xla::HloInstruction* instruction);
 
+// True if it is a constant of nothing but this number; of booleans, 0 is false and 1 true.
+bool IsConstantOf(xla::HloInstruction* instruction, int8_t number);
+
 // The root of a computation of two scalars, if it is one instruction of these two in their order; else null.
 const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
 
 // True if that root has this opcode.
 bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
 
-// True if `shape` is an array of float32 or bfloat16 with a static shape and at least one element.
+// True if `shape` is an array with a static shape and at least one element.
+bool IsPlainArray(const xla::Shape& shape);
+
+// The same, of float32 or bfloat16.
 bool IsFloatArray(const xla::Shape& shape);
 
 // The same, of float32 alone.

@@ -16,9 +16,7 @@ using xla::HloOpcode;
 constexpr int64_t kLeastBytes = 16 << 10;
 constexpr int64_t kLeastRowBytes = 256;
 
-bool IsPlainArray(const xla::Shape& shape) {
-  return shape.IsArray() && shape.is_static() && shape.rank() > 0 && !xla::ShapeUtil::IsZeroElementArray(shape);
-}
+bool HasDimensions(const xla::Shape& shape) { return IsPlainArray(shape) && shape.rank() > 0; }
 
 Padding PaddingOf(const HloInstruction* pad) {
   const xla::Shape &operand = pad->operand(0)->shape(), &result = pad->shape();
@@ -31,7 +29,7 @@ Padding PaddingOf(const HloInstruction* pad) {
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* pad, KernelCalls* calls) {
-  if (!IsPlainArray(pad->shape()) || !IsPlainArray(pad->operand(0)->shape()) ||
+  if (!HasDimensions(pad->shape()) || !HasDimensions(pad->operand(0)->shape()) ||
       xla::ShapeUtil::ByteSizeOf(pad->shape()) < kLeastBytes || xla::HasInteriorPadding(pad->padding_config()) ||
       !IsInMemory(pad->operand(0)) || !IsNeededInMemory(pad)) {
     return nullptr;

@@ -64,18 +64,11 @@ std::optional<Function> FunctionOf(const HloInstruction* reduce) {
 
 // Whether the reduction begins at the number that changes nothing.
 bool BeginsAtNothing(HloInstruction* reduce, Function function) {
-  HloInstruction* initial = SourceOf(reduce->mutable_operand(1));
-  if (initial->shape().element_type() == xla::PRED) {
-    return initial->IsConstant() && initial->literal().GetFirstElement<bool>() == (function == Function::kProduct);
+  HloInstruction* initial = reduce->mutable_operand(1);
+  if (function == Function::kMax && initial->shape().element_type() != xla::PRED) {
+    return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
   }
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  return ScalarOf(initial) == (function == Function::kMax ? -kInfinity : function == Function::kProduct ? 1 : 0);
-}
-
-bool IsArrayFor(const xla::Shape& shape, xla::PrimitiveType result) {
-  if (result != xla::PRED) return result == xla::F32 && IsFloatArray(shape);
-  return shape.IsArray() && shape.element_type() == xla::PRED && shape.is_static() &&
-         !xla::ShapeUtil::IsZeroElementArray(shape);
+  return IsConstantOf(initial, function == Function::kProduct ? 1 : 0);
 }
 
 // What the kernel reads: the factors of products that are summed, and numbers of bfloat16 as they are stored, where
@@ -105,10 +98,11 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
 }
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
-  if (reduce->operand_count() != 2 || !reduce->shape().IsArray()) return nullptr;
-  const xla::PrimitiveType type = reduce->shape().element_type();
+  if (reduce->operand_count() != 2) return nullptr;
   const xla::Shape& shape = reduce->operand(0)->shape();
-  if (!IsArrayFor(shape, type) || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
+  const xla::PrimitiveType type = shape.element_type();
+  if ((type != xla::F32 && type != xla::PRED) || !IsPlainArray(shape)) return nullptr;
+  if (xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
   const std::optional<Function> function = FunctionOf(reduce);
   if (!function.has_value() || !BeginsAtNothing(reduce, *function)) return nullptr;
   const std::optional<Columns> sizes = SizesOf(shape, reduce->dimensions());
@@ -120,12 +114,13 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
 
   ColumnReduction kernel{*function, {sizes->outer, sizes->rows / together, sizes->columns * together}};
   const std::vector<HloInstruction*> operands = OperandsFor(reduce, &kernel);
-  std::vector<int64_t> dims = {sizes->outer, together};
-  if (sizes->columns > 1) dims.push_back(sizes->columns);
-  const xla::Shape parts = xla::ShapeUtil::MakeShape(xla::F32, dims);
-  HPU_ASSIGN_OR_RETURN(HloInstruction * value,
-                       calls->Add(kernel.Spec(), operands,
-                                  together > 1 ? parts : xla::ShapeUtil::ChangeElementType(reduce->shape(), xla::F32)));
+  xla::Shape made = xla::ShapeUtil::ChangeElementType(reduce->shape(), xla::F32);
+  if (together > 1) {
+    std::vector<int64_t> parts = {sizes->outer, together};
+    if (sizes->columns > 1) parts.push_back(sizes->columns);
+    made = xla::ShapeUtil::MakeShape(xla::F32, parts);
+  }
+  HPU_ASSIGN_OR_RETURN(HloInstruction * value, calls->Add(kernel.Spec(), operands, made));
   if (type == xla::PRED) value = Converted(value, xla::PRED);
   if (together == 1) return value;
   xla::HloComputation* computation = reduce->parent();

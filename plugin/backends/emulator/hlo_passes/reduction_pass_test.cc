@@ -54,6 +54,13 @@ xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vecto
   return builder.Build().value();
 }
 
+// Whether all booleans are true, or any is.
+XlaOp AllOrAnyOf(XlaOp bools, bool all, const std::vector<int64_t>& reduced, bool initial) {
+  const xla::XlaComputation combine = all ? xla::CreateScalarAndComputation(xla::PRED, bools.builder())
+                                          : xla::CreateScalarOrComputation(xla::PRED, bools.builder());
+  return xla::Reduce(bools, xla::ConstantR0<bool>(bools.builder(), initial), combine, reduced);
+}
+
 // Whether all numbers are above a bound, or any is above another one: about every second time.
 xla::XlaComputation AllOrAny(const std::vector<int64_t>& dims, const std::vector<int64_t>& reduced, bool all) {
   xla::XlaBuilder builder("all_or_any");
@@ -61,10 +68,7 @@ xla::XlaComputation AllOrAny(const std::vector<int64_t>& dims, const std::vector
   int64_t numbers = 1;
   for (const int64_t dim : reduced) numbers *= dims[dim];
   const float bound = 1 - 1.4f / static_cast<float>(std::max<int64_t>(numbers, 1));
-  const XlaOp bools = xla::Gt(x, xla::ScalarLike(x, all ? -bound : bound));
-  const xla::XlaComputation combine =
-      all ? xla::CreateScalarAndComputation(xla::PRED, &builder) : xla::CreateScalarOrComputation(xla::PRED, &builder);
-  xla::Tuple(&builder, {xla::Reduce(bools, xla::ConstantR0<bool>(&builder, all), combine, reduced)});
+  xla::Tuple(&builder, {AllOrAnyOf(xla::Gt(x, xla::ScalarLike(x, all ? -bound : bound)), all, reduced, all)});
   return builder.Build().value();
 }
 
@@ -201,9 +205,7 @@ TEST(ReductionPass, OneBoolOfMany) {
   for (const bool all : {false, true}) {
     xla::XlaBuilder builder("bools");
     const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, dims), "x");
-    const xla::XlaComputation combine = all ? xla::CreateScalarAndComputation(xla::PRED, &builder)
-                                            : xla::CreateScalarOrComputation(xla::PRED, &builder);
-    xla::Tuple(&builder, {xla::Reduce(x, xla::ConstantR0<bool>(&builder, all), combine, {1})});
+    xla::Tuple(&builder, {AllOrAnyOf(x, all, {1}, all)});
     const xla::XlaComputation computation = builder.Build().value();
     for (const int64_t row : {0, 1, 2047, 4499}) {
       std::vector<xla::Literal> arguments;
@@ -223,8 +225,7 @@ TEST(ReductionPass, OneBoolOfMany) {
 TEST(ReductionPass, LeavesBoolsThatBeginElsewhere) {
   xla::XlaBuilder builder("bools");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, {9000, 16}), "x");
-  xla::Tuple(&builder, {xla::Reduce(x, xla::ConstantR0<bool>(&builder, false),
-                                    xla::CreateScalarAndComputation(xla::PRED, &builder), {0})});
+  xla::Tuple(&builder, {AllOrAnyOf(x, /*all=*/true, {0}, /*initial=*/false)});
   EXPECT_EQ(KernelsOf(builder.Build().value()).size(), 0);
 }
 

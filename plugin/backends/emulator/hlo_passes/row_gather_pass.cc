@@ -22,10 +22,6 @@ struct Indexed {
   int64_t begin, end;
 };
 
-bool IsPlainArray(const xla::Shape& shape) {
-  return shape.IsArray() && shape.is_static() && !xla::ShapeUtil::IsZeroElementArray(shape);
-}
-
 bool IsTableInMemory(const HloInstruction* gather) {
   const HloInstruction* table = gather->operand(0);
   return IsInMemory(table) || (table->opcode() == HloOpcode::kConstant && !gather->operand(1)->IsConstant());

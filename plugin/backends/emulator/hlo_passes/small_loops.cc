@@ -45,11 +45,11 @@ int64_t OperationsOfElement(const HloInstruction& instruction) {
     case HloOpcode::kCompare:
     case HloOpcode::kComplex:
     case HloOpcode::kCopy:
+    case HloOpcode::kImag:
     case HloOpcode::kMaximum:
     case HloOpcode::kMinimum:
     case HloOpcode::kMultiply:
     case HloOpcode::kNegate:
-    case HloOpcode::kImag:
     case HloOpcode::kNot:
     case HloOpcode::kOr:
     case HloOpcode::kReal:

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/hal/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/shape_util.h"
@@ -37,9 +38,6 @@ class Arithmetic {
   }
   HloInstruction* Binary(HloOpcode opcode, HloInstruction* x, HloInstruction* y) const {
     return Add(HloInstruction::CreateBinary(x->shape(), opcode, x, y));
-  }
-  HloInstruction* Converted(HloInstruction* x, xla::PrimitiveType type) const {
-    return Add(HloInstruction::CreateConvert(xla::ShapeUtil::ChangeElementType(shape_, type), x));
   }
   HloInstruction* Recast(HloInstruction* x, xla::PrimitiveType type) const {
     return Add(HloInstruction::CreateBitcastConvert(xla::ShapeUtil::ChangeElementType(shape_, type), x));
@@ -87,7 +85,7 @@ HloInstruction* Expanded(HloInstruction* exponential) {
   HloInstruction* r = a.Binary(HloOpcode::kSubtract, x, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2High)));
   r = a.Binary(HloOpcode::kSubtract, r, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2Low)));
   // In two steps: 2^n itself may be too large or too small. By way of int32, which processors without AVX-512 convert.
-  HloInstruction* const whole = a.Converted(a.Converted(n, xla::S32), xla::S64);
+  HloInstruction* const whole = Converted(Converted(n, xla::S32), xla::S64);
   HloInstruction* const half = a.Binary(HloOpcode::kShiftRightArithmetic, whole, a.Number<int64_t>(1));
   HloInstruction* const rest = a.Binary(HloOpcode::kSubtract, whole, half);
   HloInstruction* const scaled = a.Binary(HloOpcode::kMultiply, SmallExponential(a, r), PowerOfTwo(a, half));

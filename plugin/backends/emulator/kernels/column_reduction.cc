@@ -71,19 +71,19 @@ struct ReduceLanes {
     // Four rows at once: the sums lose less of small numbers.
     for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
-        const float low = F::Of(Element<T>(a, b, c), Element<T>(a, b, c + s));
-        const float high = F::Of(Element<T>(a, b, c + 2 * s), Element<T>(a, b, c + 3 * s));
+        const float low = F::Of(ElementAt(a, b, c), ElementAt(a, b, c + s));
+        const float high = F::Of(ElementAt(a, b, c + 2 * s), ElementAt(a, b, c + 3 * s));
         sum[c] = F::Of(sum[c], F::Of(low, high));
       }
     }
     for (; row < piece.rows; ++row, a += s, b += s) {
-      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::Of(sum[c], Element<T>(a, b, c));
+      HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::Of(sum[c], ElementAt(a, b, c));
     }
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) piece.partial[first + c] = sum[c];
   }
 
   template <typename T>
-  static HPU_INLINE float Element(const T* a, const T* b, int64_t i) {
+  static HPU_INLINE float ElementAt(const T* a, const T* b, int64_t i) {
     return F::Element(Load(a + i), Load(b + i));
   }
 };
