@@ -7,11 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "plugin/device/hpu_device.h"
+#include "plugin/kernels/host_elements.h"
 #include "plugin/passes/placement_policy.h"
 #include "plugin/passes/report.h"
 #include "tensorflow/core/common_runtime/eager/context.h"
 #include "tensorflow/core/common_runtime/eager/eager_op_rewrite_registry.h"
 #include "tensorflow/core/common_runtime/eager/eager_operation.h"
+#include "tensorflow/core/common_runtime/eager/tensor_handle.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace hpu {
@@ -52,23 +54,45 @@ std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorf
   return std::nullopt;
 }
 
+// Whether an input is in host memory and holds what cannot be copied from there. Waits until such an input is ready.
+bool TakesHostElements(const tensorflow::EagerOperation& op) {
+  for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
+    if (input->DataType() != tensorflow::DT_VARIANT) continue;
+    const tensorflow::TensorHandle* handle = tensorflow::TensorHandleFromInterface(input);
+    if (handle->Type() != tensorflow::TensorHandle::LOCAL) continue;
+    if (handle->DeviceOrHostCPU(op.EagerContext()) != op.EagerContext().HostCPU()) continue;
+    const tensorflow::Tensor* variants = nullptr;
+    if (handle->Tensor(&variants).ok() && HasHostElements(*variants)) return true;
+  }
+  return false;
+}
+
 class EagerPlacement : public tensorflow::EagerOpRewrite {
  public:
   using EagerOpRewrite::EagerOpRewrite;
 
   tensorflow::Status Run(tensorflow::EagerOperation* op,
                          std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
-    const PlacementPolicy& policy = PlacementPolicy::Active();
-    if (policy.TakesAny(op->Name()) || op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
+    if (op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
+    const std::optional<OpRefusal> refusal = Refuse(op);
+    if (!refusal) return tensorflow::OkStatus();
     const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
-    std::optional<OpRefusal> refusal = policy.Refuse(op->Name(), tensorflow::AttrSlice(node));
-    if (!refusal) refusal = RefuseRank(policy, *op);
-    if (!refusal || !tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok()) {
+    if (!tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok()) {
       return tensorflow::OkStatus();
     }
     Record(op->Name(), *refusal);
     op->SetDevice(op->EagerContext().HostCPU());
     return tensorflow::OkStatus();
+  }
+
+ private:
+  static std::optional<OpRefusal> Refuse(tensorflow::EagerOperation* op) {
+    if (TakesHostElements(*op)) return OpRefusal{"dtype", "a list or optional that it takes holds host memory's types"};
+    const PlacementPolicy& policy = PlacementPolicy::Active();
+    if (policy.TakesAny(op->Name())) return std::nullopt;
+    std::optional<OpRefusal> refusal =
+        policy.Refuse(op->Name(), tensorflow::AttrSlice(op->MutableAttrs()->BuildNodeDef()));
+    return refusal ? refusal : RefuseRank(policy, *op);
   }
 };
 

@@ -154,6 +154,15 @@ absl::Status KeepInt32OnHost(tensorflow::Graph* graph, FunctionLibraryDefinition
   return absl::OkStatus();
 }
 
+void KeepInt32OnHost(NodeDef* node) {
+  node->mutable_attr()->erase("_input_hostmem");
+  node->mutable_attr()->erase("_output_hostmem");
+  const NodeDef changed = *node;
+  SetHostMemory(
+      changed.op(), AttrSlice(changed),
+      [&](const char* attribute, const std::vector<int>& places) { tensorflow::AddNodeAttr(attribute, places, node); });
+}
+
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
   for (Node* node : graph->op_nodes()) {
     if (!IsFunctionalControlFlow(*node) || IsPinnedElsewhere(*node)) continue;

@@ -12,6 +12,9 @@ namespace hpu::passes {
 // library. Their kernels take int32 for device memory, the functions that they call take it for host memory.
 absl::Status KeepInt32OnHost(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
+// The same for one node whose arguments or results have changed.
+void KeepInt32OnHost(tensorflow::NodeDef* node);
+
 // Sends loops and branches to the CPU that TensorFlow's kernels cannot run on the HPU: those with an op that has
 // neither a kernel nor a lowering, and loops whose condition is int64 or a string, which the loop's kernel reads on the
 // host.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "plugin/passes/bf16_pass.h"
+#include "plugin/passes/call_order_pass.h"
 #include "plugin/passes/check_pass.h"
 #include "plugin/passes/clustering_rules.h"
 #include "plugin/passes/collective_pass.h"
@@ -20,6 +21,7 @@
 #include "plugin/passes/range_check_pass.h"
 #include "plugin/passes/segmentation_pass.h"
 #include "plugin/passes/size_pass.h"
+#include "plugin/passes/unused_results_pass.h"
 #include "plugin/passes/value_check_pass.h"
 #include "tensorflow/core/graph/algorithm.h"
 #include "tensorflow/core/lib/core/errors.h"
@@ -40,6 +42,7 @@ absl::Status AddChecks(PassContext* context) {
 }
 
 constexpr Pass kPasses[] = {
+    {"results", RemoveUnusedResults},
     {"fold", FoldConstants},
     {"patterns", MatchPatterns},
     {"bf16", ConvertToBf16, /*for_clusters=*/false},
@@ -50,6 +53,7 @@ constexpr Pass kPasses[] = {
     {"mark", MarkCandidates},
     {"segment", SegmentGraph},
     {"sizes", RewriteSizes},
+    {"calls", OrderCalls},
     {"encapsulate", EncapsulateClusters},
 };
 

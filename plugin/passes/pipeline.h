@@ -11,7 +11,7 @@
 
 namespace hpu::passes {
 
-// Names of the passes, in order: fold, patterns, bf16, fp32_math, random, checks, mark, segment, sizes, encapsulate.
+// Names of the passes, in the order in which they run.
 std::vector<std::string> PassNames();
 
 // Runs all passes on a placed graph, with a dump after each, and fills the report. On an error graph and library may be

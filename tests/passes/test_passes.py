@@ -50,7 +50,7 @@ def run_on_cpu(graph: tf.compat.v1.GraphDef, feeds: Mapping[str, object], fetch:
 
 def test_an_unknown_pass_is_refused_with_the_names_of_those_there_are() -> None:
     with pytest.raises(
-        DeviceError, match="no graph pass is called fuse; there are fold, patterns, bf16, fp32_math, random"
+        DeviceError, match="no graph pass is called fuse; there are results, fold, patterns, bf16, fp32_math, random"
     ):
         _passes.run(tf.compat.v1.GraphDef(), "fuse")
 

@@ -33,6 +33,9 @@ def test_programs() -> None:
         pytest.param(20414, id="an inlined call beside a loop"),
         pytest.param(23401, id="a branch that waits for a switch"),
         pytest.param(25314, id="a branch of a case that waits for a switch"),
+        pytest.param(27741, id="a call that takes another call's result"),
+        pytest.param(23191, id="a branch with a result that nothing uses"),
+        pytest.param(23754, id="a list of strings"),
     ],
 )
 def test_programs_that_once_failed(seed: int) -> None:
