@@ -5,12 +5,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "plugin/passes/functional_control_flow.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/kernel_search.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
 #include "tensorflow/core/framework/node_def_util.h"
-#include "tensorflow/core/framework/op_kernel.h"
 #include "tsl/platform/errors.h"
 
 namespace hpu::passes {
@@ -20,7 +19,6 @@ using tensorflow::AttrSlice;
 using tensorflow::DataTypeVector;
 using tensorflow::FunctionDef;
 using tensorflow::FunctionLibraryDefinition;
-using tensorflow::NameAttrList;
 using tensorflow::Node;
 using tensorflow::NodeDef;
 
@@ -81,45 +79,6 @@ absl::Status KeepInt32OnHostIn(const std::string& name, FunctionLibraryDefinitio
   return changed ? library->ReplaceFunction(name, function) : absl::OkStatus();
 }
 
-template <typename Visit>
-void ForEachCallee(AttrSlice attrs, Visit visit) {
-  for (const auto& [name, value] : attrs) {
-    if (value.has_func()) visit(value.func());
-    for (const NameAttrList& function : value.list().func()) visit(function);
-  }
-}
-
-// Whether each op that a node's functions call has a kernel on the HPU, or may be compiled for it.
-class KernelSearch {
- public:
-  explicit KernelSearch(const FunctionLibraryDefinition& library) : library_(library) {}
-
-  bool HasAll(AttrSlice attrs) {
-    bool all = true;
-    ForEachCallee(attrs, [&](const NameAttrList& callee) { all = all && HasAllIn(callee.name()); });
-    return all;
-  }
-
- private:
-  bool HasAllIn(const std::string& function) {
-    const FunctionDef* const found = library_.Find(function);
-    // Attributes of a function stand for types that are not known here.
-    if (found == nullptr || found->signature().attr_size() > 0 || !seen_.insert(function).second) return true;
-    return absl::c_all_of(found->node_def(), [&](const NodeDef& node) {
-      if (library_.Find(node.op()) != nullptr) return HasAllIn(node.op());
-      return HasKernel(node, kDeviceType) || HasKernel(node, compiler_) ? HasAll(AttrSlice(node)) : false;
-    });
-  }
-
-  static bool HasKernel(const NodeDef& node, const std::string& device) {
-    return tensorflow::FindKernelDef(tensorflow::DeviceType(device), node, nullptr, nullptr).ok();
-  }
-
-  const FunctionLibraryDefinition& library_;
-  const std::string compiler_ = CompilationDevice();
-  absl::flat_hash_set<std::string> seen_;
-};
-
 // Whether the kernel of a loop would take the condition's result for host memory when it is not.
 bool HasOddCondition(const Node& node, const FunctionLibraryDefinition& library) {
   const tensorflow::AttrValue* const condition = node.IsWhileNode() ? node.attrs().Find("cond") : nullptr;
@@ -166,7 +125,7 @@ void KeepInt32OnHost(NodeDef* node) {
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
   for (Node* node : graph->op_nodes()) {
     if (!IsFunctionalControlFlow(*node) || IsPinnedElsewhere(*node)) continue;
-    if (!HasOddCondition(*node, library) && KernelSearch(library).HasAll(node->attrs())) continue;
+    if (!HasOddCondition(*node, library) && KernelSearch(library, /*or_lowering=*/true).FindsCallees(node->attrs())) continue;
     const std::string& device = node->requested_device();
     node->set_requested_device(device.empty() ? "/device:CPU:0" : HostOf(device));
   }

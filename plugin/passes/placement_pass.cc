@@ -13,6 +13,7 @@
 #include "plugin/passes/graph_util.h"
 #include "plugin/passes/handle_groups.h"
 #include "plugin/passes/legacy_variables.h"
+#include "plugin/passes/loop_functions.h"
 #include "plugin/passes/narrowing_pass.h"
 #include "plugin/passes/static_shapes.h"
 #include "tensorflow/core/common_runtime/optimization_registry.h"
@@ -54,6 +55,14 @@ bool IsOnCpuAlready(const Node& node) {
   return IsPinnedElsewhere(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
 }
 
+// Whether a node only hands on a list or another variant that the function gets in host memory. The graph does not say
+// what it holds; strings could not be copied to the HPU.
+bool HandsOnHostVariant(const Node& node) {
+  if (!node.IsIdentity() || node.num_outputs() != 1 || node.output_type(0) != tensorflow::DT_VARIANT) return false;
+  const Node* const source = SourceOf(node, 0);
+  return source != nullptr && source->IsArg() && IsOnCpuAlready(*source);
+}
+
 class Placement {
  public:
   // `shapes` may be null: then ranks are not asked for.
@@ -82,6 +91,7 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
+  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or optional may hold host memory's types"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);

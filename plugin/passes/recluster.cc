@@ -8,12 +8,14 @@
 #include "absl/strings/strip.h"
 #include "plugin/passes/encapsulation_pass.h"
 #include "plugin/passes/graph_util.h"
+#include "plugin/passes/kernel_search.h"
 #include "plugin/passes/pass_context.h"
 #include "plugin/passes/segmentation_pass.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/common_runtime/function_def_utils.h"
 #include "tensorflow/core/framework/graph_to_functiondef.h"
 #include "tensorflow/core/lib/core/errors.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu::passes {
 namespace {
@@ -54,15 +56,20 @@ bool FunctionHolds(const FunctionDef& function, const Names& names, const Functi
   return false;
 }
 
-// Marks what may be in a cluster again; the names of the nodes that may not.
-std::vector<std::string> MarkAllBut(const Names& refused, const std::string& device,
-                                    const FunctionLibraryDefinition& library, Graph* graph) {
+// Marks what may be in a cluster again; the names of the nodes that may not. Fails if one of those can run in no other
+// place: all nodes of the function run on the HPU.
+absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
+                                                    const FunctionLibraryDefinition& library, Graph* graph) {
   std::vector<std::string> found;
   for (Node* node : graph->op_nodes()) {
     node->set_requested_device(device);
     node->set_assigned_device_name(device);
     if (node->IsArg() || node->IsRetval()) continue;
     if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
+      if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
+        return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
+                                                   ") runs on the HPU in a cluster only");
+      }
       found.push_back(node->name());
       continue;
     }
@@ -89,7 +96,8 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);
   SplitCluster result;
-  result.put_out = MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get());
+  TF_ASSIGN_OR_RETURN(result.put_out,
+                      MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
   if (result.put_out.empty()) {
     return tensorflow::errors::InvalidArgument("cluster ", cluster, " holds no op that is to be put out");
   }

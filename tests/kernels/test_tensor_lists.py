@@ -189,6 +189,23 @@ def test_lists_of_strings_stay_on_the_cpu() -> None:
         assert join(tf.constant([1, 2])).numpy().tolist() == [b"1!", b"2!"]
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_eager_ops_leave_lists_of_strings_in_host_memory(nested: bool) -> None:
+    def run() -> tf.Tensor:
+        shape = tf.constant([], tf.int32)
+        handle = raw.TensorListFromTensor(tensor=tf.constant(["a", "b"]), element_shape=shape)
+        if nested:
+            outer = raw.EmptyTensorList(element_shape=shape, max_num_elements=-1, element_dtype=tf.variant)
+            outer = tf.identity(raw.TensorListPushBack(input_handle=outer, tensor=handle))
+            handle = raw.TensorListPopBack(input_handle=outer, element_shape=shape, element_dtype=tf.variant)[1]
+        for _ in range(4):  # more calls than the CPU's kernel is asked for before the op is compiled
+            handle = tf.identity(handle)
+        return raw.TensorListStack(input_handle=handle, element_shape=shape, element_dtype=tf.string)
+
+    with tf.device(HPU):
+        assert run().numpy().tolist() == [b"a", b"b"]
+
+
 def _list(rows: int = 2) -> tf.Tensor:
     return raw.TensorListFromTensor(tensor=make(tf.float32, rows, 2), element_shape=[2])
 

@@ -289,6 +289,39 @@ def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None
         _passes.split(graph, launch.name, ["nothing"])
 
 
+def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_from() -> None:
+    def build() -> None:
+        v = tf.compat.v1.get_variable("v", [2], use_resource=True)
+
+        @tf.function
+        def inner(x: tf.Tensor) -> tf.Tensor:
+            v.assign(x)
+            return x * 2
+
+        @tf.function
+        def outer(x: tf.Tensor) -> tf.Tensor:
+            return inner(inner(x) + 1)
+
+        on_cpu(outer(tf.tanh(outer(placeholder([2])))))
+
+    graph = graph_of(build)
+    for function in graph.library.function:
+        for node in function.node_def:  # as grappler leaves them where data goes the same way
+            data = [name for name in node.input if not name.startswith("^")]
+            node.ClearField("input")
+            node.input.extend(data)
+    for node in graph.node:
+        if node.op in ("StatefulPartitionedCall", "Tanh"):
+            node.attr["_habana_cluster"].s = b"cluster"
+    result = _passes.run(graph, "calls").graph
+    first, second = [node for node in result.node if node.op == "StatefulPartitionedCall"]
+    assert f"^{first.name}" in second.input
+    functions = {function.signature.name: function for function in result.library.function}
+    body = functions[second.attr["f"].func.name]
+    calls = [node for node in body.node_def if node.op == "StatefulPartitionedCall"]
+    assert [f"^{calls[0].name}" in call.input for call in calls] == [False, True]
+
+
 def test_reports_are_json_with_odd_names() -> None:
     graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
     report = _passes.run(graph, function='a"b\\c').report

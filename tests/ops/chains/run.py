@@ -34,16 +34,21 @@ class _Record:
         self.program, self.device, self.without = program, device, without
         self.observations: list[Observation] = []
         self.listing = Listing()
+        self.over = False  # what comes after is not defined
 
     def see(self, label: str, tensor: Any, exact: bool = False) -> None:
         value = np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
         if value.dtype.kind == "S":  # a string by itself
             value = value.astype(object)
         inexact = value.dtype.name in (*FLOATS, *COMPLEX) and not exact
-        self.observations.append(Observation(label, value, not inexact))
+        self._observe(Observation(label, value, not inexact))
 
     def fail(self, label: str, error: Exception) -> None:
-        self.observations.append(Observation(label, error=error))
+        self._observe(Observation(label, error=error))
+
+    def _observe(self, seen: Observation) -> None:
+        if not self.over:
+            self.observations.append(seen)
 
     def placed(self) -> Any:
         """Where the program's ops are put; the HPU is taken by itself, too."""
@@ -98,6 +103,8 @@ def _run_eager(record: _Record) -> None:
                 label = f"run {repetition}, step {step.number} ({step.kind})"
                 if isinstance(made, Exception):
                     record.fail(label, made)
+                    # Which side effects of a function come before an error is not said.
+                    record.over = record.over or step.kind == "call"
                 elif not made.element:
                     record.see(f"{label}, {made.name}", made.tensor, made.exact)
 
