@@ -204,7 +204,8 @@ def switch_merge(step: Step, scope: Scope) -> None:
                 effects = [scope.variables[spec.name].assign(tf.identity(new.tensor), read_value=False)]
         with tf.control_dependencies(effects):
             one = tf.identity(alive)
-        other = tf.zeros_like(dead) if step.chance("zeros", 50) else tf.identity(dead)
+        # Not tf.zeros_like: it makes a constant of a known shape, which is alive on either side.
+        other = tf.raw_ops.ZerosLike(x=dead) if step.chance("zeros", 50) else tf.identity(dead)
         merged, index = tf.raw_ops.Merge(inputs=[other, one])
         done(merged)
     scope.add(step, merged, value.exact)
