@@ -7,7 +7,8 @@
 namespace hpu {
 
 // Whether a list or an optional in `variants` has an element that no copy can take to a device: strings and handles of
-// resources. `variants` is a tensor of DT_VARIANT; other kinds of variants in it count as without elements. Thread safe.
+// resources. `variants` is a tensor of DT_VARIANT; other kinds of variants in it count as without elements. Thread
+// safe.
 bool HasHostElements(const tensorflow::Tensor& variants);
 
 }  // namespace hpu

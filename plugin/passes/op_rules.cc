@@ -95,6 +95,9 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
   if (RaisingOps().contains(op)) {
     return OpRefusal{"lost-error", absl::StrCat(op, " raises errors or prints, which compiled code would not do")};
   }
+  if (op == "ToBool" && tensorflow::DataTypeIsComplex(node.input_type(0))) {
+    return OpRefusal{"lost-error", "a complex number is no condition; compiled code would take it for one"};
+  }
   if (DynamicSizeOps().contains(op)) {
     return OpRefusal{"dynamic-size", absl::StrCat("the size of ", op, "'s result depends on values")};
   }

@@ -96,8 +96,7 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   auto graph = std::make_unique<Graph>(library);
   graph->Copy(*body->graph);
   SplitCluster result;
-  TF_ASSIGN_OR_RETURN(result.put_out,
-                      MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
+  TF_ASSIGN_OR_RETURN(result.put_out, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
   if (result.put_out.empty()) {
     return tensorflow::errors::InvalidArgument("cluster ", cluster, " holds no op that is to be put out");
   }

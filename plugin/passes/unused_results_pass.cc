@@ -111,7 +111,8 @@ void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDe
     const auto attr = original.arg_attr().find(i);
     if (attr != original.arg_attr().end()) (*function->mutable_arg_attr())[index] = attr->second;
     const auto id = original.resource_arg_unique_id().find(i);
-    if (id != original.resource_arg_unique_id().end()) (*function->mutable_resource_arg_unique_id())[index] = id->second;
+    if (id != original.resource_arg_unique_id().end())
+      (*function->mutable_resource_arg_unique_id())[index] = id->second;
     ++index;
   }
 }
@@ -228,8 +229,8 @@ absl::StatusOr<std::string> Remover::AddFunction(const std::string& name, const 
 }
 
 // Puts a node with fewer arguments and results in the place of another. `sources` are nodes that lost a user.
-Status Remover::Replace(Graph* graph, Node* node, const NodeDef& definition, const Kept& arguments,
-                        const Kept& results, std::vector<int>* sources) {
+Status Remover::Replace(Graph* graph, Node* node, const NodeDef& definition, const Kept& arguments, const Kept& results,
+                        std::vector<int>* sources) {
   const int first = node->IsWhileNode() ? 0 : 1;  // before a branch's arguments there is what chooses it
   Status status;
   Node* now = graph->AddNode(definition, &status);
