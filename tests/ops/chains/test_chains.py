@@ -36,6 +36,8 @@ def test_programs() -> None:
         pytest.param(27741, id="a call that takes another call's result"),
         pytest.param(23191, id="a branch with a result that nothing uses"),
         pytest.param(23754, id="a list of strings"),
+        pytest.param(1004710, id="a list of strings that a function takes"),
+        pytest.param(1013252, id="a branch that compiles only in part"),
     ],
 )
 def test_programs_that_once_failed(seed: int) -> None:
