@@ -36,7 +36,11 @@ def reshaped(x: tf.Tensor) -> tf.Tensor:
     return tf.reshape(x, [5, 7])
 
 
-@pytest.mark.parametrize("program", [sliced, reshaped])
+def multiplied(x: tf.Tensor) -> tf.Tensor:
+    return tf.matmul(x, tf.concat([x, x], 0))
+
+
+@pytest.mark.parametrize("program", [sliced, reshaped, multiplied])
 def test_a_cluster_that_the_host_waits_for(program: Callable[[tf.Tensor], tf.Tensor]) -> None:
     """The cluster fails in its run on the CPU, while copies to and from the device wait in the step."""
 
