@@ -117,15 +117,16 @@ void KeepInt32OnHost(NodeDef* node) {
   node->mutable_attr()->erase("_input_hostmem");
   node->mutable_attr()->erase("_output_hostmem");
   const NodeDef changed = *node;
-  SetHostMemory(
-      changed.op(), AttrSlice(changed),
-      [&](const char* attribute, const std::vector<int>& places) { tensorflow::AddNodeAttr(attribute, places, node); });
+  SetHostMemory(changed.op(), AttrSlice(changed), [&](const char* attribute, const std::vector<int>& places) {
+    tensorflow::AddNodeAttr(attribute, places, node);
+  });
 }
 
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
   for (Node* node : graph->op_nodes()) {
     if (!IsFunctionalControlFlow(*node) || IsPinnedElsewhere(*node)) continue;
-    if (!HasOddCondition(*node, library) && KernelSearch(library, /*or_lowering=*/true).FindsCallees(node->attrs())) continue;
+    if (!HasOddCondition(*node, library) && KernelSearch(library, /*or_lowering=*/true).FindsCallees(node->attrs()))
+      continue;
     const std::string& device = node->requested_device();
     node->set_requested_device(device.empty() ? "/device:CPU:0" : HostOf(device));
   }
