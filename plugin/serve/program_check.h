@@ -7,10 +7,14 @@
 
 namespace hpu::serve {
 
-// A custom call runs a function of the server's process by its name, whichever that is: only those pass that XLA
-// replaces by plain operations. Nor may a program wait for the host or for other devices. InvalidArgument for these and
-// for what is no serialised HloModuleProto.
-absl::Status CheckProgram(const hal::Program& program);
+// Makes a client's program one that says nothing to the compiler but what it computes.
+//
+// Only operations on a list pass: no communication, none that XLA's own passes alone put in, and of custom calls, which
+// run a function of the server's process by its name, those alone that XLA or the backend replaces. What XLA believes
+// about a program without a check goes: notes of earlier passes (backend_config, schedules, sharding), layouts other
+// than the default, marks other than the backend's own. InvalidArgument for the rest and for what is no serialised
+// HloModuleProto; the program is then left as it was.
+absl::Status ScreenProgram(hal::Program* program);
 
 }  // namespace hpu::serve
 

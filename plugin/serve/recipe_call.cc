@@ -41,7 +41,7 @@ absl::StatusOr<ProgramCompiler::Fault> CountFaults(common::Faults& faults) {
 
 absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramCompiler* compiler,
                                     hal::Program program) {
-  HPU_RETURN_IF_ERROR(CheckProgram(program));
+  HPU_RETURN_IF_ERROR(ScreenProgram(&program));
   HPU_ASSIGN_OR_RETURN(const ProgramCompiler::Fault fault, CountFaults(session->faults()));
   const auto wanted = [call] {
     return call->IsOpen() ? absl::OkStatus() : absl::CancelledError("the client has gone");

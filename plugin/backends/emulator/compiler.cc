@@ -25,6 +25,7 @@
 #include "xla/hlo/ir/hlo_module.h"
 #include "xla/service/compiler.h"
 #include "xla/service/hlo.pb.h"
+#include "xla/service/hlo_verifier.h"
 
 namespace hpu::emulator {
 namespace {
@@ -52,7 +53,11 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   HPU_RETURN_IF_ERROR(SetEffort(flags::CompileEffort(), &debug_options));
   config.set_debug_options(debug_options);
   config.set_intra_op_parallelism_threads(ComputePool::DefaultThreads());
-  return xla::HloModule::CreateFromProto(proto, config);
+  HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
+  // XLA takes for granted that shapes fit; a program from another process may say anything.
+  HPU_RETURN_IF_ERROR(
+      xla::HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module.get()).status());
+  return module;
 }
 
 // XLA's ahead-of-time HLO pipeline does not split loops over threads; the just-in-time one does. So the latter runs

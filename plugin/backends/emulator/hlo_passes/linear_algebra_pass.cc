@@ -17,6 +17,39 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 using Op = LinearAlgebra::Op;
 
+int64_t Product(const std::vector<int64_t>& sizes) {
+  int64_t product = 1;
+  for (const int64_t size : sizes) product *= size;
+  return product;
+}
+
+bool HasElements(const xla::Shape& shape, xla::PrimitiveType type, int64_t elements) {
+  return shape.IsArray() && shape.is_static() && shape.element_type() == type &&
+         xla::ShapeUtil::ElementsIn(shape) == elements;
+}
+
+// Whether the arrays are as large as what the kernel reads and writes. Who made the program may have marked another
+// call.
+bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
+  const xla::PrimitiveType type = call.operand(0)->shape().element_type();
+  if (call.operand_count() != (kernel.Solves() ? 2 : 1)) return false;
+  if (kernel.Solves() &&
+      !HasElements(call.operand(1)->shape(), type, kernel.batch * kernel.columns * kernel.right_sides)) {
+    return false;
+  }
+  const std::vector<std::vector<int64_t>> results = kernel.ResultShapes();
+  const bool is_tuple = call.shape().IsTuple();
+  if (is_tuple ? call.shape().tuple_shapes_size() != static_cast<int>(results.size()) : results.size() != 1) {
+    return false;
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const xla::Shape& shape = is_tuple ? call.shape().tuple_shapes(static_cast<int>(i)) : call.shape();
+    const bool is_order = kernel.op == Op::kLu && i == 1;
+    if (!HasElements(shape, is_order ? xla::S32 : type, kernel.batch * Product(results[i]))) return false;
+  }
+  return true;
+}
+
 // Fills in the sizes, and calls the kernel unless it does not take them.
 absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* instruction, KernelCalls* calls) {
   for (const HloInstruction* operand : instruction->operands()) {
@@ -25,6 +58,7 @@ absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* ins
                        (shape.element_type() == xla::F32 || shape.element_type() == xla::F64);
     if (!known) return nullptr;
   }
+  if (instruction->operand_count() == 0) return nullptr;
   const xla::Shape& matrices = instruction->operand(0)->shape();
   const int64_t rank = matrices.rank();
   kernel.of_doubles = matrices.element_type() == xla::F64;
@@ -32,8 +66,9 @@ absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* ins
   for (int64_t i = 0; i < rank - 2; ++i) kernel.batch *= matrices.dimensions(i);
   kernel.rows = matrices.dimensions(rank - 2);
   kernel.columns = matrices.dimensions(rank - 1);
-  if (kernel.Solves()) kernel.right_sides = instruction->operand(1)->shape().dimensions(rank - 1);
-  if (!kernel.Check().ok()) return nullptr;
+  if (kernel.Solves() && instruction->operand_count() != 2) return nullptr;
+  if (kernel.Solves()) kernel.right_sides = instruction->operand(1)->shape().dimensions().back();
+  if (!kernel.Check().ok() || !Fits(kernel, *instruction)) return nullptr;
   return calls->Add(kernel.Spec(), instruction->operands(), instruction->shape());
 }
 

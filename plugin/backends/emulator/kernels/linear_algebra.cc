@@ -72,33 +72,6 @@ tensorflow::NodeDef NodeOf(const LinearAlgebra& l) {
   return node;
 }
 
-// The shapes of the results for one matrix.
-std::vector<std::vector<int64_t>> ResultShapes(const LinearAlgebra& l) {
-  const int64_t least = std::min(l.rows, l.columns);
-  switch (l.op) {
-    case Op::kTriangularSolve:
-    case Op::kSolve:
-    case Op::kTridiagonalSolve:
-      return {{l.columns, l.right_sides}};
-    case Op::kDeterminant:
-      return {{}};
-    case Op::kLogDeterminant:
-      return {{}, {}};
-    case Op::kQr:
-      return {{l.rows, l.full_matrices ? l.rows : least}, {l.full_matrices ? l.rows : least, l.columns}};
-    case Op::kEigen:
-      if (!l.compute_vectors) return {{l.rows}};
-      return {{l.rows}, {l.rows, l.rows}};
-    case Op::kSvd:
-      if (!l.compute_vectors) return {{least}};
-      return {{least}, {l.rows, l.full_matrices ? l.rows : least}, {l.columns, l.full_matrices ? l.columns : least}};
-    case Op::kLu:
-      return {{l.rows, l.columns}, {l.rows}};
-    default:
-      return {{l.rows, l.columns}};
-  }
-}
-
 tensorflow::DataType ResultType(const LinearAlgebra& l, size_t result) {
   return l.op == Op::kLu && result == 1 ? tensorflow::DT_INT32 : TypeOf(l);
 }
@@ -113,7 +86,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> MakeNative(const LinearAlgebra& l)
   std::vector<Input> inputs = {TensorFlowKernel::Operand(0, dtype, {l.batch, l.rows, l.columns})};
   if (l.Solves()) inputs.push_back(TensorFlowKernel::Operand(1, dtype, {l.batch, l.columns, l.right_sides}));
   std::vector<Result> results;
-  for (const std::vector<int64_t>& shape : ResultShapes(l)) {
+  for (const std::vector<int64_t>& shape : l.ResultShapes()) {
     results.push_back({ResultType(l, results.size()), tensorflow::TensorShape(Batched(l.batch, shape))});
   }
   return TensorFlowKernel::Make(NodeOf(l), std::move(inputs), std::move(results));
@@ -131,7 +104,7 @@ class LinearAlgebraKernel final : public Kernel {
   LinearAlgebraKernel(const LinearAlgebra& op, std::unique_ptr<const Kernel> all, std::unique_ptr<const Kernel> one)
       : op_(op), all_(std::move(all)), one_(std::move(one)) {
     operand_elements_ = {op.rows * op.columns, op.columns * op.right_sides};
-    for (const std::vector<int64_t>& shape : ResultShapes(op)) result_elements_.push_back(ElementsIn(shape));
+    for (const std::vector<int64_t>& shape : op.ResultShapes()) result_elements_.push_back(ElementsIn(shape));
   }
 
   int results() const override { return all_->results(); }
@@ -207,6 +180,32 @@ absl::Status LinearAlgebra::Check() const {
     return absl::InvalidArgumentError("matrices of no elements, or of sizes that do not fit the op");
   }
   return absl::OkStatus();
+}
+
+std::vector<std::vector<int64_t>> LinearAlgebra::ResultShapes() const {
+  const int64_t least = std::min(rows, columns);
+  switch (op) {
+    case Op::kTriangularSolve:
+    case Op::kSolve:
+    case Op::kTridiagonalSolve:
+      return {{columns, right_sides}};
+    case Op::kDeterminant:
+      return {{}};
+    case Op::kLogDeterminant:
+      return {{}, {}};
+    case Op::kQr:
+      return {{rows, full_matrices ? rows : least}, {full_matrices ? rows : least, columns}};
+    case Op::kEigen:
+      if (!compute_vectors) return {{rows}};
+      return {{rows}, {rows, rows}};
+    case Op::kSvd:
+      if (!compute_vectors) return {{least}};
+      return {{least}, {rows, full_matrices ? rows : least}, {columns, full_matrices ? columns : least}};
+    case Op::kLu:
+      return {{rows, columns}, {rows}};
+    default:
+      return {{rows, columns}};
+  }
 }
 
 KernelSpec LinearAlgebra::Spec() const {

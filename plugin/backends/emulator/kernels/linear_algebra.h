@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
@@ -46,6 +47,8 @@ struct LinearAlgebra {
   // InvalidArgument unless all sizes are positive and fit the op.
   absl::Status Check() const;
   KernelSpec Spec() const;
+  // The sizes of each result for one matrix of the batch.
+  std::vector<std::vector<int64_t>> ResultShapes() const;
 };
 
 }  // namespace hpu::emulator
