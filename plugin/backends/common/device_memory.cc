@@ -14,14 +14,12 @@ namespace {
 // Freed ranges from this size on go back to the operating system; smaller ones are likely to be wanted again at once.
 constexpr uint64_t kDecommitBytes = uint64_t{4} << 20;
 
-std::string Hex(uint64_t value) { return absl::StrCat("0x", absl::Hex(value)); }
-
 absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, size_t result, uint64_t address) {
   constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
   const std::string what = absl::StrCat("launch of ", recipe.name(), ": result ", result);
   if (address % kAlignment != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " at host address ", Hex(address),
-                                                   " does not begin at a multiple of ", kAlignment, " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " in host memory does not begin at a multiple of ", kAlignment, " bytes"));
   }
   const uint64_t bytes = hal::RoundUp(recipe.results()[result].spec.bytes, kAlignment);
   return host.Check(reinterpret_cast<const void*>(address), bytes, what);
@@ -102,15 +100,14 @@ absl::Status DeviceMemory::RangeError(const RangeSet::Reader& reader, hal::Devic
                                       absl::string_view what) const {
   const RangeSet::Range around = reader.Around(address);
   if (around.end != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes at device address ", Hex(address),
-                                                   " cross the end of the memory [", Hex(around.begin), ", ",
-                                                   Hex(around.end), ")"));
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes from byte ", address - around.begin,
+                                                   " on cross the end of the memory there, of ",
+                                                   around.end - around.begin, " bytes"));
   }
   const char* hint = address == 0                      ? " (no address was given)"
                      : reservation_->Contains(address) ? " (never allocated, or freed)"
                                                        : " (a host pointer?)";
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, ": ", bytes, " bytes at ", Hex(address), " lie in no memory of the device", hint));
+  return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes lie in no memory of the device", hint));
 }
 
 absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe_or_null,
@@ -146,9 +143,9 @@ absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* 
     }
     const int32_t alias = results[i].aliased_argument;
     if (alias >= 0 && launch.results[i] != launch.arguments[alias]) {
-      return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": result ", i, " at ",
-                                                     Hex(launch.results[i]), " must take the address of argument ",
-                                                     alias, ", ", Hex(launch.arguments[alias]), ", which it replaces"));
+      return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": result ", i,
+                                                     " must take the address of argument ", alias,
+                                                     ", which it replaces"));
     }
   }
   return check(launch.workspace, recipe.workspace_bytes(), "workspace", 0);

@@ -22,7 +22,8 @@
 
 namespace hpu::common {
 
-// Thread safe. Must outlive the Memory objects that it makes, which hold a pointer to it.
+// Thread safe. Must outlive the Memory objects that it makes, which hold a pointer to it. Errors tell places in a piece
+// of memory and no addresses: clients of a device server get them, and have no business with where it keeps what.
 class DeviceMemory {
  public:
   // `before_free` runs before a range is given back; it waits until no queued work uses it.

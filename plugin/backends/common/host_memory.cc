@@ -13,8 +13,6 @@ namespace {
 
 constexpr uint64_t kHugePageFrom = uint64_t{4} << 20;
 
-std::string Hex(uint64_t value) { return absl::StrCat("0x", absl::Hex(value)); }
-
 }  // namespace
 
 class HostMemory::Buffer final : public hal::HostBuffer {
@@ -54,9 +52,8 @@ absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Allocate(uint64_t b
 absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Map(void* data, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   if (data == nullptr || bytes == 0 || bytes > ~reinterpret_cast<uint64_t>(data)) {
-    return absl::InvalidArgumentError(absl::StrCat("mapping of ", bytes, " bytes at host address ",
-                                                   Hex(reinterpret_cast<uint64_t>(data)),
-                                                   ": an address and a size other than 0 are needed"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("mapping of ", bytes, " bytes of host memory: an address and a size other than 0 are needed"));
   }
   return std::make_unique<Buffer>(this, data, bytes, /*owned=*/false);
 }
@@ -68,14 +65,14 @@ absl::Status HostMemory::Check(const void* data, uint64_t bytes, absl::string_vi
   if (reader.Contains(begin, bytes)) return absl::OkStatus();
   const RangeSet::Range around = reader.Around(begin);
   if (around.end != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes at host address ", Hex(begin),
-                                                   " cross the end of the mapped range [", Hex(around.begin), ", ",
-                                                   Hex(around.end), ")"));
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes from byte ", begin - around.begin,
+                                                   " on cross the end of the mapped host memory there, of ",
+                                                   around.end - around.begin, " bytes"));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat(what, ": ", bytes, " bytes at host address ", Hex(begin),
-                   " are not mapped for the device; allocate them with AllocateHost or map "
-                   "them with MapHost first"));
+      absl::StrCat(what, ": ", bytes,
+                   " bytes of host memory are not mapped for the device; allocate them with "
+                   "AllocateHost or map them with MapHost first"));
 }
 
 }  // namespace hpu::common

@@ -120,15 +120,27 @@ absl::Status Meeting::MeetLocked(std::unique_lock<std::mutex>& lock) {
   return WaitLocked(lock, [&] { return meetings_ != meeting; });
 }
 
-absl::Status Meeting::Run(int rank, const Part& part) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  parts_[rank] = part;
-  HPU_RETURN_IF_ERROR(MeetLocked(lock));
+absl::Status Meeting::WorkLocked(std::unique_lock<std::mutex>& lock, int rank) {
+  // A rank that was told to leave may have left.
+  if (!aborted_.empty()) return absl::CancelledError(aborted_);
+  ++working_;
   lock.unlock();
   const absl::Status verdict = Check(parts_);
   if (verdict.ok()) DoShare(rank, parts_);
   lock.lock();
+  --working_;
+  changed_.notify_all();
+  return verdict;
+}
+
+absl::Status Meeting::Run(int rank, const Part& part) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  parts_[rank] = part;
   HPU_RETURN_IF_ERROR(MeetLocked(lock));
+  const absl::Status verdict = WorkLocked(lock, rank);
+  const absl::Status met = MeetLocked(lock);
+  changed_.wait(lock, [this] { return working_ == 0; });
+  HPU_RETURN_IF_ERROR(met);
   return verdict;
 }
 
@@ -148,6 +160,7 @@ absl::Status Meeting::Exchange(int rank, const std::vector<Transfer>& transfers)
     if (!transfer.sends) continue;
     Channel& channel = channels_[{rank, transfer.peer}];
     status.Update(WaitLocked(lock, [&] { return channel.answered; }));
+    changed_.wait(lock, [&] { return !channel.copying; });
     if (channel.answered) status.Update(channel.answer);
     channel = Channel();
   }
@@ -159,9 +172,11 @@ absl::Status Meeting::ReceiveLocked(std::unique_lock<std::mutex>& lock, int rank
   HPU_RETURN_IF_ERROR(WaitLocked(lock, [&] { return channel.sent != nullptr && !channel.answered; }));
   const Transfer sent = *channel.sent;
   if (SameElements(sent.elements, transfer.elements) && sent.dtype == transfer.dtype) {
-    lock.unlock();  // the sender waits for the answer
+    channel.copying = true;  // the sender stays until it is over
+    lock.unlock();
     std::memcpy(transfer.data, sent.data, sent.elements.count * hal::SizeOf(sent.dtype));
     lock.lock();
+    channel.copying = false;
   } else {
     channel.answer = absl::InvalidArgumentError(
         absl::StrCat("rank ", transfer.peer, " sends ", Describe(sent.elements, sent.dtype), ", and rank ", rank,

@@ -40,7 +40,8 @@ struct Transfer {
 };
 
 // The devices are of one process: a thread of each rank takes a share of every operation and works on the memory of
-// all. Thread safe.
+// all. A rank's memory is its own again when Run or Exchange returns, aborted or not: they wait for those who read or
+// write it. Thread safe.
 class Meeting {
  public:
   // The one of that name, which the first to ask makes. InvalidArgument if others gave it another size.
@@ -64,6 +65,7 @@ class Meeting {
   // What one rank sends to another one: on its way while `sent` is not null, done with once `answered`.
   struct Channel {
     const Transfer* sent = nullptr;
+    bool copying = false;  // the receiver reads the sender's memory
     bool answered = false;
     absl::Status answer;
   };
@@ -75,6 +77,8 @@ class Meeting {
   }
   absl::Status ReceiveLocked(std::unique_lock<std::mutex>& lock, int rank, const Transfer& transfer);
   absl::Status MeetLocked(std::unique_lock<std::mutex>& lock);
+  // Between two meetings: checks the parts and does this rank's share.
+  absl::Status WorkLocked(std::unique_lock<std::mutex>& lock, int rank);
   std::string MissingLocked() const;
 
   std::mutex mutex_;
@@ -83,6 +87,7 @@ class Meeting {
   std::vector<bool> came_;   // guarded by mutex_, as all below
   int joined_ = 0;
   int arrived_ = 0;
+  int working_ = 0;  // ranks between two meetings, which read and write the memory of all
   uint64_t meetings_ = 0;
   std::map<std::pair<int, int>, Channel> channels_;  // by sender and receiver
   std::string aborted_;                              // the reason
