@@ -24,7 +24,7 @@ LAYERS = {
     "containment": set(),
     "host_kernels": {"include", "flags"},
     "hal": {"log", "flags"},
-    "rpc": set(),
+    "rpc": {"files"},
     "backends": {"hal", "host_kernels", "files", "log", "flags", "rpc"},
     "serve": {"hal", "host_kernels", "backends", "files", "log", "flags", "rpc"},
     "cts": {"hal", "backends", "serve", "flags"},

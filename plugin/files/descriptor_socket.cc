@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/files/peer_owner.h"
 
 namespace hpu::files {
 namespace {
@@ -86,6 +87,9 @@ absl::StatusOr<FileDescriptor> ConnectTo(const std::string& path) {
   LimitWaiting(socket);
   if (connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) != 0) {
     return Failure("connect to", path);
+  }
+  if (const std::string problem = PeerOwnerProblem(socket.get()); !problem.empty()) {
+    return absl::UnavailableError(absl::StrCat(path, ": ", problem));
   }
   return socket;
 }

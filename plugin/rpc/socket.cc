@@ -21,6 +21,8 @@
 #include <memory>
 #include <mutex>
 
+#include "plugin/files/peer_owner.h"
+
 namespace hpu::rpc {
 namespace {
 
@@ -70,8 +72,13 @@ sockaddr_un UnixAddress(const std::string& path) {
 
 int ConnectUnix(const std::string& path, int timeout_ms, std::string* error) {
   const sockaddr_un address = UnixAddress(path);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  return Connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address), timeout_ms, error);
+  int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  fd = Connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address), timeout_ms, error);
+  if (fd < 0) return fd;
+  *error = files::PeerOwnerProblem(fd);
+  if (error->empty()) return fd;
+  close(fd);
+  return -1;
 }
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;

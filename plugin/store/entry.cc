@@ -77,6 +77,10 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
   if (header.size() < kHeaderBytes || file_bytes < kHeaderBytes + kChecksumBytes) {
     return absl::InvalidArgumentError(absl::StrCat("it has only ", file_bytes, " bytes"));
   }
+  if (file_bytes > kMostEntryBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("it has ", file_bytes, " bytes, and a recipe has at most ", kMostEntryBytes));
+  }
   if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("it is no recipe");
   const uint32_t version = absl::little_endian::Load32(header.data() + 8);
   if (version != kFormatVersion) {

@@ -27,6 +27,8 @@ namespace hpu::store {
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 40;
+// Of an entry. A file can seem larger than memory and hold next to nothing.
+inline constexpr uint64_t kMostEntryBytes = uint64_t{2} << 30;
 
 // A recipe's name in the cache and all that it was made from.
 struct Key {

@@ -42,6 +42,16 @@ TEST(EntryTest, ComesBack) {
   EXPECT_EQ(metadata.cluster(), "habana_cluster_step_0");
 }
 
+TEST(EntryTest, MoreThanAnyRecipeIsRefusedByItsHeader) {
+  std::string header = SomeEntry().substr(0, kHeaderBytes);
+  for (const uint64_t bytes : {kMostEntryBytes + 1, uint64_t{1} << 43, ~uint64_t{0}}) {
+    const uint64_t payload = bytes - kHeaderBytes - 32;
+    header.replace(16, 16, 16, '\0');
+    for (int i = 0; i < 8; ++i) header[32 + i] = static_cast<char>(payload >> (8 * i));
+    EXPECT_FALSE(CheckHeader(header, bytes).ok()) << bytes;
+  }
+}
+
 TEST(EntryTest, EveryBitFlipIsRefused) {
   const std::string good = SomeEntry();
   for (size_t position = 0; position < good.size(); ++position) {

@@ -153,6 +153,11 @@ void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
                                    "whole cache may be (HPU_RECIPE_CACHE_MAX_MB); it is not kept"));
     return;
   }
+  if (bytes.size() > kMostEntryBytes) {
+    WarnOnce("entry", absl::StrCat(metadata.cluster(), ": its recipe of ", bytes.size(),
+                                   " bytes is larger than the cache takes (", kMostEntryBytes, "); it is not kept"));
+    return;
+  }
   absl::Status status = Write(key, bytes);
   if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed since it was opened
   if (!status.ok()) {

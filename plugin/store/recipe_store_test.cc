@@ -129,8 +129,16 @@ TEST_F(RecipeStoreTest, DamagedEntryOfAnySizeIsRefusedUnread) {
   Store(*store, "one", "payload");
   EXPECT_EQ(Open()->FindOrClaim(KeyOf("one"), "one").payload, "payload");
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(warnings_[0], "not what its header says")) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "a recipe has at most")) << warnings_[0];
   EXPECT_TRUE(absl::StrContains(warnings_[0], "set aside")) << warnings_[0];
+}
+
+TEST_F(RecipeStoreTest, EntryThatIsLongerThanItsHeaderSaysIsRefusedUnread) {
+  Store(*Open(), "one", "payload");
+  std::filesystem::resize_file(PathOf(EntryName(KeyOf("one").name)), kMostEntryBytes);
+  EXPECT_FALSE(Open()->FindOrClaim(KeyOf("one"), "one").payload.has_value());
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "not what its header says")) << warnings_[0];
 }
 
 TEST_F(RecipeStoreTest, EntryUnderAnotherNameIsRefused) {
