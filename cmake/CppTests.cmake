@@ -25,18 +25,19 @@ if(cts_sources)
   add_executable(hpu_cts ${cts_sources} $<TARGET_OBJECTS:hpu_files> $<TARGET_OBJECTS:hpu_hal> $<TARGET_OBJECTS:hpu_log>
     $<TARGET_OBJECTS:hpu_host_kernels> $<TARGET_OBJECTS:hpu_containment>
     $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_store> $<TARGET_OBJECTS:hpu_proto_device>
-    $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_service_fuzz> $<TARGET_OBJECTS:hpu_version>)
+    $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_proto_serve> $<TARGET_OBJECTS:hpu_service_fuzz> $<TARGET_OBJECTS:hpu_version>)
   foreach(layer backend_common backend_null backend_emulator backend_remote serve)
     if(TARGET hpu_${layer})
       target_sources(hpu_cts PRIVATE $<TARGET_OBJECTS:hpu_${layer}>)
     endif()
   endforeach()
   target_include_directories(hpu_cts PRIVATE "${CMAKE_SOURCE_DIR}")
-  target_link_libraries(hpu_cts PRIVATE tensorflow hpu_flags hpu_proto_device hpu_proto_recipe GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(hpu_cts PRIVATE tensorflow hpu_flags hpu_proto_device hpu_proto_recipe hpu_proto_serve GTest::gtest Threads::Threads ${CMAKE_DL_LIBS})
   # Sanitizers refuse libraries that bind their own symbols (plugin/backends/remote/rpc_library.cc).
   if(TARGET hpu_remote AND NOT HPU_SANITIZE)
     add_dependencies(hpu_cts hpu_remote)
-    target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE)
+    target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE CTS_PYTHON="${Python3_EXECUTABLE}"
+      CTS_ROOT="${CMAKE_SOURCE_DIR}")
   endif()
   set_target_properties(hpu_cts PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
   add_test(NAME cts COMMAND hpu_cts)
@@ -52,7 +53,7 @@ if(benchmark_FOUND)
     target_sources(hpu_bench PRIVATE $<TARGET_OBJECTS:${layer}>)
   endforeach()
   target_sources(hpu_bench PRIVATE $<TARGET_OBJECTS:hpu_flags> $<TARGET_OBJECTS:hpu_proto_device>
-    $<TARGET_OBJECTS:hpu_proto_recipe>)
+    $<TARGET_OBJECTS:hpu_proto_recipe> $<TARGET_OBJECTS:hpu_proto_serve>)
   target_include_directories(hpu_bench PRIVATE "${CMAKE_SOURCE_DIR}")
   target_link_libraries(hpu_bench PRIVATE tensorflow hpu_flags hpu_proto_recipe benchmark::benchmark Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(hpu_bench PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")

@@ -27,10 +27,10 @@ endif()
 add_library(hpu_service_fuzz OBJECT EXCLUDE_FROM_ALL plugin/fuzz/fake_rpc.cc plugin/fuzz/mutator.cc
   plugin/fuzz/random_messages.cc plugin/fuzz/service_fuzz.cc)
 target_include_directories(hpu_service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
-target_link_libraries(hpu_service_fuzz PUBLIC tensorflow hpu_flags hpu_proto_device)
+target_link_libraries(hpu_service_fuzz PUBLIC tensorflow hpu_flags hpu_proto_device hpu_proto_serve)
 add_executable(service_fuzz EXCLUDE_FROM_ALL plugin/fuzz/service_fuzz_main.cc $<TARGET_OBJECTS:hpu_service_fuzz>
   plugin/backends/remote/rpc_library.cc)
-foreach(part files hal log flags host_kernels proto_device backend_common backend_null serve)
+foreach(part files hal log flags host_kernels proto_device proto_serve backend_common backend_null serve)
   target_sources(service_fuzz PRIVATE $<TARGET_OBJECTS:hpu_${part}>)
 endforeach()
 target_include_directories(service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")

@@ -22,5 +22,5 @@ set_target_properties(hpu_remote PROPERTIES LINK_DEPENDS "${version_script}")
 add_dependencies(habana_device hpu_remote)
 install(TARGETS hpu_remote LIBRARY DESTINATION habana_frameworks/tensorflow/lib COMPONENT plugin)
 # For clients in Python: the messages, and the protocol itself.
-install(FILES "${proto_python_dir}/hpu/device/v1/device_pb2.py" "${CMAKE_SOURCE_DIR}/proto/hpu/device/v1/device.proto"
+install(FILES "${proto_python_dir}/hpu/device/v1/device_pb2.py" "${proto_python_dir}/hpu/serve/v1/control_pb2.py" "${CMAKE_SOURCE_DIR}/proto/hpu/device/v1/device.proto"
   DESTINATION habana_frameworks/tensorflow/lib COMPONENT plugin)

@@ -51,6 +51,8 @@ HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);
 // Waits for all queued work and reports its first error in the same way. Does not acquire the device.
 HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
+// Ends the waiting for a device server's work, if this process waits for some: the device is lost. Else does nothing.
+HPU_EXPORT void hpu_interrupt(void);
 // Reports in the same way, once, what the calling thread's last wait for a tensor failed with; 0 if it did not fail.
 HPU_EXPORT int32_t hpu_take_failed_read(hpu_buffer* message);
 
@@ -101,14 +103,19 @@ HPU_EXPORT hpu_buffer hpu_op_records(void);
 
 // The caches of recipes as a JSON object of counts since the process started: "memory_hits", "disk_hits", "compiled",
 // "disk_misses", "stored", "refused" (entries that were there and could not be used), "evicted", "waits" (for another
-// process that compiled) and "wait_seconds".
+// process that compiled), "wait_seconds"; of the remote cache "remote_hits", "remote_misses", "remote_refused" (entries
+// that were there and could not be used), "remote_failures" (of transfers) and "uploaded".
 HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
 // The time of each instruction of the recipes in memory, as a JSON array: "name" (the cluster that a recipe was made
 // for) and "instructions" ("instruction", "kind", "op", "op_type", "seconds" over all launches; plugin/hal/recipe.h).
 // No instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
 HPU_EXPORT hpu_buffer hpu_recipe_times(void);
-// Waits until the recipes that are being stored in the background are on the disk.
+// Waits until the recipes that are being stored in the background are on the disk and, until the remote cache's
+// time-out at most, uploaded.
 HPU_EXPORT void hpu_recipe_cache_flush(void);
+// Sets the command line, words up to a null, of the process that transfers recipes from and to the remote cache
+// (plugin/store/transfer_process.h). Without it, the remote cache is not used.
+HPU_EXPORT void hpu_recipe_cache_set_transfer_command(const char* const* command);
 // Ends compiling in the background, for good: before the process ends. Waits for what is being compiled.
 HPU_EXPORT void hpu_stop_compiling(void);
 
@@ -180,39 +187,9 @@ HPU_EXPORT void hpu_horovod_loaded(void);
 
 // --- device server ---
 
-typedef struct hpu_serve_options {
-  const char* address;     // "unix:/path" or "host:port"; beyond the loopback interface only with TLS and a check of
-                           // who clients are
-  const char* backend;     // whose modules are served
-  int32_t allow_faults;    // whether clients may ask for errors
-  const char* faults;      // that all sessions meet: as HPU_EMULATOR_FAULTS has them; empty: none
-  const void* recipe_key;  // secret that recipes are sealed with
-  size_t recipe_key_size;  // at least 32; 0: a random key that dies with the server
-  const char* token;       // that clients must show; empty: none
-  // PEM texts; empty: none.
-  const char* tls_certificate;
-  const char* tls_private_key;
-  const char* tls_client_ca;  // vouches for the certificates that clients must have
-  // Of one session; 0: the default.
-  uint64_t most_memory_bytes;  // of device memory; by default what it asks for
-  uint64_t most_recipes;
-  uint64_t most_recipe_bytes;
-  uint64_t most_in_flight_bytes;  // programs and recipes on their way, data of copies
-  // Programs of clients are compiled by this command, words up to a null, whose standard input is for
-  // hpu_serve_compile. Null: in this process, which a program then may end.
-  const char* const* compile_command;
-  uint32_t most_compile_workers;     // at a time; 0: the default
-  uint32_t compile_timeout_seconds;  // 0: the default
-} hpu_serve_options;
-
-// Serves modules to other processes. One server a process. Returns an absl status code; `message` gets the value of
-// HPU_BACKEND with which clients reach the server, or the error.
-HPU_EXPORT int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message);
-// Ends all sessions and the server. Does nothing if there is none.
-HPU_EXPORT void hpu_serve_stop(void);
-// Compiles programs for a server of `backend`'s modules at the other end of the socket `socket`, until it is gone: then
-// ends the process. Returns an absl status code if there is no such backend.
-HPU_EXPORT int32_t hpu_serve_compile(int32_t socket, const char* backend);
+// Forks the session processes of `hpu serve` (hpu/serve/v1/control.proto) for the front process at the other end of the
+// packet socket `socket`, until that is closed. The process must have no other thread. Returns an absl status code.
+HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 
 // --- graph passes ---
 

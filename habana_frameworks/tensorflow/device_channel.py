@@ -12,6 +12,8 @@ from habana_frameworks.tensorflow import flags
 
 _SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
 _MOST_PORT = 65535
+# gRPC would share connections among channels.
+_OPTIONS = (("grpc.use_local_subchannel_pool", 1),)
 
 
 def is_address(backend: str) -> bool:
@@ -41,6 +43,8 @@ def check_address(address: str) -> None:
 def open_channel(backend: str) -> Any:
     """A grpc.Channel to the server, with the credentials of HPU_SERVER_…; connects at its first call.
 
+    Each channel has a connection of its own, for at most one session.
+
     Raises ValueError, which names the setting or the address, if these are wrong; ImportError without grpcio.
     """
     import grpc
@@ -52,10 +56,10 @@ def open_channel(backend: str) -> Any:
     if bool(chain) != bool(key):
         raise ValueError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set")
     if encrypted:
-        channel = grpc.secure_channel(target(backend), grpc.ssl_channel_credentials(root, key, chain))
+        channel = grpc.secure_channel(target(backend), grpc.ssl_channel_credentials(root, key, chain), _OPTIONS)
     else:
         _check_secrecy(backend, token, bool(root or chain))
-        channel = grpc.insecure_channel(target(backend))
+        channel = grpc.insecure_channel(target(backend), _OPTIONS)
     return grpc.intercept_channel(channel, _authorization(token)) if token else channel
 
 

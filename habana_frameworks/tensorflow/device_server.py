@@ -2,71 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
-import dataclasses
+import atexit
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from habana_frameworks.tensorflow import _c_api, compile_worker, errors, library_loader
+from habana_frameworks.tensorflow import errors, flags, lib_utils, library_loader
+from habana_frameworks.tensorflow.serve import host
+from habana_frameworks.tensorflow.serve.settings import MAX_MODULES, Compilation, Limits, ServerSettings, Tls
+from habana_frameworks.tensorflow.serve.status import Code, StatusError
 
+if TYPE_CHECKING:
+    from habana_frameworks.tensorflow.serve.thread import FrontThread
 
-class _Options(ctypes.Structure):
-    """hpu_serve_options."""
+__all__ = ["Compilation", "Limits", "Tls", "reachable", "start", "stop"]
 
-    _fields_ = [
-        ("address", ctypes.c_char_p),
-        ("backend", ctypes.c_char_p),
-        ("allow_faults", ctypes.c_int32),
-        ("faults", ctypes.c_char_p),
-        ("recipe_key", ctypes.c_char_p),
-        ("recipe_key_size", ctypes.c_size_t),
-        ("token", ctypes.c_char_p),
-        ("tls_certificate", ctypes.c_char_p),
-        ("tls_private_key", ctypes.c_char_p),
-        ("tls_client_ca", ctypes.c_char_p),
-        ("most_memory_bytes", ctypes.c_uint64),
-        ("most_recipes", ctypes.c_uint64),
-        ("most_recipe_bytes", ctypes.c_uint64),
-        ("most_in_flight_bytes", ctypes.c_uint64),
-        ("compile_command", ctypes.POINTER(ctypes.c_char_p)),
-        ("most_compile_workers", ctypes.c_uint32),
-        ("compile_timeout_seconds", ctypes.c_uint32),
-    ]
-
-
-@dataclasses.dataclass(frozen=True)
-class Tls:
-    """How a server shows who it is; PEM texts."""
-
-    certificate: bytes
-    """Followed by those between it and its root."""
-    private_key: bytes
-    client_ca: bytes = b""
-    """Vouches for the certificates that clients must have; empty: they need none."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Limits:
-    """What one client may have at a time; 0: the default."""
-
-    memory_bytes: int = 0
-    """Of device memory. A client that asks for more gets so much; by default each gets what it asks for."""
-    recipes: int = 0
-    recipe_bytes: int = 0
-    in_flight_bytes: int = 0
-    """Of programs and recipes on their way, and of data that are copied through host memory."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Compilation:
-    """How programs of clients are compiled: in worker processes, which one that makes the compiler crash ends."""
-
-    workers: int = 0
-    """At most at a time; 0: as many as CPUs, from 2 to 8."""
-    timeout_seconds: int = 0
-    """After which a worker is ended; 0: 1800."""
+_TCP_LAUNCH_TIMEOUT_SECONDS = 3600
+_MAX_MEMORY_MB = 1 << 25
+_lock = threading.Lock()
+_server: FrontThread | None = None
 
 
 def start(
@@ -80,68 +37,97 @@ def start(
     tls: Tls | None = None,
     limits: Limits | None = None,
     compilation: Compilation | None = None,
+    launch_timeout_seconds: int | None = None,
 ) -> str:
     """Serves the modules of `backend` at `address` and returns the value of HPU_BACKEND that reaches them.
 
-    address: "unix:/path" (only this user may connect), or "host:port"; port 0: a free one. Beyond the loopback
-    interface there must be TLS, and a token or certificates of clients.
+    address: "unix:/path" (only this user may connect), or "host:port"; port 0: any free one. A port needs a token or
+    certificates of clients, and TLS beyond the loopback interface.
     allow_faults: clients may ask for errors with HPU_EMULATOR_FAULTS.
-    faults: that every session meets, as fault_schedule.read() gives them.
+    faults: errors that every session meets, as fault_schedule.read() returns them.
     recipe_key: at least 32 secret bytes. The server loads from its clients only recipes that a server with this key
     made. Without a key it takes a random one, and no later server accepts what clients have kept.
-    token: what clients must show (HPU_SERVER_TOKEN), in printable characters of ASCII; empty: nothing.
+    token: clients must show it (HPU_SERVER_TOKEN); printable ASCII. Empty: clients need none.
+    launch_timeout_seconds: a launch that runs longer ends its session; 0: no limit. None: 0 at a Unix socket, 3600 at
+    a port.
 
-    Raises errors.DeviceError if the server cannot start. A process has one server at most.
+    Raises errors.DeviceError if the server cannot start, errors.HabanaModuleError if the plugin is missing. A process
+    has one server at most.
     """
-    message = _c_api.Buffer()
-    plugin = library_loader.plugin()
-    call = _c_api.function(plugin, "hpu_serve_start")
-    call.restype = ctypes.c_int32
-    tls = tls or Tls(b"", b"")
-    limits = limits or Limits()
-    compilation = compilation or Compilation()
-    command = _compile_command(backend, plugin._name)
-    options = _Options(
-        address.encode(),
-        backend.encode(),
-        allow_faults,
-        ",".join(faults).encode(),
-        recipe_key,
-        len(recipe_key),
-        token.encode(),
-        tls.certificate,
-        tls.private_key,
-        tls.client_ca,
-        limits.memory_bytes,
-        limits.recipes,
-        limits.recipe_bytes,
-        limits.in_flight_bytes,
-        (ctypes.c_char_p * (len(command) + 1))(*map(os.fsencode, command), None),
-        compilation.workers,
-        compilation.timeout_seconds,
-    )
-    code = call(ctypes.byref(options), ctypes.byref(message))
-    text = _c_api.take(plugin, message).decode(errors="replace")
-    if code != 0:
-        raise errors.DeviceError(code, text)
-    return reachable(text)
+    global _server
+    if launch_timeout_seconds is None:
+        launch_timeout_seconds = 0 if address.startswith("unix:") else _TCP_LAUNCH_TIMEOUT_SECONDS
+    with _lock:
+        try:
+            if _server is not None:
+                raise StatusError(Code.FAILED_PRECONDITION, "this process is a device server already")
+            settings = ServerSettings(
+                address,
+                _module_count(),
+                backend,
+                flags.device_type(),
+                _default_memory_bytes(),
+                allow_faults,
+                faults,
+                recipe_key,
+                token,
+                tls or Tls(b"", b""),
+                limits or Limits(),
+                compilation or Compilation(),
+                launch_timeout_seconds,
+                flags.remote_shared_memory(),
+            )
+            command = _fork_server_command()
+            # Needs the messages that the build generates.
+            from habana_frameworks.tensorflow.serve.thread import FrontThread
 
-
-def _compile_command(backend: str, plugin: str) -> list[str]:
-    """Isolated: what the server's environment and directory have for Python is of no use to the worker."""
-    libraries = map(str, library_loader.tensorflow_libraries())
-    return [sys.executable, "-I", compile_worker.__file__, backend, *libraries, plugin]
+            _server = FrontThread(settings, command, _environment())
+        except StatusError as error:
+            raise errors.DeviceError(error.code, error.message) from None
+        atexit.register(stop)
+        return reachable(_server.spec)
 
 
 def reachable(spec: str) -> str:
     """The same with this machine's name in place of an address that stands for all of its own."""
     scheme, _, address = spec.partition("://")
-    host, _, port = address.rpartition(":")
-    return f"{scheme}://{socket.gethostname()}:{port}" if host in ("0.0.0.0", "[::]") else spec
+    host_name, _, port = address.rpartition(":")
+    return f"{scheme}://{socket.gethostname()}:{port}" if host_name in ("0.0.0.0", "[::]") else spec
 
 
 def stop() -> None:
     """Ends all sessions and the server; waits until their modules are free. Does nothing if there is no server."""
-    call = _c_api.function(library_loader.plugin(), "hpu_serve_stop")
-    call.restype = None
-    call()
+    global _server
+    with _lock:
+        server, _server = _server, None
+        if server is not None:
+            server.stop()
+            atexit.unregister(stop)
+
+
+def _module_count() -> int:
+    count = flags.emulator_modules()
+    if not 1 <= count <= MAX_MODULES:
+        raise StatusError(Code.INVALID_ARGUMENT, f"HPU_EMULATOR_MODULES={count} is not between 1 and {MAX_MODULES}")
+    return count
+
+
+def _default_memory_bytes() -> int:
+    megabytes = flags.memory_mb()
+    if not 1 <= megabytes <= _MAX_MEMORY_MB:
+        raise StatusError(Code.INVALID_ARGUMENT, f"HPU_MEMORY_MB={megabytes} is not between 1 and {_MAX_MEMORY_MB}")
+    return megabytes << 20
+
+
+def _fork_server_command() -> list[str]:
+    """Isolated: the server's directory and its environment for Python must not reach the sessions."""
+    versions = lib_utils.installed_tensorflow()
+    if not versions:
+        library_loader.import_tensorflow()  # raises an error that says what to do
+    (plugin,) = lib_utils.mandatory_libraries(next(iter(versions.values())))
+    libraries = map(str, (*library_loader.tensorflow_libraries(), plugin))
+    return [sys.executable, "-I", host.__file__, *libraries]
+
+
+def _environment() -> dict[str, str]:
+    return {"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ}

@@ -97,6 +97,7 @@ def load_habana_module(allow_op_override: bool = True) -> list[Any]:
             _load()
             _join_horovod()
             _profile_on_request()
+            _let_interrupts_through()
             if allow_op_override:
                 _loss_scaling.scale_on_request(import_tensorflow())
                 _op_override.replace_symbols(import_tensorflow())
@@ -119,6 +120,14 @@ def _profile_on_request() -> None:
     from habana_frameworks.tensorflow import hw_profiler_helpers  # which asks this module for the plugin
 
     hw_profiler_helpers.install()
+
+
+def _let_interrupts_through() -> None:
+    """Lets Ctrl-C end the waiting for a device server."""
+    from habana_frameworks.tensorflow import device_channel, interrupts  # which ask this module for the plugin
+
+    if device_channel.is_address(flags.backend()):
+        interrupts.install()
 
 
 def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
@@ -218,9 +227,18 @@ def _load() -> None:
     _failed_reads.install(_c_api.open_plugin(path))
     _compiler_ir.install(_c_api.open_plugin(path))
     _plugin = path
+    _set_transfer_command(_c_api.open_plugin(path))
     atexit.register(_finish_compiling)
     statistics.log_at_exit()
     _logger.debug("loaded %s", path)
+
+
+def _set_transfer_command(handle: ctypes.CDLL) -> None:
+    """Tells the plugin how to start the process that transfers recipes from and to HPU_RECIPE_CACHE_REMOTE."""
+    program = pathlib.Path(__file__).with_name("recipe_store") / "remote" / "transfer_process.py"
+    if sys.executable and _c_api.has(handle, "hpu_recipe_cache_set_transfer_command"):
+        words = [os.fsencode(word) for word in (sys.executable, "-I", program)]
+        handle.hpu_recipe_cache_set_transfer_command((ctypes.c_char_p * (len(words) + 1))(*words, None))
 
 
 def _finish_compiling() -> None:

@@ -43,24 +43,35 @@ def of_user(name: str) -> bytes:
 
     It lies in the directory for state (XDG_STATE_HOME). Raises KeyFileError if it cannot be kept or read there.
     """
+    return read(_path_of_user(name, "key", secrets.token_bytes(LEAST_BYTES)))
+
+
+def token_of_user(name: str) -> tuple[pathlib.Path, str]:
+    """The same for a token: its file and the token, in printable characters."""
+    path = _path_of_user(name, "token", secrets.token_urlsafe(LEAST_BYTES).encode())
+    return path, read(path, "token").decode("ascii", errors="replace").strip()
+
+
+def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
+    """The user's file of that name; `secret` is written to it if there is none."""
     directory = pathlib.Path(os.environ.get("XDG_STATE_HOME") or pathlib.Path.home() / ".local/state")
     path = directory / "hpu-tensorflow" / name
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            _make(path)
+            _make(path, secret)
     except OSError as error:
-        raise KeyFileError(f"the key file {path} cannot be made: {error.strerror}") from error
-    return read(path)
+        raise KeyFileError(f"the {what} file {path} cannot be made: {error.strerror}") from error
+    return path
 
 
-def _make(path: pathlib.Path) -> None:
-    """Puts a new key there, whole, unless another process was faster."""
+def _make(path: pathlib.Path, secret: bytes) -> None:
+    """Puts the secret there, whole, unless another process was faster."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(LEAST_BYTES))
+            file.write(secret)
         os.link(temporary, path)
     except FileExistsError:
         pass

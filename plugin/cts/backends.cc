@@ -52,7 +52,8 @@ const std::vector<BackendUnderTest>& Backends() {
       const char* no_files = "a device server knows its clients; they have no lock files";
       remote.unsupported = {{"ModuleTest.WhatAFileSaysCountsOnlyWhileItIsLocked", no_files},
                             {"ModuleTest.UnsafeDirectoriesAndFilesAreRefused", no_files},
-                            {"ModuleTest.FilesArePrivateToTheUser", no_files}};
+                            {"ModuleTest.FilesArePrivateToTheUser", no_files},
+                            {"CommunicatorTest.RanksOfSeveralProcesses*", "the server joins the ranks"}};
       all->push_back(remote);
     }
     return all;

@@ -8,14 +8,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "plugin/hal/backend.h"
-#include "plugin/serve/compile_worker.h"
-#include "plugin/serve/server.h"
+#include "plugin/serve/compile_fork_server.h"
 
 namespace hpu::cts {
 namespace {
@@ -70,31 +70,30 @@ const char* Name(ChildProcess::Role role) {
       return "fork_and_hold";
     case ChildProcess::Role::kServe:
       return "serve";
-    case ChildProcess::Role::kCompile:
-      return "compile";
   }
   return "";
 }
 
+#ifdef HPU_HAVE_REMOTE
+// Becomes `hpu serve`, which says on standard output how it is reached.
 int Serve(const std::string& address) {
-  // Modules of its own, which only its clients compete for.
-  setenv("HPU_EMULATOR_LOCK_DIR", absl::StrCat(address.substr(address.find('/')), ".modules").c_str(), 1);
-  setenv("HPU_EMULATOR_MODULES", "2", 1);
-  serve::ServerOptions options;
-  options.address = address;
-  options.allow_faults = true;
-  options.compile.command = {"/proc/self/exe",
-                             absl::StrCat(kFlag, Name(ChildProcess::Role::kCompile), ":", options.backend)};
-  auto server = serve::Server::Start(options);
-  Say(server.ok() ? absl::StrCat("serving ", (*server)->spec()) : server.status().ToString());
-  if (server.ok()) WaitForEndOfInput();
-  return server.ok() ? 0 : 1;
+  setenv("PYTHONPATH", CTS_ROOT, 1);
+  execl(CTS_PYTHON, CTS_PYTHON, "-m", "habana_frameworks.tensorflow", "serve", "--json", "--modules", "2",
+        "--allow-faults", "--listen", address.c_str(), nullptr);
+  Say(absl::StrCat("cannot run ", CTS_PYTHON));
+  return 1;
 }
+#else
+int Serve(const std::string&) { return 1; }
+#endif
 
-[[noreturn]] void Compile(const std::string& backend_name) {
-  auto backend = hal::GetBackend(backend_name);
-  if (!backend.ok()) std::abort();
-  serve::RunCompileWorker(**backend, STDIN_FILENO);
+std::unique_ptr<serve::ForkClient> StartForkServer() {
+  serve::CompileForkServerOptions options;
+  auto backend = hal::GetBackend("null");
+  if (!backend.ok()) return nullptr;
+  options.backend = *backend;
+  auto client = serve::StartCompileForkServer(options);
+  return client.ok() ? *std::move(client) : nullptr;
 }
 
 std::string ReadLine(int fd) {
@@ -110,12 +109,16 @@ bool PlayRole(int argc, char** argv, int* exit_code) {
   if (argc != 2 || !absl::StartsWith(argv[1], kFlag)) return false;
   const std::pair<std::string, std::string> words =
       absl::StrSplit(argv[1] + sizeof(kFlag) - 1, absl::MaxSplits(':', 1));
-  if (words.first == Name(ChildProcess::Role::kCompile)) Compile(words.second);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   *exit_code = words.first == Name(ChildProcess::Role::kServe)
                    ? Serve(words.second)
                    : Hold(words.second, words.first == Name(ChildProcess::Role::kForkAndHold));
   return true;
+}
+
+serve::ForkClient* CompileForkServer() {
+  static const auto* client = new std::unique_ptr<serve::ForkClient>(StartForkServer());
+  return client->get();
 }
 
 ChildProcess::ChildProcess(const std::string& subject, Role role) {

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "plugin/serve/fork_server.h"
+
 namespace hpu::cts {
 
 // If the command line asks for a role (--cts_child=…), plays it and returns true with its exit code. Called by main().
@@ -19,7 +21,6 @@ class ChildProcess {
     kHold,         // a device of the backend that the subject names
     kForkAndHold,  // and forks a child that lives on for a minute
     kServe,        // a device server of two modules at the address that the subject is
-    kCompile,      // a compile worker of such a server, for the backend that the subject names
   };
 
   ChildProcess(const std::string& subject, Role role);
@@ -28,7 +29,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // What the process said after trying: "acquired <module>", "serving <HPU_BACKEND>" or the error.
+  // What the process said after trying: "acquired <module>", the line of `hpu serve --json`, or the error.
   const std::string& answer() const { return answer_; }
   // As a crash would end it.
   void Kill();
@@ -38,6 +39,9 @@ class ChildProcess {
   int input_ = -1;  // closing it ends the process
   std::string answer_;
 };
+
+// Forks compile workers for modules of the null backend. Called first by main(), which has one thread then.
+serve::ForkClient* CompileForkServer();
 
 }  // namespace hpu::cts
 

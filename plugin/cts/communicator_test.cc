@@ -1,9 +1,14 @@
 // Collective operations among two devices of one process.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/cts/fixture.h"
@@ -215,6 +220,73 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
   ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
   other.join();
   ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 has gone");
+}
+
+// The caller hands rank 0's memory to all ranks, as a device server does.
+TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
+  std::promise<int> first;
+  const std::shared_future<int> segment = first.get_future().share();
+  std::vector<std::thread> threads;
+  for (int r = 0; r < kRanks; ++r) {
+    threads.emplace_back([&, r] {
+      hal::CommunicatorOptions options;
+      options.rank = r;
+      options.size = kRanks;
+      options.meet = [&](int own) -> absl::StatusOr<int> {
+        if (r == 0) first.set_value(dup(own));
+        return dup(segment.get());
+      };
+      ranks_[r].communicator = Value(ranks_[r].device->CreateCommunicator(options));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  close(segment.get());
+  WriteElements(kCount);
+  for (Rank& rank : ranks_) {
+    ASSERT_NE(nullptr, rank.communicator);
+    EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(0), kCount, hal::DataType::kFloat32,
+                                           hal::ReduceOp::kSum));
+  }
+  for (Rank& rank : ranks_) {
+    ASSERT_OK(rank.Read(0, kCount));
+    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Sum(i), rank.data()[i]) << i;
+  }
+  ranks_[1].communicator->Abort("rank 1 has gone");
+  EXPECT_OK(ranks_[0].communicator->AllReduce(*ranks_[0].stream, ranks_[0].at(0), ranks_[0].at(0), kCount,
+                                              hal::DataType::kFloat32, hal::ReduceOp::kSum));
+  ExpectError(ranks_[0].stream->Synchronize(), absl::StatusCode::kCancelled, "rank 1 has gone");
+}
+
+TEST_P(CommunicatorTest, RanksOfSeveralProcessesThatDoNotMeetHaveNoCommunicator) {
+  hal::CommunicatorOptions options;
+  options.size = kRanks;
+  options.meet = [](int) { return absl::CancelledError("rank 1 has gone"); };
+  ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kCancelled, "rank 1 has gone");
+  options.meet = [](int) { return open("/dev/null", O_RDWR | O_CLOEXEC); };
+  ExpectError(ranks_[0].device->CreateCommunicator(options).status(), absl::StatusCode::kFailedPrecondition, "memory");
+}
+
+TEST_P(CommunicatorTest, OperationsOnSeveralStreamsRunInTheOrderOfTheCalls) {
+  WriteElements(kCount);
+  std::unique_ptr<hal::Stream> others[kRanks];
+  for (int r = 0; r < kRanks; ++r) {
+    Rank& rank = ranks_[r];
+    others[r] = Value(rank.device->CreateStream(hal::StreamKind::kCompute));
+    // Different streams of the two ranks are late.
+    hal::Stream& first = r == 0 ? *rank.stream : *others[r];
+    hal::Stream& second = r == 0 ? *others[r] : *rank.stream;
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_OK(rank.communicator->AllReduce(first, rank.at(0), rank.at(kCount), kCount, hal::DataType::kFloat32,
+                                             hal::ReduceOp::kSum));
+      EXPECT_OK(rank.communicator->AllReduce(second, rank.at(0), rank.at(2 * kCount), 7, hal::DataType::kFloat32,
+                                             hal::ReduceOp::kMax));
+    }
+  }
+  for (int r = 0; r < kRanks; ++r) {
+    ASSERT_OK(others[r]->Synchronize());
+    ASSERT_OK(ranks_[r].Read(kCount, kCount));
+    for (uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(Sum(i), ranks_[r].data()[i]) << i;
+  }
 }
 
 TEST_P(CommunicatorTest, WhatCannotBeIsRefusedAtOnce) {

@@ -39,15 +39,16 @@ class PrivateModules {
 
  private:
   void StartServer() {
-    constexpr absl::string_view kServing = "serving ";
+    // {"backend": "grpc+unix:/…", …}
+    constexpr absl::string_view kBackend = "{\"backend\": \"";
     server_ =
         std::make_unique<hpu::cts::ChildProcess>("unix:" + path_ + "/server", hpu::cts::ChildProcess::Role::kServe);
     absl::string_view answer = server_->answer();
-    if (!absl::ConsumePrefix(&answer, kServing)) {
+    if (!absl::ConsumePrefix(&answer, kBackend)) {
       std::printf("The device server cannot be started: %s\n", server_->answer().c_str());
       std::exit(1);
     }
-    setenv(hpu::cts::kServerVariable, std::string(answer).c_str(), 1);
+    setenv(hpu::cts::kServerVariable, std::string(answer.substr(0, answer.find('"'))).c_str(), 1);
   }
 
   std::string path_;
@@ -59,6 +60,7 @@ class PrivateModules {
 int main(int argc, char** argv) {
   int exit_code = 0;
   if (hpu::cts::PlayRole(argc, argv, &exit_code)) return exit_code;
+  hpu::cts::CompileForkServer();
   const PrivateModules modules;  // before the tests are instantiated over the backends
   testing::InitGoogleTest(&argc, argv);
   testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -77,6 +77,10 @@ int32_t hpu_synchronize(hpu_buffer* message) {
   return hpu::ReportStatus(device == nullptr ? absl::OkStatus() : device->Synchronize(), message);
 }
 
+void hpu_interrupt(void) {
+  if (hpu::ProcessDevice* device = hpu::ProcessDevice::GetIfAcquired(); device != nullptr) device->Interrupt();
+}
+
 int32_t hpu_take_failed_read(hpu_buffer* message) {
   return hpu::ReportStatus(hpu::HpuDevice::TakeFailedRead(), message);
 }

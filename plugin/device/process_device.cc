@@ -16,6 +16,7 @@
 #include "plugin/flags/flags.h"
 #include "plugin/hal/backend.h"
 #include "plugin/hal/host_results.h"
+#include "plugin/hal/interruptible.h"
 #include "plugin/log/log.h"
 #include "tsl/platform/env.h"
 #include "tsl/platform/errors.h"
@@ -123,6 +124,10 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   completions_ = std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), tsl::ThreadOptions(), "hpu_completions",
                                                            kCompletionThreads, /*low_latency_hint=*/false);
   return absl::OkStatus();
+}
+
+void ProcessDevice::Interrupt() {
+  if (auto* interruptible = dynamic_cast<hal::Interruptible*>(device_.get())) interruptible->Interrupt();
 }
 
 tensorflow::Allocator* ProcessDevice::allocator() { return DeviceAllocator(); }

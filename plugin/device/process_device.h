@@ -94,6 +94,8 @@ class ProcessDevice {
 
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended.
   void AfterCompute(std::function<void(absl::Status)> done);
+  // Ends the waiting for work that runs, where the backend can (hal/interruptible.h).
+  void Interrupt();
   // Waits for all queued work; returns the first error of it.
   absl::Status Synchronize();
 

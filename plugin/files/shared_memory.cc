@@ -1,8 +1,10 @@
 #include "plugin/files/shared_memory.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <cerrno>
 #include <cstring>
@@ -33,9 +35,11 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Create(uint64_t byte
 
 absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor file, uint64_t bytes) {
   struct stat info = {};
+  struct statfs system = {};
   const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
   if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || fstat(file.get(), &info) != 0 ||
-      static_cast<uint64_t>(info.st_size) != bytes) {
+      static_cast<uint64_t>(info.st_size) != bytes || fstatfs(file.get(), &system) != 0 ||
+      system.f_type == HUGETLBFS_MAGIC) {  // a touch fails where huge pages have run out
     return absl::FailedPreconditionError(absl::StrCat("a file that is no sealed memory of ", bytes, " bytes"));
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);

@@ -20,7 +20,7 @@ class SharedMemory {
   // has none.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(uint64_t bytes);
   // What another process made. FailedPrecondition unless it has that size for good: else that process could make it
-  // smaller, and whoever touches what is gone is killed (SIGBUS).
+  // smaller, and whoever touches what is gone is killed (SIGBUS). Nor may it be of huge pages, which can run out.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Open(FileDescriptor file, uint64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

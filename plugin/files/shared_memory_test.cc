@@ -49,6 +49,14 @@ TEST(SharedMemoryTest, FilesThatCouldShrinkOrHaveAnotherSizeAreRefused) {
   EXPECT_EQ(absl::StatusCode::kOk, code(MemoryFile(kBytes, F_SEAL_SHRINK | F_SEAL_GROW)));
 }
 
+TEST(SharedMemoryTest, MemoryOfHugePagesIsRefused) {
+  constexpr uint64_t kHugePage = uint64_t{2} << 20;
+  FileDescriptor file(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+  if (!file.valid() || ftruncate(file.get(), kHugePage) != 0) GTEST_SKIP() << "the system has no huge pages";
+  EXPECT_EQ(0, fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW));
+  EXPECT_EQ(absl::StatusCode::kFailedPrecondition, SharedMemory::Open(std::move(file), kHugePage).status().code());
+}
+
 class DescriptorSocketTest : public testing::Test {
  protected:
   DescriptorSocketTest() {

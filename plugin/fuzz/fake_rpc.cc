@@ -6,8 +6,6 @@
 namespace hpu::fuzz {
 namespace {
 
-hpu_rpc_server_options served = {};
-
 FakeCall* Cast(hpu_rpc_server_call* call) { return reinterpret_cast<FakeCall*>(call); }
 
 }  // namespace
@@ -57,11 +55,6 @@ struct FakeRpc {
     call.error_.assign(message, size);
     call.changed_.notify_all();
   }
-
-  static hpu_rpc_server* Start(const hpu_rpc_server_options* options, hpu_rpc_report, void*) {
-    served = *options;
-    return reinterpret_cast<hpu_rpc_server*>(&served);
-  }
 };
 
 const hpu_rpc_api* FakeRpcApi() {
@@ -69,10 +62,6 @@ const hpu_rpc_api* FakeRpcApi() {
     auto* made = new hpu_rpc_api{};
     made->version = HPU_RPC_VERSION;
     made->is_loopback = [](const char*) -> int32_t { return 1; };
-    made->serve = &FakeRpc::Start;
-    made->server_port = [](hpu_rpc_server*) -> int32_t { return 1; };
-    made->stop = [](hpu_rpc_server*) {};
-    made->peer = [](hpu_rpc_server_call*) { return "fake:"; };
     made->authorization = [](hpu_rpc_server_call*) { return ""; };
     made->read = &FakeRpc::Read;
     made->server_write = &FakeRpc::Write;
@@ -85,9 +74,9 @@ const hpu_rpc_api* FakeRpcApi() {
   return api;
 }
 
-void Serve(FakeCall* call, const std::string& method) {
+void Serve(hpu_rpc_serve_call serve_call, void* context, FakeCall* call, const std::string& method) {
   const std::string path = "/hpu.device.v1.DeviceService/" + method;
-  served.serve_call(served.context, reinterpret_cast<hpu_rpc_server_call*>(call), path.c_str());
+  serve_call(context, reinterpret_cast<hpu_rpc_server_call*>(call), path.c_str());
 }
 
 void FakeCall::Send(std::string message) {

@@ -45,10 +45,10 @@ class FakeCall {
   std::string reading_;  // of the server's thread
 };
 
-// The functions of a server's side. One server at a time uses them.
+// The functions of a server's side that a connection uses.
 const hpu_rpc_api* FakeRpcApi();
-// Has the server serve a call, on this thread.
-void Serve(FakeCall* call, const std::string& method);
+// Has `serve_call` serve a call, on this thread.
+void Serve(hpu_rpc_serve_call serve_call, void* context, FakeCall* call, const std::string& method);
 
 }  // namespace hpu::fuzz
 

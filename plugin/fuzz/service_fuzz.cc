@@ -14,9 +14,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "plugin/fuzz/fake_front.h"
 #include "plugin/fuzz/fake_rpc.h"
 #include "plugin/fuzz/random_messages.h"
-#include "plugin/serve/server.h"
+#include "plugin/serve/connection.h"
 
 // AddressSanitizer's, where it is.
 extern "C" size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
@@ -60,10 +61,18 @@ bool IsValid(absl::string_view method, const std::string& bytes) {
   return proto::RunRequest().ParseFromString(bytes);
 }
 
-// A Hold that runs on a thread of its own, and the session that it acquired.
+std::unique_ptr<serve::Connection> MakeConnection(serve::Front* front) {
+  serve::ConnectionOptions options;
+  options.backend = "null";
+  auto connection = serve::Connection::Create(std::move(options), front, FakeRpcApi(), [] {});
+  if (!connection.ok()) Fail(connection.status().ToString());
+  return *std::move(connection);
+}
+
+// A connection whose Hold runs on a thread of its own, and the session that it acquired.
 class Holder {
  public:
-  explicit Holder(std::string acquire) {
+  Holder(serve::Front* front, std::string acquire) : connection_(MakeConnection(front)) {
     call_.Send(std::move(acquire));
     thread_ = std::thread([this] { Serve(&call_, "Hold"); });
     const std::optional<std::string> answer = call_.WaitForAnswer();
@@ -78,8 +87,12 @@ class Holder {
   // Empty: it acquired nothing.
   const std::string& session() const { return session_; }
   FakeCall& call() { return call_; }
+  void Serve(FakeCall* call, const std::string& method) {
+    fuzz::Serve(&serve::Connection::Serve, connection_.get(), call, method);
+  }
 
  private:
+  const std::unique_ptr<serve::Connection> connection_;
   FakeCall call_;
   std::string session_;
   std::thread thread_;
@@ -122,14 +135,7 @@ class Watchdog {
 
 class ServiceFuzz {
  public:
-  explicit ServiceFuzz(const ServiceFuzzOptions& options) : options_(options), messages_(options.seed) {
-    serve::ServerOptions server_options;
-    server_options.address = "127.0.0.1:0";
-    server_options.backend = "null";
-    auto server = serve::Server::Start(std::move(server_options), FakeRpcApi());
-    if (!server.ok()) Fail(server.status().ToString());
-    server_ = *std::move(server);
-  }
+  explicit ServiceFuzz(const ServiceFuzzOptions& options) : options_(options), messages_(options.seed) {}
 
   ServiceFuzzReport Run() {
     int64_t next_report = 0;
@@ -153,7 +159,7 @@ class ServiceFuzz {
   void RunSession() {
     Script acquire;
     Add(messages_.Acquire(), 20, &acquire);
-    Holder holder(acquire.messages.front().bytes);
+    Holder holder(&front_, acquire.messages.front().bytes);
     ++report_.sessions;
     for (int i = 0; i < kCallsOfASession && !holder.call().done(); ++i) {
       if (messages_.OneIn(10)) {
@@ -198,7 +204,7 @@ class ServiceFuzz {
     for (const Script::Message& message : script.messages) call.Send(message.bytes);
     call.End();
     watchdog_.Begin(&holder.call());
-    Serve(&call, method);
+    holder.Serve(&call, method);
     watchdog_.End();
     Check(call, script, method);
   }
@@ -254,7 +260,7 @@ class ServiceFuzz {
   ServiceFuzzReport report_;
   std::string other_;                 // an earlier message
   std::vector<std::string> recipes_;  // that the server made
-  std::unique_ptr<serve::Server> server_;
+  FakeFront front_;
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ struct AcquireOptions {
   std::optional<int> module_id;  // HLS_MODULE_ID: this module and no other
   std::vector<int> visible;      // HABANA_VISIBLE_MODULES: one of these; empty: any
   uint64_t memory_bytes = 0;     // HPU_MEMORY_MB; 0: the backend's default
+  // Whether the caller holds `module_id` for the device by other means: the backend then claims nothing.
+  bool is_claimed = false;
   // Errors that a test asks for, as HPU_EMULATOR_FAULTS, whose value is taken if this is not there.
   std::optional<std::vector<std::string>> faults;
 };

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "plugin/hal/stream.h"
 #include "plugin/hal/types.h"
 
@@ -33,6 +35,10 @@ struct CommunicatorOptions {
   int size = 1;  // processes that take part
   // Asked now and then while other ranks are waited for: true ends that with Cancelled. Null waits to the end.
   std::function<bool()> abandoned;
+  // Rendezvous of ranks in different processes. It borrows the file descriptor of shared memory that this rank has
+  // made, blocks until all ranks have joined and returns a new descriptor of rank 0's memory, which the callee's caller
+  // owns. An error ends CreateCommunicator. Null: the backend joins the ranks itself.
+  std::function<absl::StatusOr<int>(int segment)> meet;
 };
 
 // Made by Device::CreateCommunicator in every process that takes part. All ranks call the same operations in the same
@@ -71,9 +77,9 @@ class Communicator {
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 
-  // Makes work that waits for peers end with Cancelled, on this rank. The communicator is of no use afterwards.
-  // May be called by any thread.
-  virtual void Abort() = 0;
+  // Ends work that waits for peers with Cancelled and the reason, which names a rank ("rank 2 has gone"); empty: "rank
+  // N has aborted the communicator". The communicator is of no use afterwards. May be called by any thread.
+  virtual void Abort(absl::string_view reason) = 0;
 
  protected:
   Communicator() = default;

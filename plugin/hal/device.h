@@ -2,6 +2,7 @@
 #ifndef HPU_PLUGIN_HAL_DEVICE_H_
 #define HPU_PLUGIN_HAL_DEVICE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,6 +54,8 @@ class Device {
   virtual MemoryInfo memory_info() const = 0;
   // Zeros where the backend cannot tell. May take milliseconds.
   virtual DeviceUsage usage() const { return {}; }
+  // For how long the oldest launch that runs now has run. Zero where the backend cannot tell.
+  virtual std::chrono::nanoseconds longest_launch() { return {}; }
 
   // `bytes` > 0. Contents are undefined.
   virtual absl::StatusOr<std::unique_ptr<Memory>> AllocateMemory(uint64_t bytes) = 0;

@@ -54,7 +54,7 @@ class FabricGroup {
   // the ranks that are lost.
   absl::Status Queue(const FabricOperation& operation, std::function<void(absl::Status)> done);
   // Ends what waits for other ranks with an error; the group is of no further use.
-  void Abort() { communicator_->Abort(); }
+  void Abort() { communicator_->Abort(""); }
 
  private:
   FabricGroup(ProcessDevice* device, std::unique_ptr<hal::Communicator> communicator,

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +20,8 @@
 
 namespace hpu::log {
 namespace {
+
+std::atomic<bool> stopped{false};
 
 // Open files by path; -1 where opening failed. Never destroyed: messages come until the process ends.
 struct Files {
@@ -70,6 +73,7 @@ int Open(const std::string& directory, const std::string& path, bool* warned) {
 }  // namespace
 
 void AppendToFile(const std::string& module, const std::string& line) {
+  if (stopped) return;
   const std::string directory = Directory();
   std::string path = directory + "/";
   for (const char c : module) path += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -82,5 +86,7 @@ void AppendToFile(const std::string& module, const std::string& line) {
   // One call for a whole line: lines of several processes do not mix. A full disk loses the line, no more.
   if (write(found->second, line.data(), line.size()) < 0) return;
 }
+
+void StopAppending() { stopped = true; }
 
 }  // namespace hpu::log

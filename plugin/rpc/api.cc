@@ -52,10 +52,10 @@ hpu_rpc_server* Serve(const hpu_rpc_server_options* options, hpu_rpc_report repo
   return reinterpret_cast<hpu_rpc_server*>(server.release());
 }
 
-int32_t ServerPort(hpu_rpc_server* server) { return Cast(server)->port(); }
+void ServeConnection(hpu_rpc_server* server, int32_t fd) { Cast(server)->ServeConnection(fd); }
+void Drain(hpu_rpc_server* server, int32_t timeout_ms) { Cast(server)->Drain(timeout_ms); }
 void Stop(hpu_rpc_server* server) { delete Cast(server); }
 
-const char* Peer(hpu_rpc_server_call* call) { return Cast(call)->peer().c_str(); }
 const char* Authorization(hpu_rpc_server_call* call) { return Cast(call)->authorization().c_str(); }
 hpu_rpc_read_result Read(hpu_rpc_server_call* call, int32_t timeout_ms, const void** data, size_t* size) {
   return Cast(call)->Read(timeout_ms, data, size);
@@ -84,9 +84,9 @@ constexpr hpu_rpc_api kApi = {
     Cancel,
     FreeCall,
     Serve,
-    ServerPort,
+    ServeConnection,
+    Drain,
     Stop,
-    Peer,
     Authorization,
     Read,
     ServerWrite,

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define HPU_RPC_VERSION 2u
+#define HPU_RPC_VERSION 3u
 // Larger messages than this are refused by the receiver, before it allocates them: the call ends with
 // RESOURCE_EXHAUSTED.
 #define HPU_RPC_MAX_MESSAGE_BYTES (4u << 20)
@@ -38,7 +38,8 @@ typedef struct hpu_rpc_handler {
   hpu_rpc_report on_done;
 } hpu_rpc_handler;
 
-// Runs on a thread of the call's own, which may block. The call ends when it returns, with what finish() was given.
+// Runs on a thread of the call's own, which may block and starts with the call's first message. The call ends when it
+// returns, with what finish() was given.
 typedef void (*hpu_rpc_serve_call)(void* context, hpu_rpc_server_call* call, const char* method);
 
 // PEM texts; null: none.
@@ -57,10 +58,8 @@ typedef struct hpu_rpc_client_options {
 } hpu_rpc_client_options;
 
 typedef struct hpu_rpc_server_options {
-  const char* address;     // "unix:/path" (mode 0600) or "host:port"; port 0 takes a free one
-  const hpu_rpc_tls* tls;  // null: not encrypted
   hpu_rpc_serve_call serve_call;
-  // Gets what gRPC has to say of errors, handshakes with clients that it refused among them. The code means nothing.
+  // Gets gRPC's own error lines. The code means nothing.
   hpu_rpc_report log;
   void* context;  // of serve_call and log
 } hpu_rpc_server_options;
@@ -102,14 +101,15 @@ typedef struct hpu_rpc_api {
 
   // --- server ---
 
-  // Listens. Null after an error.
+  // A server without connections. Null after an error.
   hpu_rpc_server* (*serve)(const hpu_rpc_server_options* options, hpu_rpc_report report, void* context);
-  // The TCP port; 0 for a Unix socket.
-  int32_t (*server_port)(hpu_rpc_server* server);
+  // Serves the client at the other end of the connected socket `fd`, which the server owns from now on.
+  void (*serve_connection)(hpu_rpc_server* server, int32_t fd);
+  // Takes no new calls and tells clients so, who then connect anew; waits for the calls that run, which are cancelled
+  // after `timeout_ms`.
+  void (*drain)(hpu_rpc_server* server, int32_t timeout_ms);
   // Cancels all calls, waits until their threads have returned, and frees the server.
   void (*stop)(hpu_rpc_server* server);
-  // The client's address, as gRPC writes it: "ipv4:127.0.0.1:4711", "unix:". Valid as long as the call.
-  const char* (*peer)(hpu_rpc_server_call* call);
   // What the client sent as authorization; empty: nothing. Valid as long as the call.
   const char* (*authorization)(hpu_rpc_server_call* call);
   // The next message, valid until the next read. `timeout_ms` < 0 waits without end. For the call's own thread.

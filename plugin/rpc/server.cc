@@ -1,12 +1,13 @@
 #include "plugin/rpc/server.h"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <grpcpp/server_posix.h>
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "plugin/rpc/credentials.h"
-#include "plugin/rpc/socket.h"
 
 namespace hpu::rpc {
 
@@ -44,23 +45,31 @@ void ServerCall::Accepted(bool ok) {
   }
   server_->CallBegins();
   new ServerCall(server_);
-  peer_ = context_.peer();
   const auto authorization = context_.client_metadata().find(kAuthorization);
   if (authorization != context_.client_metadata().end()) {
     authorization_.assign(authorization->second.data(), authorization->second.size());
   }
-  Begin();  // gone_
-  Begin();  // the thread
-  std::thread([this] { Run(); }).detach();
+  writes_.Open(nullptr);
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++running_;  // gone_
+  ReceiveNext();
+}
+
+void ServerCall::StartThread() {
+  if (started_) return;
+  started_ = true;
+  ++running_;  // the thread; without one, finished_
+  try {
+    std::thread([this] { Run(); }).detach();
+  } catch (const std::system_error&) {
+    writes_.End();
+    stream_.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "the session has no thread left for a call"),
+                   &finished_);
+  }
 }
 
 void ServerCall::Run() {
   pthread_setname_np(pthread_self(), "hpu_rpc_call");
-  writes_.Open(nullptr);
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ReceiveNext();
-  }
   server_->serve_call_(server_->context_, reinterpret_cast<hpu_rpc_server_call*>(this), context_.method().c_str());
   writes_.End();
   writes_.WaitUntilAtMost(0);
@@ -81,6 +90,7 @@ void ServerCall::Received(bool ok) {
     } else {
       at_end_ = true;
     }
+    StartThread();
     changed_.notify_all();
   }
   End();
@@ -130,38 +140,32 @@ void ServerCall::End() {
 }
 
 std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grpc::Status* status) {
-  const std::string address = options.address;
-  const std::string path = UnixPath(address);
-  if (const std::string problem = AddressProblem(address); !problem.empty()) {
-    *status = grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "cannot listen on " + address + ": " + problem);
-    return nullptr;
-  }
   std::unique_ptr<Server> server(new Server(options.serve_call, options.context));
   server->log_.emplace(options.log, options.context);
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(address, ServerCredentials(options.tls), &server->port_);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 256);
   builder.SetMaxReceiveMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
   builder.SetMaxSendMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
   builder.RegisterAsyncGenericService(&server->service_);
   server->queue_ = builder.AddCompletionQueue();
-  // Nobody else may connect, not even between bind() and a chmod().
-  const mode_t mask = umask(0177);
   server->server_ = builder.BuildAndStart();
-  umask(mask);
-  if (server->server_ == nullptr || (path.empty() && server->port_ == 0)) {
-    std::string problem = ListenProblem(address);
-    if (problem.empty())
-      problem = options.tls == nullptr ? "gRPC refuses it" : "the certificate and its key do not fit";
-    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "cannot listen on " + address + ": " + problem);
+  if (server->server_ == nullptr) {
+    *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "gRPC cannot start a server");
     return nullptr;
   }
-  if (!path.empty()) server->port_ = 0;
   new ServerCall(server.get());
   server->thread_ = std::thread([queue = server->queue_.get()] { RunCompletions(queue); });
   pthread_setname_np(server->thread_.native_handle(), "hpu_rpc_server");
   return server;
+}
+
+void Server::ServeConnection(int fd) {
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);  // gRPC takes no others
+  grpc::AddInsecureChannelFromFd(server_.get(), fd);
+}
+
+void Server::Drain(int timeout_ms) {
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(timeout_ms));
 }
 
 Server::~Server() {

@@ -1,4 +1,4 @@
-// The server's side: a listening address and the calls of its clients.
+// The server's side: connections and the calls of their clients.
 #ifndef HPU_PLUGIN_RPC_SERVER_H_
 #define HPU_PLUGIN_RPC_SERVER_H_
 
@@ -24,12 +24,11 @@ namespace hpu::rpc {
 
 class Server;
 
-// Waits to be taken by a client; once taken, it runs on a thread of its own and deletes itself at the end.
+// Waits to be taken by a client. Runs on a thread of its own from its first message on, and deletes itself at the end.
 class ServerCall {
  public:
   explicit ServerCall(Server* server);
 
-  const std::string& peer() const { return peer_; }
   const std::string& authorization() const { return authorization_; }
   hpu_rpc_read_result Read(int timeout_ms, const void** data, size_t* size);
   bool Write(const void* data, size_t size) { return writes_.Push(data, size); }
@@ -51,6 +50,8 @@ class ServerCall {
   void Finished(bool ok);
   void Gone(bool ok);  // the client has got its status, or is gone
 
+  // Holds mutex_.
+  void StartThread();
   void Run();
   // Holds mutex_.
   void ReceiveNext();
@@ -66,8 +67,7 @@ class ServerCall {
   MethodCompletion<ServerCall, &ServerCall::Written> written_{this};
   MethodCompletion<ServerCall, &ServerCall::Finished> finished_{this};
   MethodCompletion<ServerCall, &ServerCall::Gone> gone_{this};
-  std::string peer_;  // constant once the thread runs, as the next
-  std::string authorization_;
+  std::string authorization_;            // constant once the thread runs
   grpc::Status status_;                  // of the call's thread
   std::optional<MessageBytes> reading_;  // of the call's thread
 
@@ -77,8 +77,9 @@ class ServerCall {
   std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, as all below
   size_t waiting_bytes_ = 0;               // of messages_
   bool receiving_ = false;
-  bool at_end_ = false;  // nothing more will be received
-  int running_ = 0;      // operations
+  bool started_ = false;  // the thread
+  bool at_end_ = false;   // nothing more will be received
+  int running_ = 0;       // operations
 };
 
 class Server {
@@ -87,7 +88,8 @@ class Server {
   static std::unique_ptr<Server> Start(const hpu_rpc_server_options& options, grpc::Status* status);
   ~Server();
 
-  int port() const { return port_; }
+  void ServeConnection(int fd);
+  void Drain(int timeout_ms);
 
  private:
   friend class ServerCall;
@@ -102,7 +104,6 @@ class Server {
   grpc::AsyncGenericService service_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
-  int port_ = 0;
   std::thread thread_;
 
   std::mutex mutex_;

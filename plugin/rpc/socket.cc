@@ -108,18 +108,6 @@ int ConnectTcp(const std::string& target, int timeout_ms, std::string* error) {
   return fd;
 }
 
-// Why a socket cannot be bound to the address; empty if it can.
-std::string BindProblem(const sockaddr* address, socklen_t size) {
-  const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  // As gRPC does: connections of a server that has ended are no reason.
-  if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  const bool bound = fd >= 0 && bind(fd, address, size) == 0;
-  const std::string problem = bound ? "" : std::strerror(errno);
-  if (fd >= 0) close(fd);
-  return problem;
-}
-
 // The TCP port of the other side; -1 for what is no connected TCP socket.
 int PeerPort(int fd) {
   sockaddr_storage address = {};
@@ -172,21 +160,6 @@ std::string AddressProblem(const std::string& address) {
   const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
   // getaddrinfo() would silently take another port.
   return digits && std::atoi(port.c_str()) <= 65535 ? "" : "'" + port + "' is no port, a number from 0 to 65535";
-}
-
-std::string ListenProblem(const std::string& address) {
-  if (const std::string path = UnixPath(address); !path.empty()) {
-    const sockaddr_un name = UnixAddress(path);
-    const std::string problem = BindProblem(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
-    if (problem.empty()) unlink(path.c_str());
-    return problem;
-  }
-  std::string problem;
-  const Addresses found = Resolve(address, &problem);
-  for (const addrinfo* info = found.get(); info != nullptr && problem.empty(); info = info->ai_next) {
-    problem = BindProblem(info->ai_addr, info->ai_addrlen);
-  }
-  return problem;
 }
 
 bool IsLoopback(const std::string& address) {

@@ -14,11 +14,8 @@ std::string UnixPath(const std::string& address);
 // Whether the host of "host:port" is this machine's loopback.
 bool IsLoopback(const std::string& address);
 
-// Why nobody can connect to "unix:/path" or "host:port" nor listen there, whatever machine this is; empty if there is
-// no such reason.
+// Why "unix:/path" or "host:port" is no address, on any machine; empty if it is one.
 std::string AddressProblem(const std::string& address);
-// Why nobody can listen at the address now, found by trying; empty if it can be done.
-std::string ListenProblem(const std::string& address);
 
 // A connected, non-blocking socket that exec() closes, or -1 with the reason in `error`. The address has no
 // AddressProblem.

@@ -1,92 +1,43 @@
 #include "plugin/c_api.h"
 
-#include <chrono>
-#include <memory>
-#include <mutex>
 #include <utility>
+#include <vector>
 
-#include "absl/strings/str_split.h"
-#include "plugin/c_buffer.h"
+#include "hpu/serve/v1/control.pb.h"
+#include "plugin/backends/remote/rpc_library.h"
+#include "plugin/files/packet_socket.h"
 #include "plugin/hal/backend.h"
+#include "plugin/hal/status_macros.h"
 #include "plugin/log/log.h"
-#include "plugin/serve/compile_worker.h"
-#include "plugin/serve/server.h"
+#include "plugin/serve/fork_server.h"
+#include "plugin/serve/session_process.h"
 
 namespace hpu::serve {
 namespace {
 
-struct ProcessServer {
-  std::mutex mutex;
-  std::unique_ptr<Server> server;  // guarded by mutex
-};
+namespace control = ::hpu::serve::v1;
 
-ProcessServer& TheServer() {
-  static auto* server = new ProcessServer;
-  return *server;
-}
-
-absl::StatusOr<std::string> Start(ServerOptions options) {
-  log::ReadSettings();
-  ProcessServer& process = TheServer();
-  std::lock_guard<std::mutex> lock(process.mutex);
-  if (process.server != nullptr) return absl::FailedPreconditionError("this process is a device server already");
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(std::move(options));
-  if (!server.ok()) return server.status();
-  process.server = *std::move(server);
-  return process.server->spec();
-}
-
-SessionLimits LimitsOf(const hpu_serve_options& options) {
-  SessionLimits limits;
-  if (options.most_memory_bytes > 0) limits.memory_bytes = options.most_memory_bytes;
-  if (options.most_recipes > 0) limits.recipes = options.most_recipes;
-  if (options.most_recipe_bytes > 0) limits.recipe_bytes = options.most_recipe_bytes;
-  if (options.most_in_flight_bytes > 0) limits.in_flight_bytes = options.most_in_flight_bytes;
-  return limits;
-}
-
-CompileOptions CompileOptionsOf(const hpu_serve_options& options) {
-  CompileOptions compile;
-  for (const char* const* word = options.compile_command; word != nullptr && *word != nullptr; ++word) {
-    compile.command.emplace_back(*word);
-  }
-  compile.most_workers = options.most_compile_workers;
-  if (options.compile_timeout_seconds > 0) compile.timeout = std::chrono::seconds(options.compile_timeout_seconds);
-  return compile;
+absl::Status RunSessionForkServer(const files::FileDescriptor& socket) {
+  HPU_ASSIGN_OR_RETURN(const files::Packet first, files::ReceivePacket(socket));
+  control::Options options;
+  if (!options.ParseFromString(first.bytes)) return absl::InvalidArgumentError("the options cannot be read");
+  // What all children need is loaded here, once.
+  HPU_RETURN_IF_ERROR(remote::RpcLibrary().status());
+  HPU_ASSIGN_OR_RETURN(hal::Backend* const backend, hal::GetBackend(options.backend()));
+  static_cast<void>(backend->CompilerTarget());
+  RunForkServer(socket, [&](std::vector<files::FileDescriptor> files) {
+    if (files.size() != 2) return;
+    RunSessionProcess(options, std::move(files[0]), std::move(files[1]));
+  });
+  return absl::OkStatus();
 }
 
 }  // namespace
 }  // namespace hpu::serve
 
-extern "C" {
-
-int32_t hpu_serve_start(const hpu_serve_options* options, hpu_buffer* message) {
-  hpu::serve::ServerOptions server;
-  server.address = options->address;
-  server.backend = options->backend;
-  server.allow_faults = options->allow_faults != 0;
-  server.token = options->token;
-  server.limits = hpu::serve::LimitsOf(*options);
-  server.compile = hpu::serve::CompileOptionsOf(*options);
-  server.tls = {options->tls_certificate, options->tls_private_key, options->tls_client_ca};
-  server.faults = absl::StrSplit(options->faults, ',', absl::SkipEmpty());
-  server.recipe_key.assign(static_cast<const char*>(options->recipe_key), options->recipe_key_size);
-  const absl::StatusOr<std::string> spec = hpu::serve::Start(std::move(server));
-  *message = hpu::MakeBuffer(spec.ok() ? *spec : spec.status().message());
-  return static_cast<int32_t>(spec.status().code());
-}
-
-void hpu_serve_stop(void) {
-  hpu::serve::ProcessServer& process = hpu::serve::TheServer();
-  std::lock_guard<std::mutex> lock(process.mutex);
-  process.server.reset();
-}
-
-int32_t hpu_serve_compile(int32_t socket, const char* backend_name) {
+extern "C" int32_t hpu_serve_fork_server(int32_t socket) {
   hpu::log::ReadSettings();
-  const absl::StatusOr<hpu::hal::Backend*> backend = hpu::hal::GetBackend(backend_name);
-  if (!backend.ok()) return static_cast<int32_t>(backend.status().code());
-  hpu::serve::RunCompileWorker(**backend, socket);
+  const absl::Status status = hpu::serve::RunSessionForkServer(hpu::files::FileDescriptor(socket));
+  if (!status.ok()) HPU_LOG(kBackend, kError) << "the device server's fork server ended: " << status;
+  return static_cast<int32_t>(status.code());
 }
-
-}  // extern "C"

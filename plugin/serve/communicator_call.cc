@@ -1,6 +1,9 @@
 #include "plugin/serve/communicator_call.h"
 
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -73,9 +76,49 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
   }
 }
 
+// What the front process says of a communicator, which may come before the communicator is made. Thread safe.
+class Group {
+ public:
+  void Set(std::shared_ptr<hal::Communicator> communicator) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    communicator_ = std::move(communicator);
+    AbortLocked();
+  }
+  void End(std::string reason) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    reason_ = std::move(reason);
+    AbortLocked();
+  }
+
+ private:
+  void AbortLocked() {
+    if (communicator_ != nullptr && reason_.has_value()) communicator_->Abort(*reason_);
+  }
+
+  std::mutex mutex_;
+  std::shared_ptr<hal::Communicator> communicator_;  // guarded by mutex_
+  std::optional<std::string> reason_;                // guarded by mutex_
+};
+
+// Until the client ends the call.
+absl::Status ServeRank(ServerCall* call, Session* session, uint64_t handle,
+                       const std::shared_ptr<hal::Communicator>& communicator) {
+  HPU_RETURN_IF_ERROR(session->AddCommunicator(handle, communicator));
+  call->Write(proto::MakeCommunicatorResponse());
+  proto::MakeCommunicatorRequest request;
+  absl::StatusOr<bool> more = true;
+  while ((more = call->Read(&request)).ok() && *more) {
+    if (request.abort()) communicator->Abort("");
+  }
+  session->RemoveCommunicator(handle);
+  communicator->Abort("");
+  return more.status();
+}
+
 }  // namespace
 
-absl::Status ServeCommunicator(ServerCall* call, Session* session, const proto::CommunicatorHeader& header) {
+absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
+                               const proto::CommunicatorHeader& header) {
   if (header.id().size() > kMostIdBytes || header.size() > kMostRanks) {
     return absl::InvalidArgumentError(
         absl::StrCat("a communicator has at most ", kMostRanks, " ranks and ", kMostIdBytes, " bytes of id"));
@@ -85,23 +128,31 @@ absl::Status ServeCommunicator(ServerCall* call, Session* session, const proto::
   options.rank = header.rank();
   options.size = header.size();
   options.abandoned = [call] { return !call->IsOpen(); };
-  HPU_ASSIGN_OR_RETURN(std::shared_ptr<hal::Communicator> communicator, session->device().CreateCommunicator(options));
-  HPU_RETURN_IF_ERROR(session->AddCommunicator(header.communicator(), communicator));
-  call->Write(proto::MakeCommunicatorResponse());
-  proto::MakeCommunicatorRequest request;
-  absl::StatusOr<bool> more = true;
-  while ((more = call->Read(&request)).ok() && *more) {
-    if (request.abort()) communicator->Abort();
+  const Front::GroupRank rank = {header.id(), header.rank(), header.size()};
+  const auto group = std::make_shared<Group>();
+  bool joined = false;
+  options.meet = [&](int segment) -> absl::StatusOr<int> {
+    HPU_ASSIGN_OR_RETURN(files::FileDescriptor common,
+                         front->JoinGroup(rank, segment, options.abandoned,
+                                          [group](absl::string_view reason) { group->End(std::string(reason)); }));
+    joined = true;
+    return common.Release();
+  };
+  absl::StatusOr<std::shared_ptr<hal::Communicator>> communicator = session->device().CreateCommunicator(options);
+  absl::Status status = communicator.status();
+  if (status.ok()) {
+    group->Set(*communicator);
+    status = ServeRank(call, session, header.communicator(), *communicator);
+    group->Set(nullptr);
   }
-  session->RemoveCommunicator(header.communicator());
-  communicator->Abort();
-  return more.status();
+  if (joined) front->LeaveGroup(rank, absl::StrCat("rank ", rank.rank, " has left the communicator"));
+  return status;
 }
 
 absl::Status QueueCollective(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
                              const proto::Collective& collective) {
   absl::Status status = Queue(session, communicator, stream, collective);
-  if (!status.ok()) communicator.Abort();
+  if (!status.ok()) communicator.Abort("");
   return status;
 }
 

@@ -4,12 +4,14 @@
 
 #include "absl/status/status.h"
 #include "plugin/hal/communicator.h"
+#include "plugin/serve/front.h"
 #include "plugin/serve/session.h"
 
 namespace hpu::serve {
 
 // Serves the call that makes one; it goes with the call, and what other ranks still wait for then ends with Cancelled.
-absl::Status ServeCommunicator(ServerCall* call, Session* session, const proto::CommunicatorHeader& header);
+absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
+                               const proto::CommunicatorHeader& header);
 
 // Queues an operation. What the device refuses aborts the communicator, for other ranks wait for it.
 absl::Status QueueCollective(const Session& session, hal::Communicator& communicator, hal::Stream& stream,

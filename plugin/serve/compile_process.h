@@ -1,4 +1,4 @@
-// CompileProcess: a compile worker, as the server sees it.
+// CompileProcess: a compile worker, as the session process sees it.
 #ifndef HPU_PLUGIN_SERVE_COMPILE_PROCESS_H_
 #define HPU_PLUGIN_SERVE_COMPILE_PROCESS_H_
 
@@ -7,38 +7,36 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "plugin/files/file_descriptor.h"
+#include "plugin/serve/fork_server.h"
 
 namespace hpu::serve {
 
-// A child that runs RunCompileWorker on its standard input, and whose standard output is this process's standard error.
-// It receives no signals of the terminal's. Not thread safe.
+// A child of a fork server that runs RunCompileWorker. Not thread safe.
 class CompileProcess {
  public:
-  // Starts `command`, program first, and does not wait until it is ready. Unavailable if there is no such program.
-  static absl::StatusOr<std::unique_ptr<CompileProcess>> Start(const std::vector<std::string>& command);
+  // `fork_server` outlives the process. Unavailable if there can be no process.
+  static absl::StatusOr<std::unique_ptr<CompileProcess>> Start(ForkClient* fork_server);
   // Kills the process if it has not ended.
   ~CompileProcess();
 
   CompileProcess(const CompileProcess&) = delete;
   CompileProcess& operator=(const CompileProcess&) = delete;
 
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_.pid; }
   const files::FileDescriptor& socket() const { return socket_; }
-  // Whether it has ended by itself.
-  bool HasEnded();
   // How it ended, "signal 6 (Aborted)". Waits a moment for one that is ending, and kills it then.
   std::string End();
 
  private:
-  CompileProcess(pid_t pid, files::FileDescriptor socket);
+  CompileProcess(ForkClient* fork_server, ForkClient::Child child, files::FileDescriptor socket)
+      : fork_server_(fork_server), child_(std::move(child)), socket_(std::move(socket)) {}
 
-  const pid_t pid_;
+  ForkClient* const fork_server_;
+  const ForkClient::Child child_;
   const files::FileDescriptor socket_;
-  std::optional<int> status_;  // waitpid's, once it has ended
 };
 
 }  // namespace hpu::serve

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "plugin/hal/recipe.h"
 #include "plugin/log/log.h"
 #include "plugin/serve/compile_frame.h"
+#include "plugin/serve/confinement.h"
 
 namespace hpu::serve {
 namespace {
@@ -63,14 +65,17 @@ CompileFrame Serve(hal::Backend& backend, CompileFrame request) {
 
 }  // namespace
 
-void RunCompileWorker(hal::Backend& backend, int socket_number) {
+void RunCompileWorker(hal::Backend& backend, int socket_number, std::chrono::seconds timeout, bool confine) {
   const files::FileDescriptor socket(socket_number);
+  if (confine && !Confine(Role::kComputes).ok()) EndProcess();
+  const auto processors = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   std::thread([socket_number] { EndWithServer(socket_number); }).detach();
   CompileFrame begun;
   begun.kind = CompileFrame::Kind::kBegun;
   for (;;) {
     absl::StatusOr<CompileFrame> request = ReceiveFrame(socket, AsLongAsItTakes);
     if (!request.ok() || !SendFrame(socket, begun, AsLongAsItTakes).ok()) EndProcess();
+    LimitProcessorTime(timeout * processors);
     const CompileFrame answer = Serve(backend, *std::move(request));
     if (!SendFrame(socket, answer, AsLongAsItTakes).ok()) EndProcess();
   }

@@ -2,13 +2,16 @@
 #ifndef HPU_PLUGIN_SERVE_COMPILE_WORKER_H_
 #define HPU_PLUGIN_SERVE_COMPILE_WORKER_H_
 
+#include <chrono>
+
 #include "plugin/hal/backend.h"
 
 namespace hpu::serve {
 
-// Compiles what the server at the other end of `socket` sends, and ends the process as soon as that is gone, from a
-// compilation too. Holds no device.
-[[noreturn]] void RunCompileWorker(hal::Backend& backend, int socket);
+// Compiles the programs that come on `socket`, and ends the process as soon as its other end is closed, in the middle
+// of a compilation too. A program may take `timeout` of each processor. `confine`: whether the process gives up files,
+// network and processes (confinement.h). Holds no device.
+[[noreturn]] void RunCompileWorker(hal::Backend& backend, int socket, std::chrono::seconds timeout, bool confine);
 
 }  // namespace hpu::serve
 

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kStep(100);
 // For a worker to start, on a machine that is very busy.
 constexpr std::chrono::seconds kMostStarting(120);
 
-size_t MostWorkers(size_t asked) {
+size_t MaxWorkers(size_t asked) {
   return asked > 0 ? asked : std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8);
 }
 
@@ -69,7 +69,7 @@ class ProgramCompiler::Worker {
 
   absl::Status StartIfNew() {
     if (!is_new_) return absl::OkStatus();
-    absl::StatusOr<std::unique_ptr<CompileProcess>> started = CompileProcess::Start(owner_->options_.command);
+    absl::StatusOr<std::unique_ptr<CompileProcess>> started = CompileProcess::Start(owner_->options_.fork_server);
     // Unavailable would tell the client that the server has gone.
     if (!started.ok()) return absl::InternalError(started.status().message());
     process_ = *std::move(started);
@@ -90,21 +90,13 @@ class ProgramCompiler::Worker {
 };
 
 ProgramCompiler::ProgramCompiler(hal::Backend* backend, CompileOptions options)
-    : backend_(backend), options_(std::move(options)), most_workers_(MostWorkers(options_.most_workers)) {}
-
-absl::Status ProgramCompiler::Prepare() {
-  if (options_.command.empty()) return absl::OkStatus();
-  HPU_ASSIGN_OR_RETURN(std::unique_ptr<CompileProcess> process, CompileProcess::Start(options_.command));
-  std::lock_guard<std::mutex> lock(mutex_);
-  idle_.push_back(std::move(process));
-  return absl::OkStatus();
-}
+    : backend_(backend), options_(std::move(options)), max_workers_(MaxWorkers(options_.max_workers)) {}
 
 absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::Take(const GoOn& wanted) {
   std::unique_ptr<Worker> worker;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    while (!changed_.wait_for(lock, kStep, [this] { return in_use_ < most_workers_; })) {
+    while (!changed_.wait_for(lock, kStep, [this] { return in_use_ < max_workers_; })) {
       HPU_RETURN_IF_ERROR(wanted());
     }
     std::unique_ptr<CompileProcess> process;
@@ -120,7 +112,7 @@ absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::Take(c
 }
 
 absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault fault, const GoOn& wanted) {
-  if (options_.command.empty()) return backend_->Compile(program);
+  if (options_.fork_server == nullptr) return backend_->Compile(program);
   CompileFrame request;
   request.kind = KindOf(fault);
   request.name = std::move(program.name);

@@ -18,22 +18,18 @@
 namespace hpu::serve {
 
 struct CompileOptions {
-  // Of a program that runs RunCompileWorker; empty: programs are compiled in this process, which then ends with them.
-  std::vector<std::string> command;
-  size_t most_workers = 0;  // 0: as many as CPUs, from 2 to 8
+  // Whose children run RunCompileWorker; null: programs are compiled in this process, which a program may then end.
+  ForkClient* fork_server = nullptr;
+  size_t max_workers = 0;  // 0: as many as CPUs, from 2 to 8
   std::chrono::seconds timeout{1800};
 };
 
-// XLA was not made for programs of people who mean harm, and aborts the process on some: so a worker process compiles.
-// Workers are started as they are needed, kept for later programs, and end with this process, however it ends. Thread
-// safe.
+// XLA aborts the process on some programs, so a worker process compiles. Workers are started as they are needed, kept
+// for later programs, and end with this process, however it ends. Thread safe.
 class ProgramCompiler {
  public:
   // `backend` is that of the workers.
   ProgramCompiler(hal::Backend* backend, CompileOptions options);
-
-  // Starts a worker, so that it is ready when the first program comes. Unavailable if that cannot be.
-  absl::Status Prepare();
 
   enum class Fault { kNone, kCrash, kHang };
   // What Device::LoadRecipe takes; may wait for a worker. An error of `wanted` ends it, and the worker. Internal if the
@@ -48,7 +44,7 @@ class ProgramCompiler {
 
   hal::Backend* const backend_;
   const CompileOptions options_;
-  const size_t most_workers_;
+  const size_t max_workers_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,10 +6,11 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
+#include "plugin/cts/child.h"
 #include "plugin/cts/programs.h"
+#include "plugin/files/packet_socket.h"
 
 namespace hpu::serve {
 namespace {
@@ -18,17 +19,13 @@ using Fault = ProgramCompiler::Fault;
 
 absl::Status Wanted() { return absl::OkStatus(); }
 
-CompileOptions Options(std::vector<std::string> command, size_t workers = 0) {
-  CompileOptions options;
-  options.command = std::move(command);
-  options.most_workers = workers;
-  return options;
-}
-
 class ProgramCompilerTest : public testing::Test {
  protected:
   static CompileOptions WithWorkers(size_t workers = 0) {
-    return Options({"/proc/self/exe", "--cts_child=compile:null"}, workers);
+    CompileOptions options;
+    options.fork_server = cts::CompileForkServer();
+    options.max_workers = workers;
+    return options;
   }
 
   hal::Backend* const backend_ = *hal::GetBackend("null");
@@ -88,18 +85,15 @@ TEST_F(ProgramCompilerTest, WhoeverWaitsForAWorkerMayLeave) {
   busy.join();
 }
 
-TEST_F(ProgramCompilerTest, CommandsThatAreNoWorkersAreNamed) {
-  ProgramCompiler none(backend_, Options({"/none/such"}));
-  EXPECT_TRUE(absl::IsUnavailable(none.Prepare()));
-  const absl::Status missing = none.Compile(program_, Fault::kNone, Wanted).status();
-  EXPECT_TRUE(absl::StrContains(missing.message(), "/none/such")) << missing;
-  ProgramCompiler ends(backend_, Options({"/bin/sh", "-c", "exit 3"}));
-  const absl::Status ended = ends.Compile(program_, Fault::kNone, Wanted).status();
-  EXPECT_TRUE(absl::IsInternal(ended)) << ended;
-  EXPECT_TRUE(absl::StrContains(ended.message(), "exit code 3")) << ended;
-  // Says the frame again that it got.
-  ProgramCompiler echo(backend_, Options({"/bin/sh", "-c", "exec cat <&0 >&0"}));
-  EXPECT_TRUE(absl::IsInternal(echo.Compile(program_, Fault::kNone, Wanted).status()));
+TEST_F(ProgramCompilerTest, SaysThatTheForkServerIsGone) {
+  auto sockets = files::PacketSocketPair().value();
+  ForkClient fork_server(std::move(sockets.first));
+  sockets.second = files::FileDescriptor();
+  CompileOptions options;
+  options.fork_server = &fork_server;
+  const absl::Status gone = ProgramCompiler(backend_, options).Compile(program_, Fault::kNone, Wanted).status();
+  EXPECT_TRUE(absl::IsInternal(gone)) << gone;
+  EXPECT_TRUE(absl::StrContains(gone.message(), "no compile worker can be started")) << gone;
 }
 
 }  // namespace

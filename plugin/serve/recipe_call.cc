@@ -1,11 +1,13 @@
 #include "plugin/serve/recipe_call.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/hal/status_macros.h"
+#include "plugin/serve/crypto.h"
 #include "plugin/serve/program_check.h"
 
 namespace hpu::serve {
@@ -106,32 +108,34 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> Load(Session* session, const 
   return recipe;
 }
 
-absl::Status ServeProgram(ServerCall* call, Session* session, const RecipeSeal& seal, ProgramCompiler* compiler,
+absl::Status ServeProgram(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                           const proto::MakeRecipeHeader& header) {
   HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
   HPU_ASSIGN_OR_RETURN(std::string program, ReadChunks(call, header.bytes()));
   HPU_ASSIGN_OR_RETURN(std::string bytes, Compile(call, session, compiler, {header.name(), std::move(program)}));
   HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, bytes.size()));
-  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, TakeInFlight(session, bytes.size() + RecipeSeal::kMacBytes));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, TakeInFlight(session, bytes.size() + Front::kSealBytes));
   HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, bytes, std::move(kept)));
-  Answer(call, *recipe, seal.Seal(std::move(bytes)));
+  HPU_ASSIGN_OR_RETURN(const std::string seal, front->Seal(Sha256(bytes)));
+  Answer(call, *recipe, bytes.append(seal));
   return absl::OkStatus();
 }
 
-absl::Status ServeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal,
-                         const proto::MakeRecipeHeader& header) {
+absl::Status ServeRecipe(ServerCall* call, Session* session, Front* front, const proto::MakeRecipeHeader& header) {
   HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, header.bytes()));
   HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
   HPU_ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(call, header.bytes()));
-  HPU_ASSIGN_OR_RETURN(const absl::string_view opened, seal.Open(bytes));
-  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, opened, std::move(kept)));
+  const size_t size = bytes.size() - std::min(bytes.size(), Front::kSealBytes);
+  const absl::string_view unsealed = absl::string_view(bytes).substr(0, size);
+  HPU_RETURN_IF_ERROR(front->CheckSeal(Sha256(unsealed), absl::string_view(bytes).substr(size)));
+  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, unsealed, std::move(kept)));
   Answer(call, *recipe, /*bytes=*/"");
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal, ProgramCompiler* compiler,
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                              const proto::MakeRecipeHeader& header) {
   if (header.name().size() > kMostNameBytes) return absl::InvalidArgumentError("the recipe's name is too long");
   if (header.bytes() > kMostRecipeBytes) {
@@ -140,9 +144,9 @@ absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const RecipeSea
   }
   switch (header.source()) {
     case proto::MakeRecipeHeader::SOURCE_PROGRAM:
-      return ServeProgram(call, session, seal, compiler, header);
+      return ServeProgram(call, session, front, compiler, header);
     case proto::MakeRecipeHeader::SOURCE_RECIPE:
-      return ServeRecipe(call, session, seal, header);
+      return ServeRecipe(call, session, front, header);
     default:
       return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
   }

@@ -3,15 +3,15 @@
 #define HPU_PLUGIN_SERVE_RECIPE_CALL_H_
 
 #include "absl/status/status.h"
+#include "plugin/serve/front.h"
 #include "plugin/serve/program_compiler.h"
-#include "plugin/serve/recipe_seal.h"
 #include "plugin/serve/session.h"
 
 namespace hpu::serve {
 
 // Reads what `header` announced, makes the recipe, puts it into the session and describes it to the client. What the
 // client gets is sealed, and what it brings must be.
-absl::Status ServeMakeRecipe(ServerCall* call, Session* session, const RecipeSeal& seal, ProgramCompiler* compiler,
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                              const proto::MakeRecipeHeader& header);
 
 }  // namespace hpu::serve

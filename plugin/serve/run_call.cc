@@ -11,8 +11,8 @@
 namespace hpu::serve {
 namespace {
 
-// Of data that a slow client has not taken.
-constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
+// Bytes of answers that a slow client has not read. Its stream waits then.
+constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
 
 absl::StatusOr<hal::StreamKind> KindOf(proto::StreamKind kind) {
   switch (kind) {
@@ -49,6 +49,8 @@ absl::Status RunCall::Execute(const proto::RunRequest& request) {
   if (request.has_open()) return absl::InvalidArgumentError("a call opens one stream, with its first message");
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
+    // The answers of a client that does not read must not fill the memory.
+    if (!call_->WaitWritable(kMaxUnsent)) return absl::CancelledError("the client has gone");
     // Counted by commands: how many of them a message holds depends on the moment.
     HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
     HPU_RETURN_IF_ERROR(Execute(command));
@@ -111,7 +113,6 @@ absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
 absl::Status RunCall::CopyToHost(const proto::CopyToHost& copy) {
   const uint64_t bytes = copy.bytes();
   if (bytes > Staging::kPieceBytes) return TooLarge("copy to the host", bytes);
-  if (!call_->WaitWritable(kMostUnsent)) return absl::CancelledError("the client has gone");
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, staging_.Take());
   const absl::Status queued = stream_->CopyToHost(session_->ToDevice(copy.source()), piece->data(), bytes);
   Keep(queued);

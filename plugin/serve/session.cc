@@ -7,19 +7,16 @@
 
 namespace hpu::serve {
 
-absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
-                                                         uint64_t number, const SessionLimits& limits,
-                                                         common::Faults faults) {
+absl::StatusOr<std::shared_ptr<Session>> Session::Create(std::unique_ptr<hal::Device> device,
+                                                         const SessionLimits& limits, common::Faults faults) {
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<hal::Memory> memory, device->AllocateMemory(device->memory_info().free_bytes));
-  return std::shared_ptr<Session>(
-      new Session(std::move(device), std::move(memory), std::move(holder), number, limits, std::move(faults)));
+  return std::shared_ptr<Session>(new Session(std::move(device), std::move(memory), limits, std::move(faults)));
 }
 
-Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
-                 uint64_t number, const SessionLimits& limits, common::Faults faults)
+Session::Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, const SessionLimits& limits,
+                 common::Faults faults)
     : info_(device->info()),
-      holder_(std::move(holder)),
-      number_(number),
+      forms_communicators_(device->CreateCommunicatorId().ok()),
       faults_(std::move(faults)),
       distance_(memory->address() - kBaseAddress),
       device_(std::move(device)),
@@ -77,13 +74,28 @@ void Session::RemoveCommunicator(uint64_t handle) {
   communicators_.erase(handle);
 }
 
+void Session::End(const absl::Status& status) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  end_.Update(status);
+}
+
+absl::Status Session::end() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return end_;
+}
+
+void Session::EndCalls() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  closed_ = true;
+  for (ServerCall* call : calls_) call->Cancel();
+  marks_.Close();
+  recipes_.Close();
+}
+
 void Session::Close() {
+  EndCalls();
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    closed_ = true;
-    for (ServerCall* call : calls_) call->Cancel();
-    marks_.Close();
-    recipes_.Close();
     left_.wait(lock, [this] { return calls_.empty(); });
   }
   marks_.Clear();
@@ -94,16 +106,12 @@ void Session::Close() {
 }
 
 void Session::Describe(proto::Module* module) const {
-  module->set_held(true);
-  module->mutable_holder()->set_pid(holder_.pid);
-  module->mutable_holder()->set_command(holder_.command);
   module->set_memory_bytes(info_.memory_bytes);
   proto::Counters& counters = *module->mutable_counters();
   counters.set_launches(launches_);
   counters.set_bytes_to_device(bytes_to_device_);
   counters.set_bytes_to_host(bytes_to_host_);
   counters.set_recipes(recipes_.size());
-  module->set_session_number(number_);
   std::lock_guard<std::mutex> lock(mutex_);
   counters.set_calls(calls_.size());
   if (closed_) return;  // the device may be gone

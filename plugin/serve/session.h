@@ -17,7 +17,6 @@
 #include "plugin/hal/device.h"
 #include "plugin/serve/byte_budget.h"
 #include "plugin/serve/limits.h"
-#include "plugin/serve/module_table.h"
 #include "plugin/serve/server_call.h"
 #include "plugin/serve/use_table.h"
 
@@ -33,11 +32,9 @@ class Session {
   static constexpr size_t kMostCalls = 64;
   static constexpr size_t kMostMarks = size_t{1} << 16;
 
-  // Takes all memory of the device for the session. `number`: of the server's sessions, from 1. `faults`: those of
-  // messages.
-  static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device, ModuleHolder holder,
-                                                         uint64_t number, const SessionLimits& limits,
-                                                         common::Faults faults);
+  // Takes all memory of the device for the session. `faults`: those of messages.
+  static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device,
+                                                         const SessionLimits& limits, common::Faults faults);
   ~Session() { Close(); }
 
   // A call's share in the session: as long as one is there, the device is.
@@ -57,7 +54,13 @@ class Session {
   // many calls.
   static absl::StatusOr<Share> Enter(const std::shared_ptr<Session>& session, ServerCall* call);
 
-  // Ends all calls, waits for them, and gives memory and device back.
+  // Has the Hold call end with `status`. The first one counts.
+  void End(const absl::Status& status);
+  // OK as long as nobody has ended the session.
+  absl::Status end() const;
+  // Cancels all calls. No new one enters.
+  void EndCalls();
+  // Ends all calls, waits for them and their work, and gives memory and device back.
   void Close();
 
   hal::Device& device() { return *device_; }
@@ -87,18 +90,19 @@ class Session {
   void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
   void CountToDevice(uint64_t bytes) { bytes_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
   void CountToHost(uint64_t bytes) { bytes_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Everything but the id.
+  // Whether its device can take part in collective operations.
+  bool forms_communicators() const { return forms_communicators_; }
+  // Everything but the id, the holder and the session's number.
   void Describe(proto::Module* module) const;
   const hal::DeviceInfo& info() const { return info_; }
 
  private:
-  Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, ModuleHolder holder,
-          uint64_t number, const SessionLimits& limits, common::Faults faults);
+  Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, const SessionLimits& limits,
+          common::Faults faults);
   void Leave(ServerCall* call);
 
   const hal::DeviceInfo info_;
-  const ModuleHolder holder_;
-  const uint64_t number_;
+  const bool forms_communicators_;
   common::Faults faults_;
   uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
   std::unique_ptr<hal::Device> device_;
@@ -115,6 +119,7 @@ class Session {
 
   mutable std::mutex mutex_;
   std::condition_variable left_;
+  absl::Status end_;                                                      // guarded by mutex_
   bool closed_ = false;                                                   // guarded by mutex_
   std::set<ServerCall*> calls_;                                           // guarded by mutex_
   std::map<uint64_t, std::shared_ptr<hal::Communicator>> communicators_;  // guarded by mutex_

@@ -24,6 +24,20 @@ def wait_until(condition: Callable[[], bool], what: str = "") -> None:
         time.sleep(0.02)
 
 
+def descendants(pid: int) -> list[int]:
+    """Processes that run, whose ancestor the process is."""
+    parents = {}
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                parents[int(entry.name)] = int(parent)
+    found = [pid]
+    for ancestor in found:
+        found += [child for child, parent in parents.items() if parent == ancestor]
+    return found[1:]
+
+
 class Server:
     """A running server; `backend` is the HPU_BACKEND that reaches it. Ended with the scope.
 
@@ -43,7 +57,10 @@ class Server:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, f"the server ended with {self.process.wait(timeout=30)}: {self.log()}"
-        self.backend = str(json.loads(line)["backend"])
+        report = json.loads(line)
+        self.backend = str(report["backend"])
+        self.token_file = str(report.get("token_file", ""))
+        """Of the token that it made for its port."""
 
     def log(self) -> str:
         """What it has written to stderr so far."""
@@ -56,14 +73,18 @@ class Server:
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """Inside, it is there and answers nothing."""
+        """Inside, its processes are there and answer nothing."""
         self.process.send_signal(signal.SIGSTOP)
         # Its threads stop one after the other, on a busy machine over 0.2 s; the kernel reports the last.
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
+        stopped = [self.process.pid, *descendants(self.process.pid)]
+        for pid in stopped[1:]:
+            os.kill(pid, signal.SIGSTOP)
         try:
             yield
         finally:
-            self.process.send_signal(signal.SIGCONT)
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
 
     def __enter__(self) -> Server:
         return self

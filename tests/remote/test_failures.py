@@ -191,5 +191,6 @@ def test_only_the_user_may_connect_and_one_server_has_the_path(tmp_path: pathlib
 def test_a_loopback_port_serves_too_and_faults_need_consent(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, "--listen", "127.0.0.1:0") as server:
         assert server.backend.startswith("grpc://127.0.0.1:")
-        assert acquire(server.backend) == "acquired 0"
-        assert "--allow-faults" in acquire(server.backend, {"HPU_EMULATOR_FAULTS": "copy@1"})
+        token = {"HPU_SERVER_TOKEN_FILE": server.token_file}
+        assert acquire(server.backend, token) == "acquired 0"
+        assert "--allow-faults" in acquire(server.backend, {"HPU_EMULATOR_FAULTS": "copy@1", **token})

@@ -27,10 +27,10 @@ def client(tmp_path: pathlib.Path) -> Iterator[Client]:
         made.channel.close()
 
 
-def make_recipe(client: Client, session: Session, handle: int, source: Any, size: int, *chunks: bytes) -> Any:
+def make_recipe(session: Session, handle: int, source: Any, size: int, *chunks: bytes) -> Any:
     """The call's code and error; the code is None if it went well."""
     header = pb.MakeRecipeHeader(session=session.acquired.session, recipe=handle, source=source, bytes=size)
-    call = client.recipe()
+    call = session.client.recipe()
     call.write(pb.MakeRecipeRequest(header=header))
     for chunk in chunks:
         call.write(pb.MakeRecipeRequest(chunk=chunk))
@@ -48,24 +48,24 @@ def test_what_is_beyond_the_limits_is_refused_before_it_comes(client: Client) ->
     assert session.acquired.memory_bytes == 4 * MIB
     program, recipe = pb.MakeRecipeHeader.SOURCE_PROGRAM, pb.MakeRecipeHeader.SOURCE_RECIPE
     for source, size, option in ((program, 3 * MIB, "--max-in-flight-mb"), (recipe, 3 * MIB // 2, "--max-recipe-mb")):
-        code, error = make_recipe(client, session, 1, source, size)
+        code, error = make_recipe(session, 1, source, size)
         assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert option in error
     for handle in (1, 2):
-        assert make_recipe(client, session, handle, program, len(PROGRAM), PROGRAM) == (None, "")
-    code, error = make_recipe(client, session, 3, program, len(PROGRAM), PROGRAM)
+        assert make_recipe(session, handle, program, len(PROGRAM), PROGRAM) == (None, "")
+    code, error = make_recipe(session, 3, program, len(PROGRAM), PROGRAM)
     assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert "2 of these" in error
     # What is given back makes room.
     session.hold.ask(pb.HoldRequest(forget_recipes=[pb.Forget(handle=1)]))
-    assert make_recipe(client, session, 3, program, len(PROGRAM), PROGRAM) == (None, "")
+    assert make_recipe(session, 3, program, len(PROGRAM), PROGRAM) == (None, "")
     session.end()
 
 
 def test_copies_go_on_with_the_least_of_host_memory(client: Client) -> None:
     session = Session(client, memory_bytes=2 * MIB)
     base, data = session.acquired.base_address, bytes(MIB)
-    streams = [session.run, *(client.run() for _ in range(3))]
+    streams = [session.run, *(session.client.run() for _ in range(3))]
     for stream in streams[1:]:
         open_stream = pb.OpenStream(session=session.acquired.session, kind=pb.STREAM_KIND_HOST_TO_DEVICE)
         stream.write(pb.RunRequest(open=open_stream))

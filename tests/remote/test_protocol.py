@@ -106,7 +106,10 @@ class Hold(Stream):
 
 
 class Client:
+    """A connection, for at most one session."""
+
     def __init__(self, backend: str) -> None:
+        self.backend = backend
         self.channel = device_channel.open_channel(backend)
 
     def describe(self) -> Any:
@@ -126,12 +129,13 @@ class Client:
 
 
 class Session:
-    """An acquired module and a compute stream on it."""
+    """An acquired module and a compute stream on it, on a connection of their own to the server of `client`."""
 
     def __init__(self, client: Client, memory_bytes: int = MEMORY, **fields: Any) -> None:
-        self.hold = client.hold()
+        self.client = Client(client.backend)
+        self.hold = self.client.hold()
         self.acquired = self.hold.ask(pb.HoldRequest(acquire=acquire(memory_bytes=memory_bytes, **fields))).acquired
-        self.run = client.run()
+        self.run = self.client.run()
         open_stream = pb.OpenStream(session=self.acquired.session, kind=pb.STREAM_KIND_COMPUTE)
         self.run.write(pb.RunRequest(open=open_stream))
 
@@ -143,6 +147,7 @@ class Session:
     def end(self) -> None:
         self.run.end()
         self.hold.end()
+        self.client.channel.close()
 
 
 def acquire(first: int = 1, last: int = 1, **fields: Any) -> Any:
@@ -195,7 +200,7 @@ def test_data_come_back_as_they_went(session: Session) -> None:
 
 
 def test_versions_are_negotiated(client: Client) -> None:
-    hold = client.hold()
+    hold = Client(client.backend).hold()
     assert hold.ask(pb.HoldRequest(acquire=acquire(1, 9))).acquired.version == 1
     hold.end()
     code, details = client.hold().refusal(pb.HoldRequest(acquire=acquire(2, 9)))
@@ -281,17 +286,17 @@ def test_the_end_of_a_session_ends_its_calls(client: Client) -> None:
 @pytest.mark.parametrize(
     ("size", "chunks"), [(1 << 40, []), (2, [b"abc"]), (3, [b""]), (3, [b"garb", b"age"]), (7, [b"garbage"])]
 )
-def test_recipes_are_refused_that_are_none(session: Session, client: Client, size: int, chunks: list[bytes]) -> None:
+def test_recipes_are_refused_that_are_none(session: Session, size: int, chunks: list[bytes]) -> None:
     for source in (pb.MakeRecipeHeader.SOURCE_PROGRAM, pb.MakeRecipeHeader.SOURCE_RECIPE):
         token = session.acquired.session
         header = pb.MakeRecipeHeader(session=token, recipe=1, name=b"test", source=source, bytes=size)
         messages = [pb.MakeRecipeRequest(header=header), *(pb.MakeRecipeRequest(chunk=chunk) for chunk in chunks)]
         unsigned = source == pb.MakeRecipeHeader.SOURCE_RECIPE and sum(map(len, chunks)) == size
         expected = grpc.StatusCode.PERMISSION_DENIED if unsigned else grpc.StatusCode.INVALID_ARGUMENT
-        assert client.recipe().refusal(*messages)[0] is expected
+        assert session.client.recipe().refusal(*messages)[0] is expected
 
 
-def test_programs_run_no_functions_of_the_server(session: Session, client: Client) -> None:
+def test_programs_run_no_functions_of_the_server(session: Session) -> None:
     def field(tag: bytes, data: bytes) -> bytes:
         return tag + bytes([len(data)]) + data
 
@@ -303,7 +308,7 @@ def test_programs_run_no_functions_of_the_server(session: Session, client: Clien
     source = pb.MakeRecipeHeader.SOURCE_PROGRAM
     header = pb.MakeRecipeHeader(session=token, recipe=1, name=b"test", source=source, bytes=len(program))
     messages = [pb.MakeRecipeRequest(header=header), pb.MakeRecipeRequest(chunk=program)]
-    code, details = client.recipe().refusal(*messages)
+    code, details = session.client.recipe().refusal(*messages)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
     assert "calls the function 'system'" in details
 

@@ -77,7 +77,8 @@ def test_a_server_need_not_offer_it(tmp_path: pathlib.Path) -> None:
 
 def test_a_port_has_none(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, "--listen", "127.0.0.1:0") as server:
-        assert run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
+        environment = {"HPU_BACKEND": server.backend, "HPU_SERVER_TOKEN_FILE": server.token_file}
+        assert run_with_tensorflow(COPY, environment).stdout.split()[1] == "False"
 
 
 def shared_files(pid: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pathlib
 import signal
 import sys
 import threading
@@ -36,8 +37,8 @@ def add_parser(subparsers: Any) -> None:
         metavar="ADDRESS",
         type=_address,
         default=default_address(),
-        help="unix:/path, or host:port, which needs TLS beyond the loopback interface (port 0: any free one; default "
-        "%(default)s)",
+        help="unix:/path, or host:port, whose clients need a token or a certificate, and TLS beyond the loopback "
+        "interface (port 0: any free one; default %(default)s)",
     )
     parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
     serve_options.add_arguments(parser)
@@ -69,36 +70,49 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
-    # After the settings above, which loading looks at.
+    # After the settings above.
     from habana_frameworks.tensorflow import device_server, errors, library_loader
+    from habana_frameworks.tensorflow.serve import log
 
+    log.install()
     try:
         library_loader.report_unknown_settings()
-        library_loader.load_alone()
+        token = serve_options.token(arguments)
         spec = device_server.start(
             arguments.listen,
             arguments.backend,
             arguments.allow_faults,
             faults=arguments.faults,
             recipe_key=serve_options.recipe_key(arguments),
-            token=serve_options.token(arguments),
+            token=token.text,
             tls=serve_options.tls(arguments),
             limits=serve_options.limits(arguments),
             compilation=serve_options.compilation(arguments),
+            launch_timeout_seconds=arguments.launch_timeout,
         )
     except (errors.HabanaModuleError, errors.DeviceError, ValueError) as error:
         print(f"hpu serve: {error}", file=sys.stderr)
         return 1
     try:
-        if arguments.json:
-            print(json.dumps({"backend": spec, "modules": arguments.modules, "pid": os.getpid()}), flush=True)
-        else:
-            print(f"Serving {arguments.modules} modules: HPU_BACKEND={spec}", flush=True)
+        _report(arguments, spec, token.made_file)
         while not stopped.wait(1):
             pass
     finally:
         device_server.stop()
     return 0
+
+
+def _report(arguments: argparse.Namespace, spec: str, token_file: pathlib.Path | None) -> None:
+    """Says how clients reach the server."""
+    if arguments.json:
+        report: dict[str, Any] = {"backend": spec, "modules": arguments.modules, "pid": os.getpid()}
+        if token_file is not None:
+            report["token_file"] = str(token_file)
+        print(json.dumps(report), flush=True)
+        return
+    print(f"Serving {arguments.modules} modules: HPU_BACKEND={spec}", flush=True)
+    if token_file is not None:
+        print(f"Clients need its token: HPU_SERVER_TOKEN_FILE={token_file}", flush=True)
 
 
 def _faults(path: str) -> list[str]:

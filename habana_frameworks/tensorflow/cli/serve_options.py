@@ -1,13 +1,15 @@
-"""Who may use the server that `hpu serve` starts, how much of it, and how it compiles."""
+"""Options of `hpu serve`: access, limits of a client, compilation."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import pathlib
 import sys
 
-from habana_frameworks.tensorflow import device_server, flags, secret_files
+from habana_frameworks.tensorflow import flags, secret_files
 from habana_frameworks.tensorflow.cli import numbers
+from habana_frameworks.tensorflow.serve.settings import Compilation, Limits, Tls
 
 _LEAST_TOKEN_BYTES = 16
 _MIB = numbers.whole(1, numbers.MOST_MB)
@@ -26,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--token-file",
         metavar="FILE",
         help=f"token that clients must show ({_LEAST_TOKEN_BYTES} characters or more, mode 0600); theirs is "
-        "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE",
+        "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE (default at a port without --tls-client-ca: one of your own, made "
+        "the first time)",
     )
     access.add_argument("--tls-cert", metavar="FILE", help="the server's certificate (PEM); clients use grpcs://")
     access.add_argument("--tls-key", metavar="FILE", help="its private key (PEM)")
@@ -46,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_MIB,
         metavar="MIB",
         help="programs, recipes and data of copies on their way (default 2048)",
+    )
+    most.add_argument(
+        "--launch-timeout",
+        type=numbers.whole(0, 1 << 31),
+        metavar="SECONDS",
+        help="a launch that runs longer ends its session; 0: no limit (default 3600 at a port, else 0)",
     )
 
     compilation = parser.add_argument_group("how programs are compiled: in processes of their own")
@@ -72,35 +81,50 @@ def recipe_key(arguments: argparse.Namespace) -> bytes:
         return b""
 
 
-def token(arguments: argparse.Namespace) -> str:
-    """Empty: clients need none. Raises ValueError."""
+@dataclasses.dataclass(frozen=True)
+class Token:
+    """What clients must show."""
+
+    text: str = ""
+    """Empty: nothing."""
+    made_file: pathlib.Path | None = None
+    """Where clients find it, unless --token-file names it."""
+
+
+def token(arguments: argparse.Namespace) -> Token:
+    """A server at a port has one, unless clients have certificates. Raises ValueError."""
     path = arguments.token_file
     if path is None:
-        return ""
+        if arguments.listen.startswith("unix:") or arguments.tls_client_ca is not None:
+            return Token()
+        made_file, text = secret_files.token_of_user("serve.token")
+        return Token(_checked(text, made_file), made_file)
     text = secret_files.read(path, "token", _LEAST_TOKEN_BYTES).decode(errors="replace").strip()
+    return Token(_checked(text, path))
+
+
+def _checked(text: str, path: str | pathlib.Path) -> str:
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise ValueError(f"the token file {path} has other characters than printable ones of ASCII")
     return text
 
 
-def tls(arguments: argparse.Namespace) -> device_server.Tls:
+def tls(arguments: argparse.Namespace) -> Tls:
     """Raises ValueError for files that cannot be read."""
-    return device_server.Tls(
-        _contents(arguments.tls_cert), _contents(arguments.tls_key), _contents(arguments.tls_client_ca)
-    )
+    return Tls(_contents(arguments.tls_cert), _contents(arguments.tls_key), _contents(arguments.tls_client_ca))
 
 
-def limits(arguments: argparse.Namespace) -> device_server.Limits:
-    return device_server.Limits(
-        memory_bytes=(arguments.max_memory_mb or max(flags.memory_mb(), 0)) << 20,
+def limits(arguments: argparse.Namespace) -> Limits:
+    return Limits(
+        memory_bytes=(arguments.max_memory_mb or flags.memory_mb()) << 20,
         recipes=arguments.max_recipes or 0,
         recipe_bytes=(arguments.max_recipe_mb or 0) << 20,
         in_flight_bytes=(arguments.max_in_flight_mb or 0) << 20,
     )
 
 
-def compilation(arguments: argparse.Namespace) -> device_server.Compilation:
-    return device_server.Compilation(arguments.compile_workers or 0, arguments.compile_timeout or 0)
+def compilation(arguments: argparse.Namespace) -> Compilation:
+    return Compilation(arguments.compile_workers or 0, arguments.compile_timeout or 0)
 
 
 def _contents(path: str | None) -> bytes:

@@ -1,5 +1,6 @@
 #include "plugin/hal/backend.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,11 +30,17 @@ class EmulatorBackend final : public hal::Backend, public hal::ProgramOptimizer 
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
-    HPU_ASSIGN_OR_RETURN(common::ModuleLock lock, common::ModuleLock::Claim(options));
+    std::optional<common::ModuleLock> lock;
+    int module_id = options.module_id.value_or(0);
+    if (!options.is_claimed) {
+      HPU_ASSIGN_OR_RETURN(common::ModuleLock claimed, common::ModuleLock::Claim(options));
+      module_id = claimed.module_id();
+      lock.emplace(std::move(claimed));
+    }
     hal::DeviceInfo info;
     info.backend = "emulator";
     info.type = flags::DeviceType();
-    info.module_id = lock.module_id();
+    info.module_id = module_id;
     info.description = absl::StrCat("emulated ", info.type, ", module ", info.module_id);
     HPU_ASSIGN_OR_RETURN(info.memory_bytes, common::DeviceMemoryBytes(options));
     info.compiler_target = emulator::CompilerTarget();

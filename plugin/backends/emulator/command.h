@@ -15,7 +15,7 @@ namespace hpu::emulator {
 
 // The fields that a kind does not name are unused. Pointers are into the data of the device or into mapped host memory.
 struct Command {
-  enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kMeeting, kStop };
+  enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kExchange, kStop };
 
   Kind kind = Kind::kStop;
   const void* source = nullptr;  // kCopy
@@ -32,15 +32,15 @@ struct Command {
 
   common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback
-  // kMeeting: work together with other devices. Called with the stream's error, too, so that they do not wait for it.
-  std::function<absl::Status(const absl::Status&)> meeting;
+  // kExchange: work that other devices wait for. Called with the stream's error, too, so that it can tell them.
+  std::function<absl::Status(const absl::Status&)> exchange;
 
   // Lets go of what the command kept alive, but keeps the storage of its arrays.
   void Clear() {
     recipe.reset();
     point = common::Point();
     callback = nullptr;
-    meeting = nullptr;
+    exchange = nullptr;
   }
 };
 

@@ -1,30 +1,27 @@
 #include "plugin/backends/emulator/communicator.h"
 
-#include <random>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/device.h"
-#include "plugin/backends/emulator/share.h"
+#include "plugin/backends/emulator/reduction.h"
 #include "plugin/backends/emulator/stream.h"
+#include "plugin/hal/random_id.h"
 #include "plugin/hal/status_macros.h"
 
 namespace hpu::emulator {
 
 namespace {
 
-std::string RandomName() {
-  std::random_device random;
-  std::string name;
-  for (int i = 0; i < 4; ++i) absl::StrAppend(&name, absl::Hex(random(), absl::kZeroPad8));
-  return name;
-}
+// How often an operation that waits for its turn looks whether the communicator has been aborted.
+constexpr std::chrono::milliseconds kPoll{50};
 
 }  // namespace
 
 std::string EmulatorCommunicator::NewId() {
-  static const auto* process = new std::string(RandomName());
-  return absl::StrCat(*process, ":", RandomName());
+  static const auto* process = new std::string(hal::RandomId());
+  return absl::StrCat(*process, ":", hal::RandomId());
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorCommunicator::Create(
@@ -32,26 +29,37 @@ absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorCommunicator::Create(
   if (options.size < 1 || options.rank < 0 || options.rank >= options.size) {
     return absl::InvalidArgumentError(absl::StrCat("rank ", options.rank, " of ", options.size));
   }
-  HPU_ASSIGN_OR_RETURN(std::shared_ptr<Meeting> meeting, Meeting::Find(options.id, options.size));
-  HPU_RETURN_IF_ERROR(meeting->Join(options));
+  std::shared_ptr<LocalRendezvous> rendezvous;
+  std::unique_ptr<files::SharedMemory> segment;
+  if (options.meet) {
+    HPU_ASSIGN_OR_RETURN(const auto own, PeerGroup::CreateSegment(options.size));
+    HPU_ASSIGN_OR_RETURN(const int file, options.meet(own->file().get()));
+    HPU_ASSIGN_OR_RETURN(segment, files::SharedMemory::Open(files::FileDescriptor(file), own->size()));
+  } else {
+    HPU_ASSIGN_OR_RETURN(rendezvous, LocalRendezvous::Find(options.id, options.size));
+    HPU_ASSIGN_OR_RETURN(segment, rendezvous->Join(options));
+  }
+  HPU_ASSIGN_OR_RETURN(auto group, PeerGroup::Attach(std::move(segment), options.rank, options.size));
   return std::unique_ptr<hal::Communicator>(
-      new EmulatorCommunicator(device, std::move(meeting), options.rank, options.size));
+      new EmulatorCommunicator(device, std::move(rendezvous), std::move(group), options.rank, options.size));
 }
 
-EmulatorCommunicator::EmulatorCommunicator(const EmulatorDevice* device, std::shared_ptr<Meeting> meeting, int rank,
-                                           int size)
+EmulatorCommunicator::EmulatorCommunicator(const EmulatorDevice* device, std::shared_ptr<LocalRendezvous> rendezvous,
+                                           std::unique_ptr<PeerGroup> group, int rank, int size)
     : CheckedCommunicator(device->liveness(), device->memory(), rank, size),
       device_(device),
-      meeting_(std::move(meeting)) {}
+      rendezvous_(std::move(rendezvous)),
+      group_(std::move(group)) {}
 
 EmulatorCommunicator::~EmulatorCommunicator() {
   if (device_->liveness().forked()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  ended_.wait(lock, [this] { return queued_ == 0; });
-  meeting_->Abort(absl::StrCat("rank ", rank(), " has left the communicator"));
+  ended_.wait(lock,
+              [this] { return collectives_.ended == collectives_.queued && transfers_.ended == transfers_.queued; });
+  group_->Abort(absl::StrCat("rank ", rank(), " has left the communicator"));
 }
 
-void EmulatorCommunicator::Abort() { meeting_->Abort(absl::StrCat("rank ", rank(), " has aborted the communicator")); }
+void EmulatorCommunicator::Abort(absl::string_view reason) { group_->Abort(reason); }
 
 bool EmulatorCommunicator::OwnsStream(const hal::Stream& stream) const {
   const auto* own = dynamic_cast<const EmulatorStream*>(&stream);
@@ -59,23 +67,35 @@ bool EmulatorCommunicator::OwnsStream(const hal::Stream& stream) const {
 }
 
 template <typename Work>
-void EmulatorCommunicator::QueueWork(hal::Stream& stream, Work work) {
+void EmulatorCommunicator::QueueWork(hal::Stream& stream, Lane* lane, Work work) {
+  uint64_t number = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    ++queued_;
+    number = lane->queued++;
   }
-  static_cast<EmulatorStream&>(stream).Meet([this, work = std::move(work)](const absl::Status& before) {
+  auto run = [this, lane, number, work = std::move(work)](const absl::Status& before) {
     absl::Status status = before;
     if (before.ok()) {
-      status = work();
+      status = AwaitTurn(*lane, number);
+      if (status.ok()) status = work();
     } else {
-      meeting_->Abort(absl::StrCat("rank ", rank(), " failed: ", before.message()));
+      group_->Abort(absl::StrCat("rank ", rank(), " failed: ", before.message()));
     }
     std::lock_guard<std::mutex> lock(mutex_);
-    --queued_;
+    ++lane->ended;
     ended_.notify_all();
     return status;
-  });
+  };
+  static_cast<EmulatorStream&>(stream).QueueExchange(std::move(run));
+}
+
+absl::Status EmulatorCommunicator::AwaitTurn(const Lane& lane, uint64_t number) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (lane.ended != number) {
+    HPU_RETURN_IF_ERROR(group_->Check());
+    ended_.wait_for(lock, kPoll);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Collective& collective) {
@@ -90,7 +110,7 @@ absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Coll
                      collective.dtype,
                      collective.op,
                      collective.root};
-  QueueWork(stream, [this, part] { return meeting_->Run(rank(), part); });
+  QueueWork(stream, &collectives_, [this, part] { return group_->Run(part); });
   return absl::OkStatus();
 }
 
@@ -100,7 +120,7 @@ absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, std::vector<common
     parts.push_back(
         {transfer.sends, transfer.peer, device_->ToData(transfer.address), transfer.elements, transfer.dtype});
   }
-  QueueWork(stream, [this, parts = std::move(parts)] { return meeting_->Exchange(rank(), parts); });
+  QueueWork(stream, &transfers_, [this, parts = std::move(parts)] { return group_->Exchange(parts); });
   return absl::OkStatus();
 }
 

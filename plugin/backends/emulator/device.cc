@@ -18,7 +18,7 @@ EmulatorDevice::State::State(EmulatorDevice* device, std::unique_ptr<common::Res
       host(device->liveness_),
       faults(std::move(faults)) {}
 
-EmulatorDevice::EmulatorDevice(hal::DeviceInfo info, common::ModuleLock lock,
+EmulatorDevice::EmulatorDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock,
                                std::unique_ptr<common::Reservation> reservation, common::Faults faults)
     : info_(std::move(info)), lock_(std::move(lock)), reservation_(reservation.get()) {
   const common::ScopedSignalMask mask;  // for the threads of the compute pool
@@ -27,6 +27,13 @@ EmulatorDevice::EmulatorDevice(hal::DeviceInfo info, common::ModuleLock lock,
 
 EmulatorDevice::~EmulatorDevice() {
   if (liveness_.forked()) static_cast<void>(state_.release());
+}
+
+std::chrono::nanoseconds EmulatorDevice::longest_launch() {
+  std::chrono::nanoseconds longest{0};
+  std::lock_guard<std::mutex> lock(state_->streams_mutex);
+  for (const EmulatorStream* stream : state_->streams) longest = std::max(longest, stream->launch_time());
+  return longest;
 }
 
 absl::StatusOr<std::unique_ptr<hal::Memory>> EmulatorDevice::AllocateMemory(uint64_t bytes) {

@@ -3,8 +3,10 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_H_
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "plugin/backends/common/device_memory.h"
@@ -24,8 +26,8 @@ class EmulatorStream;
 
 class EmulatorDevice final : public hal::Device, public hal::HostResults {
  public:
-  EmulatorDevice(hal::DeviceInfo info, common::ModuleLock lock, std::unique_ptr<common::Reservation> reservation,
-                 common::Faults faults);
+  EmulatorDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock,
+                 std::unique_ptr<common::Reservation> reservation, common::Faults faults);
   ~EmulatorDevice() override;
 
   const hal::DeviceInfo& info() const override { return info_; }
@@ -33,6 +35,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   hal::DeviceUsage usage() const override {
     return {reservation_->CommittedBytes(), static_cast<uint64_t>(busy_.total().count())};
   }
+  std::chrono::nanoseconds longest_launch() override;
   absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
@@ -87,7 +90,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   void WaitForStreams();
 
   const hal::DeviceInfo info_;
-  const common::ModuleLock lock_;
+  const std::optional<common::ModuleLock> lock_;  // not there: the module was claimed by other means
   common::Liveness liveness_;
   std::atomic<bool> takes_host_results_{false};
   const common::Reservation* const reservation_;  // owned by state_->memory

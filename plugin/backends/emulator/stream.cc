@@ -13,6 +13,8 @@
 namespace hpu::emulator {
 namespace {
 
+int64_t NowNs() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+
 const char* ThreadName(hal::StreamKind kind) {
   switch (kind) {
     case hal::StreamKind::kCompute:
@@ -141,10 +143,10 @@ absl::Status EmulatorStream::AddCallback(std::function<void(absl::Status)> callb
   return absl::OkStatus();
 }
 
-void EmulatorStream::Meet(std::function<absl::Status(const absl::Status&)> meeting) {
+void EmulatorStream::QueueExchange(std::function<absl::Status(const absl::Status&)> exchange) {
   state_->queue.Push([&](Command& command) {
-    command.kind = Command::Kind::kMeeting;
-    command.meeting = std::move(meeting);
+    command.kind = Command::Kind::kExchange;
+    command.exchange = std::move(exchange);
   });
 }
 
@@ -187,8 +189,8 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
     case Command::Kind::kCallback:
       command.callback(CurrentError());
       return;
-    case Command::Kind::kMeeting:
-      if (absl::Status status = command.meeting(CurrentError()); !status.ok()) Fail(sequence, std::move(status));
+    case Command::Kind::kExchange:
+      if (absl::Status status = command.exchange(CurrentError()); !status.ok()) Fail(sequence, std::move(status));
       return;
     case Command::Kind::kWait:
       // Even after an error: whoever sees this stream's later events may count on the other stream's work having ended.
@@ -223,10 +225,17 @@ absl::Status EmulatorStream::RunLaunch(Command& command) {
   absl::Status status = device_->CountCommand(common::Faults::kLaunch, kind_);
   if (status.ok()) {
     const BusyTime::Scope busy(device_->busy());
+    state_->launch_begin_ns.store(NowNs(), std::memory_order_relaxed);
     status = command.emulator_recipe->Run(command.arguments, command.results, command.workspace, device_->pool());
+    state_->launch_begin_ns.store(0, std::memory_order_relaxed);
   }
   if (status.ok()) return status;
   return absl::Status(status.code(), absl::StrCat("launch of ", command.recipe->name(), ": ", status.message()));
+}
+
+std::chrono::nanoseconds EmulatorStream::launch_time() const {
+  const int64_t begin = state_->launch_begin_ns.load(std::memory_order_relaxed);
+  return std::chrono::nanoseconds(begin == 0 ? 0 : NowNs() - begin);
 }
 
 void EmulatorStream::Fail(uint64_t sequence, absl::Status status) {

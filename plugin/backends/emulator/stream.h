@@ -3,6 +3,8 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_STREAM_H_
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -34,9 +36,11 @@ class EmulatorStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // For communicators: `meeting` as Command says.
-  void Meet(std::function<absl::Status(const absl::Status&)> meeting);
+  // For communicators: `exchange` as in Command.
+  void QueueExchange(std::function<absl::Status(const absl::Status&)> exchange);
   const EmulatorDevice* device() const { return device_; }
+  // For how long the launch that runs now has run; zero if none does. Any thread may ask.
+  std::chrono::nanoseconds launch_time() const;
 
  private:
   friend class EmulatorDevice;
@@ -53,6 +57,8 @@ class EmulatorStream final : public hal::Stream {
     std::mutex failure_mutex;
     std::shared_ptr<common::Failure> failure;  // guarded by failure_mutex
     std::atomic<bool> failed{false};           // whether `failure` is set; written under failure_mutex
+    // When the launch that runs now began, by the steady clock; 0: none runs.
+    std::atomic<int64_t> launch_begin_ns{0};
     std::thread thread;
   };
 

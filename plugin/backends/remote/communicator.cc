@@ -1,11 +1,11 @@
 #include "plugin/backends/remote/communicator.h"
 
-#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/remote/device.h"
 #include "plugin/backends/remote/stream.h"
+#include "plugin/hal/random_id.h"
 #include "plugin/hal/status_macros.h"
 
 namespace hpu::remote {
@@ -37,8 +37,7 @@ absl::StatusOr<std::string> RemoteCommunicator::NewId(const Session& session) {
   if (session.acquired().fabric().empty()) {
     return absl::UnimplementedError("the modules of this device server have no collective operations of their own");
   }
-  std::random_device random;
-  return absl::StrCat(session.acquired().fabric(), ":", absl::Hex(random()), absl::Hex(random()), absl::Hex(random()));
+  return absl::StrCat(session.acquired().fabric(), ":", hal::RandomId());
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> RemoteCommunicator::Create(RemoteDevice* device,
@@ -92,7 +91,7 @@ RemoteCommunicator::~RemoteCommunicator() {
   call_->WritesDone();
 }
 
-void RemoteCommunicator::Abort() {
+void RemoteCommunicator::Abort(absl::string_view) {
   proto::MakeCommunicatorRequest request;
   request.set_abort(true);
   call_->Write(request);

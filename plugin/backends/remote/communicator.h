@@ -25,7 +25,8 @@ class RemoteCommunicator final : public common::CheckedCommunicator {
                                                                    const hal::CommunicatorOptions& options);
   ~RemoteCommunicator() override;
 
-  void Abort() override;
+  // The server chooses the reason.
+  void Abort(absl::string_view reason) override;
 
  private:
   RemoteCommunicator(RemoteDevice* device, int rank, int size);

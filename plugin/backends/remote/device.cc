@@ -74,6 +74,15 @@ absl::Status RemoteDevice::Synchronize() {
   return liveness().Check();
 }
 
+void RemoteDevice::Interrupt() {
+  {
+    std::lock_guard<std::mutex> lock(state_->streams_mutex);
+    const auto waited_for = [](const RemoteStream* stream) { return stream->IsWaitedFor(); };
+    if (std::none_of(state_->streams.begin(), state_->streams.end(), waited_for)) return;
+  }
+  session().Interrupt();
+}
+
 void RemoteDevice::AddStream(RemoteStream* stream) {
   std::lock_guard<std::mutex> lock(state_->streams_mutex);
   state_->streams.push_back(stream);

@@ -14,6 +14,7 @@
 #include "plugin/backends/remote/session.h"
 #include "plugin/backends/remote/shared_staging.h"
 #include "plugin/hal/device.h"
+#include "plugin/hal/interruptible.h"
 #include "plugin/hal/staged_copies.h"
 
 namespace hpu::remote {
@@ -22,7 +23,7 @@ class RemoteStream;
 
 // The server gives the session all its memory as one range; this side divides it, in a window of its own without
 // access.
-class RemoteDevice final : public hal::Device, public hal::StagedCopies {
+class RemoteDevice final : public hal::Device, public hal::StagedCopies, public hal::Interruptible {
  public:
   RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
                common::Faults faults);
@@ -42,6 +43,7 @@ class RemoteDevice final : public hal::Device, public hal::StagedCopies {
   absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
       const hal::CommunicatorOptions& options) override;
   absl::Status Synchronize() override;
+  void Interrupt() override;
 
   // For the streams.
   Session& session() { return *state_->session; }

@@ -95,8 +95,15 @@ void Session::Lose(const absl::Status& error) {
   liveness_.MarkLost(
       absl::Status(gone ? absl::StatusCode::kUnavailable : error.code(),
                    absl::StrCat("the HPU is lost: the device server at ", connection_->spec(),
-                                gone ? " has gone or ended the session (" : " refused a command (", error.message(),
+                                gone ? " has gone or ended the session (" : " ended the session (", error.message(),
                                 "); see that it runs (hpu serve) and restart this process to acquire the HPU again")));
+}
+
+void Session::Interrupt() {
+  liveness_.MarkLost(
+      absl::CancelledError("the HPU is lost: the program was interrupted (Ctrl-C) while it waited for the device; "
+                           "restart this process to acquire the HPU again"));
+  connection_->Break();
 }
 
 void Session::KeepAlive() {

@@ -47,6 +47,8 @@ class Session {
 
   // A call of this session ended though nobody asked for it. The first error stays.
   void Lose(const absl::Status& error);
+  // The program gave up waiting: ends the session and all its calls.
+  void Interrupt();
   // The device reported that it is lost.
   void LoseDevice() { liveness_.MarkLost(); }
 

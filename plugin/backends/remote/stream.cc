@@ -265,6 +265,11 @@ absl::Status RemoteStream::AddCallback(std::function<void(absl::Status)> callbac
   return SendReported([](proto::Command& command) { command.mutable_report(); }, std::move(callback));
 }
 
+bool RemoteStream::IsWaitedFor() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return !state_->progress.Reached(state_->reported);
+}
+
 common::Point RemoteStream::End() {
   std::lock_guard<std::mutex> lock(state_->mutex);
   if (state_->reported != state_->sent) SendReported([](proto::Command& command) { command.mutable_report(); });

@@ -39,6 +39,8 @@ class RemoteStream final : public hal::Stream {
   // For communicators, which have checked it.
   void SendCollective(const proto::Collective& collective);
   const RemoteDevice* device() const { return device_; }
+  // Whether a report of the server has been asked for and has not come. Any thread may ask.
+  bool IsWaitedFor() const;
 
   // The end of the work queued so far, of which the server will report.
   common::Point End();

@@ -1,0 +1,128 @@
+"""The front process of a device server for tests, in this process, with session processes that obey the test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import socket
+import ssl
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from habana_frameworks.tensorflow.lib import control_pb2 as pb
+from habana_frameworks.tensorflow.lib import device_pb2
+from habana_frameworks.tensorflow.serve.settings import ServerSettings
+from habana_frameworks.tensorflow.serve.status import Code
+from habana_frameworks.tensorflow.serve.thread import FrontThread
+from tests.remote import fake_fork_server
+from tests.remote.fake_fork_server import Order
+
+SECONDS = 30
+"""After which a test hangs."""
+
+
+def command(failure: str = "") -> list[str]:
+    return [sys.executable, "-I", fake_fork_server.__file__, str(pathlib.Path(pb.__file__).parent), failure]
+
+
+@contextlib.contextmanager
+def front(directory: pathlib.Path, failure: str = "", **settings: Any) -> Iterator[FrontThread]:
+    """A server with 2 modules at directory/"server" unless the settings say otherwise."""
+    settings = {"address": f"unix:{directory / 'server'}", "modules": 2, **settings}
+    running = FrontThread(ServerSettings(**settings), command(failure), os.environ)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+class Client:
+    """A connection with a server, whose session process it commands."""
+
+    def __init__(self, spec: str, context: ssl.SSLContext | None = None) -> None:
+        scheme, _, address = spec.partition(":")
+        if scheme == "grpc+unix":
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(SECONDS)
+            self.socket.connect(address)
+        else:
+            host, _, port = address.strip("/").rpartition(":")
+            self.socket = socket.create_connection((host, int(port)), SECONDS)
+        if context is not None:
+            self.socket = context.wrap_socket(self.socket, server_hostname="127.0.0.1")
+        self._number = 0
+
+    def write(self, order: Order, payload: bytes = b"") -> None:
+        fake_fork_server.write_frame(self.socket, order, payload)
+
+    def send(self, **kind: Any) -> int:
+        """Sends a message to the front process; its number."""
+        self._number += 1
+        self.write(Order.PASS_ON, pb.ToFront(number=self._number, **kind).SerializeToString())
+        return self._number
+
+    def send_file(self, size: int, content: bytes = b"", **kind: Any) -> int:
+        """The same with a file; size 0: a pipe."""
+        self._number += 1
+        packet = pb.ToFront(number=self._number, **kind).SerializeToString()
+        self.write(Order.PASS_ON_WITH_FILE, fake_fork_server.with_file(size, content, packet))
+        return self._number
+
+    def read(self) -> tuple[Any, bytes]:
+        """The next message of the front process, and the content of its file. Raises EOFError."""
+        order, payload = fake_fork_server.read_frame(self.socket)
+        content = b""
+        if order is Order.PASS_ON_WITH_FILE:
+            _, content, payload = fake_fork_server.split_file(payload)
+        return pb.ToSession.FromString(payload), content
+
+    def ask(self, **kind: Any) -> Any:
+        """Sends a message and returns its answer; does not report what it is asked for meanwhile."""
+        number = self.send(**kind)
+        while True:
+            answer, _ = self.read()
+            if not answer.HasField("report"):
+                assert answer.number == number, answer
+                return answer
+
+    def authorize(self, authorization: bytes = b"") -> Code:
+        return Code(self.ask(authorize=pb.Authorize(authorization=authorization)).status.code)
+
+    def claim(self, **fields: Any) -> Any:
+        """Asks for a module; the answer."""
+        holder = device_pb2.Holder(pid=4711, command=b"python\ntrain.py")
+        request = device_pb2.Acquire(holder=holder, **fields)
+        return self.ask(claim=pb.Claim(acquire=request.SerializeToString()))
+
+    def describe(self) -> Any:
+        """The server's modules."""
+        answer = self.ask(describe=pb.Describe())
+        assert answer.status.code == Code.OK, answer
+        return device_pb2.DescribeResponse.FromString(answer.modules)
+
+    def is_ended(self) -> bool:
+        """Waits for the end of the connection; what still comes is dropped."""
+        with contextlib.suppress(ConnectionError, EOFError):
+            while True:
+                self.read()
+        return True
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def session(spec: str, **fields: Any) -> Client:
+    """A client that holds a module."""
+    client = Client(spec)
+    assert client.authorize() is Code.OK
+    answer = client.claim(**fields)
+    assert answer.status.code == Code.OK, answer
+    return client
