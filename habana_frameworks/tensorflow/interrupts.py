@@ -11,7 +11,7 @@ import time
 from habana_frameworks.tensorflow import _c_api, library_loader
 
 # Python handles a signal when the main thread comes back to it from the call that it is in.
-_PATIENCE_SECONDS = 1.5
+_PATIENCE_SECONDS = 1.0
 
 
 def install() -> None:

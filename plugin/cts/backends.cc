@@ -53,7 +53,9 @@ const std::vector<BackendUnderTest>& Backends() {
       remote.unsupported = {{"ModuleTest.WhatAFileSaysCountsOnlyWhileItIsLocked", no_files},
                             {"ModuleTest.UnsafeDirectoriesAndFilesAreRefused", no_files},
                             {"ModuleTest.FilesArePrivateToTheUser", no_files},
-                            {"CommunicatorTest.RanksOfSeveralProcesses*", "the server joins the ranks"}};
+                            {"CommunicatorTest.RanksOfSeveralProcesses*", "the server joins the ranks"},
+                            {"CommunicatorTest.OperationsOnSeveralStreamsRunInTheOrderOfTheCalls",
+                             "commands of several streams reach a device server in any order"}};
       all->push_back(remote);
     }
     return all;

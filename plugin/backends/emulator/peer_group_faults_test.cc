@@ -17,6 +17,7 @@
 
 #include "plugin/backends/emulator/peer_group.h"
 #include "plugin/backends/emulator/peer_group_harness.h"
+#include "plugin/cts/fixture.h"
 #include "plugin/hal/types.h"
 
 namespace hpu::emulator {

@@ -15,24 +15,23 @@
 
 #include "absl/status/status.h"
 #include "plugin/backends/emulator/peer_group.h"
-#include "plugin/cts/fixture.h"
 
 namespace hpu::emulator {
 
 // Another mapping of a segment; for processes, called in the process.
 inline std::unique_ptr<files::SharedMemory> MapAgain(const files::SharedMemory& segment) {
   files::FileDescriptor file(fcntl(segment.file().get(), F_DUPFD_CLOEXEC, 0));
-  return cts::Value(files::SharedMemory::Open(std::move(file), segment.size()));
+  return files::SharedMemory::Open(std::move(file), segment.size()).value();
 }
 
 inline std::unique_ptr<PeerGroup> AttachTo(const files::SharedMemory& segment, int rank, int size) {
-  return cts::Value(PeerGroup::Attach(MapAgain(segment), rank, size));
+  return PeerGroup::Attach(MapAgain(segment), rank, size).value();
 }
 
 // All ranks of a communicator, for threads of this process.
 class RankGroups {
  public:
-  explicit RankGroups(int size) : segment_(cts::Value(PeerGroup::CreateSegment(size))) {
+  explicit RankGroups(int size) : segment_(PeerGroup::CreateSegment(size).value()) {
     for (int rank = 0; rank < size; ++rank) groups_.push_back(AttachTo(*segment_, rank, size));
   }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/peer_group_harness.h"
 #include "plugin/backends/emulator/reduction.h"
+#include "plugin/cts/fixture.h"
 #include "plugin/hal/status_macros.h"
 #include "plugin/hal/types.h"
 
