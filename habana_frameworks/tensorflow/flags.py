@@ -69,6 +69,11 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_RECIPE_CACHE_READ_ONLY", "bool", "false"),
     values.Flag("HPU_RECIPE_CACHE_MAX_MB", "int", "0"),
     values.Flag("HPU_RECIPE_CACHE_MIN_COMPILE_MS", "int", "0"),
+    values.Flag("HPU_RECIPE_CACHE_REMOTE", "string", ""),
+    values.Flag("HPU_RECIPE_CACHE_REMOTE_KEY_FILE", "string", ""),
+    values.Flag("HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE", "string", ""),
+    values.Flag("HPU_RECIPE_CACHE_REMOTE_READ_ONLY", "bool", "false"),
+    values.Flag("HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S", "int", "10"),
     values.Flag("HPU_RECIPE_LOCK_TIMEOUT_S", "int", "600"),
     values.Flag("HPU_COMPILE_MODE", "enum", "strict", ("strict", "lazy", "async", "never")),
     values.Flag("HPU_LAZY_COMPILE_AFTER", "int", "2"),
@@ -101,6 +106,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("TF_DETERMINISTIC_OPS", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_CONFIG", "string", "", effect=values.Effect.TENSORFLOW),
     values.Flag("TF_DISABLE_SCOPED_ALLOCATOR", "string", "", effect=values.Effect.TENSORFLOW),
+    values.Flag("HPU_RESTART_COUNT", "int", "0", effect=values.Effect.JOB),
     values.Flag("HOROVOD_FUSION_THRESHOLD", "string", "", effect=values.Effect.JOB),
     values.Flag("HOROVOD_CYCLE_TIME", "string", "", effect=values.Effect.JOB),
     values.Flag("HOROVOD_AUTOTUNE", "string", "", effect=values.Effect.JOB),
@@ -578,6 +584,42 @@ def recipe_cache_min_compile_ms() -> int:
     disk.
     """
     return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_MIN_COMPILE_MS"])
+
+
+def recipe_cache_remote() -> str:
+    """HPU_RECIPE_CACHE_REMOTE: Storage of recipes that the machines of a team share, asked after
+    TF_RECIPE_CACHE_PATH: file:///directory (a shared file system), http://host:port/prefix or https://…
+    (docs/recipes.md). Empty uses none.
+    """
+    return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE"])
+
+
+def recipe_cache_remote_key_file() -> str:
+    """HPU_RECIPE_CACHE_REMOTE_KEY_FILE: File with the team's secret, 32 bytes or more, of mode 0600. It signs
+    recipes for HPU_RECIPE_CACHE_REMOTE; recipes without its signature are not loaded. Without the file, the
+    remote cache is not used.
+    """
+    return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_KEY_FILE"])
+
+
+def recipe_cache_remote_token_file() -> str:
+    """HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE: File with a bearer token, of mode 0600, that
+    HPU_RECIPE_CACHE_REMOTE=https://… asks for (Authorization header). Empty sends none.
+    """
+    return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE"])
+
+
+def recipe_cache_remote_read_only() -> bool:
+    """HPU_RECIPE_CACHE_REMOTE_READ_ONLY: Fetches recipes from HPU_RECIPE_CACHE_REMOTE and uploads none."""
+    return values.parse_bool(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_READ_ONLY"])
+
+
+def recipe_cache_remote_timeout_s() -> int:
+    """HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S: Time limit of one transfer from or to HPU_RECIPE_CACHE_REMOTE, in seconds.
+    After it, the recipe is compiled. After three failed transfers, the process does not use the remote cache any
+    more.
+    """
+    return values.parse_int(_BY_NAME["HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S"])
 
 
 def recipe_lock_timeout_s() -> int:

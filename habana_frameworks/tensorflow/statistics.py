@@ -106,6 +106,13 @@ class Recipes:
     # How often, and how long in all, another process was waited for that compiled the same recipe.
     waits: int
     wait_seconds: float
+    # Of the remote cache (HPU_RECIPE_CACHE_REMOTE): recipes that were fetched, that were not there, that were there and
+    # could not be used; transfers that failed; recipes that were uploaded.
+    remote_hits: int = 0
+    remote_misses: int = 0
+    remote_refused: int = 0
+    remote_failures: int = 0
+    uploaded: int = 0
 
 
 def parse(data: Mapping[str, Any]) -> Statistics:

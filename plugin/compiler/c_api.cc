@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "plugin/c_buffer.h"
@@ -15,12 +16,15 @@
 hpu_buffer hpu_recipe_cache(void) {
   const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
   const hpu::store::StoreCounters& disk = hpu::DiskCache::Get().counters();
+  const hpu::store::RemoteCounters& remote = hpu::DiskCache::Get().remote_counters();
   return hpu::MakeBuffer(
       absl::StrCat("{\"memory_hits\": ", cache.memory_hits.load(), ", \"disk_hits\": ", cache.disk_hits.load(),
                    ", \"compiled\": ", cache.compiled.load(), ", \"disk_misses\": ", disk.misses.load(),
                    ", \"stored\": ", disk.stored.load(), ", \"refused\": ", disk.refused.load(),
-                   ", \"evicted\": ", disk.evicted.load(), ", \"waits\": ", disk.waits.load(),
-                   ", \"wait_seconds\": ", static_cast<double>(disk.wait_microseconds.load()) * 1e-6, "}"));
+                   ", \"evicted\": ", disk.evicted.load(), ", \"waits\": ", disk.waits.load(), ", \"wait_seconds\": ",
+                   static_cast<double>(disk.wait_microseconds.load()) * 1e-6, ", \"remote_hits\": ", remote.hits.load(),
+                   ", \"remote_misses\": ", remote.misses.load(), ", \"remote_refused\": ", remote.refused.load(),
+                   ", \"remote_failures\": ", remote.failures.load(), ", \"uploaded\": ", remote.uploaded.load(), "}"));
 }
 
 hpu_buffer hpu_recipe_times(void) {
@@ -43,6 +47,12 @@ hpu_buffer hpu_recipe_times(void) {
 }
 
 void hpu_recipe_cache_flush(void) { hpu::DiskCache::Get().Flush(); }
+
+void hpu_recipe_cache_set_transfer_command(const char* const* command) {
+  std::vector<std::string> words;
+  for (; *command != nullptr; ++command) words.emplace_back(*command);
+  hpu::DiskCache::Get().SetTransferCommand(std::move(words));
+}
 
 int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded, size_t padded_size,
                        int64_t padded_rows, hpu_buffer* message) {

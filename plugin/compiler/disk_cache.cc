@@ -11,7 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "plugin/flags/flags.h"
+#include "tsl/platform/errors.h"
 #include "tsl/platform/logging.h"
+#include "tsl/platform/statusor.h"
 
 namespace hpu {
 namespace {
@@ -27,6 +29,12 @@ store::StoreSettings CurrentSettings() {
   return settings;
 }
 
+constexpr int64_t kMaxTimeoutS = 24 * 3600;
+
+absl::Duration RemoteTimeout() {
+  return absl::Seconds(std::clamp<int64_t>(flags::RecipeCacheRemoteTimeoutS(), 1, kMaxTimeoutS));
+}
+
 bool Equal(const store::StoreSettings& a, const store::StoreSettings& b) {
   return a.path == b.path && a.read_only == b.read_only && a.max_bytes == b.max_bytes &&
          a.lock_timeout == b.lock_timeout;
@@ -38,6 +46,10 @@ bool IsOfTheRecipe(const absl::Status& status) {
 }
 
 void Warn(const std::string& message) { LOG(WARNING) << "Recipe cache: " << message; }
+
+void WarnOnce(std::atomic<bool>* warned, const std::string& message) {
+  if (!warned->exchange(true)) Warn(message);
+}
 
 std::string ToText(const hal::TensorSpec& spec) {
   return absl::StrCat(hal::NameOf(spec.dtype), "[", absl::StrJoin(spec.dims, ","), "]");
@@ -71,11 +83,45 @@ std::shared_ptr<store::RecipeStore> DiskCache::CurrentStore() {
   return store_;
 }
 
+std::shared_ptr<store::RemoteCache> DiskCache::CurrentRemote() {
+  store::RemoteSettings settings;
+  settings.url = flags::RecipeCacheRemote();
+  if (settings.url.empty()) return nullptr;
+  settings.key_file = flags::RecipeCacheRemoteKeyFile();
+  settings.token_file = flags::RecipeCacheRemoteTokenFile();
+  settings.read_only = flags::RecipeCacheRemoteReadOnly();
+  settings.timeout = RemoteTimeout();
+  absl::MutexLock lock(&mutex_);
+  if (transfer_command_.empty()) {
+    WarnOnce(&warned_of_command_,
+             "HPU_RECIPE_CACHE_REMOTE is not used: Python does not know its interpreter "
+             "(sys.executable), which transfers need");
+    return nullptr;
+  }
+  settings.command = transfer_command_;
+  if (remote_ == nullptr || !(remote_->settings() == settings)) {
+    remote_ = std::make_shared<store::RemoteCache>(std::move(settings), &remote_counters_, &Warn);
+  }
+  return remote_;
+}
+
+void DiskCache::SetTransferCommand(std::vector<std::string> command) {
+  absl::MutexLock lock(&mutex_);
+  transfer_command_ = std::move(command);
+}
+
 DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
                                          const std::atomic<bool>* cancelled) {
   Lookup lookup;
   lookup.claim.store = CurrentStore();
-  if (lookup.claim.store == nullptr) return lookup;
+  if (lookup.claim.store == nullptr) {
+    if (!flags::RecipeCacheRemote().empty()) {
+      WarnOnce(&warned_of_path_,
+               "HPU_RECIPE_CACHE_REMOTE is not used without a local directory: set "
+               "TF_RECIPE_CACHE_PATH");
+    }
+    return lookup;
+  }
   store::RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);
   if (found.payload.has_value()) {
     absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = device.LoadRecipe(name, *found.payload);
@@ -93,7 +139,22 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
     }
   }
   lookup.claim.lock = std::move(found.claim);
+  const bool is_cancelled = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
+  if (lookup.recipe == nullptr && !is_cancelled) Fetch(device, key, name, &lookup);
   return lookup;
+}
+
+void DiskCache::Fetch(hal::Device& device, const store::Key& key, const std::string& name, Lookup* lookup) {
+  const std::shared_ptr<store::RemoteCache> remote = CurrentRemote();
+  if (remote == nullptr) return;
+  const auto load = [&](absl::string_view payload) -> absl::Status {
+    TF_ASSIGN_OR_RETURN(lookup->recipe, device.LoadRecipe(name, payload));
+    return absl::OkStatus();
+  };
+  const std::optional<std::string> entry = remote->Fetch(key, name, load);
+  if (!entry.has_value()) return;
+  lookup->is_remote = true;
+  lookup->claim.store->PutEntry(key, name, *entry, std::move(lookup->claim.lock));
 }
 
 void DiskCache::Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
@@ -121,7 +182,8 @@ void DiskCache::WriteJobs() {
     }
     const absl::StatusOr<std::string> payload = job->recipe->Serialize();
     if (payload.ok()) {
-      job->claim.store->Put(job->key, job->metadata, *payload, std::move(job->claim.lock));
+      const bool stored = job->claim.store->Put(job->key, job->metadata, *payload, std::move(job->claim.lock));
+      if (stored) Upload(job->key, *job->claim.store);
     } else {
       Warn(absl::StrCat(job->recipe->name(), " cannot be kept: ", payload.status().message()));
     }
@@ -131,10 +193,24 @@ void DiskCache::WriteJobs() {
   }
 }
 
+void DiskCache::Upload(const store::Key& key, const store::RecipeStore& store) {
+  std::shared_ptr<store::RemoteCache> remote = CurrentRemote();
+  if (remote == nullptr || !remote->takes_uploads()) return;
+  uploads_.Add([remote = std::move(remote), key, path = store.PathOf(key)] { remote->Upload(key, path); });
+}
+
 void DiskCache::Flush() {
   auto idle = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return jobs_.empty() && !writing_; };
-  absl::MutexLock lock(&mutex_);
-  if (thread_pid_ == getpid()) mutex_.Await(absl::Condition(&idle));
+  {
+    absl::MutexLock lock(&mutex_);
+    if (thread_pid_ != getpid()) return;
+    mutex_.Await(absl::Condition(&idle));
+  }
+  const absl::Duration timeout = RemoteTimeout();
+  if (const size_t unfinished = uploads_.Flush(absl::Now() + timeout); unfinished > 0) {
+    Warn(absl::StrCat(unfinished, " recipes were not uploaded within ", absl::FormatDuration(timeout),
+                      " (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S); `hpu cache remote push` uploads them"));
+  }
 }
 
 }  // namespace hpu

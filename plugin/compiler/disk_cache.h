@@ -1,4 +1,5 @@
-// DiskCache: the recipe store that TF_RECIPE_CACHE_PATH names, and the thread that writes to it.
+// DiskCache: the recipe store that TF_RECIPE_CACHE_PATH names, the remote cache behind it, and the threads that write
+// to both.
 #ifndef HPU_PLUGIN_COMPILER_DISK_CACHE_H_
 #define HPU_PLUGIN_COMPILER_DISK_CACHE_H_
 
@@ -7,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
@@ -15,6 +17,8 @@
 #include "plugin/hal/device.h"
 #include "plugin/hal/recipe.h"
 #include "plugin/store/recipe_store.h"
+#include "plugin/store/remote_cache.h"
+#include "plugin/store/upload_queue.h"
 
 namespace hpu {
 
@@ -28,25 +32,32 @@ class DiskCache {
   };
   struct Lookup {
     std::shared_ptr<const hal::Recipe> recipe;  // null: the caller compiles it
+    bool is_remote = false;                     // the recipe comes from the remote cache
     Claim claim;
   };
 
   static DiskCache& Get();
 
   // Loads the recipe, or waits for the right to compile it (store/recipe_store.h) until `cancelled`, if any, is true.
-  // An entry that the device does not take is set aside.
+  // An entry that the device does not take is set aside. With that right, fetches the recipe from the remote cache
+  // (store/remote_cache.h) if it is there, and stores it locally.
   Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
                      const std::atomic<bool>* cancelled = nullptr);
 
-  // Stores the recipe in the background; the claim is held until it is on the disk.
+  // Stores the recipe in the background, then uploads it; the claim is held until it is on the disk.
   void Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
              Claim claim);
 
-  // Waits until all is stored. Returns at once in a forked child, whose parent does it.
+  // Waits until all is stored, then for uploads, until the remote cache's time-out at most. Returns at once in a forked
+  // child, whose parent does it.
   void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Sets the command line of the transfer process (store/transfer_process.h).
+  void SetTransferCommand(std::vector<std::string> command) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Of all stores that this process has used.
   const store::StoreCounters& counters() const { return counters_; }
+  const store::RemoteCounters& remote_counters() const { return remote_counters_; }
 
  private:
   struct Job {
@@ -58,11 +69,21 @@ class DiskCache {
 
   // The store of the settings as they are now; null without a path.
   std::shared_ptr<store::RecipeStore> CurrentStore() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The remote cache of the settings as they are now; null without a URL.
+  std::shared_ptr<store::RemoteCache> CurrentRemote() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Fetch(hal::Device& device, const store::Key& key, const std::string& name, Lookup* lookup);
   void WriteJobs() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+  void Upload(const store::Key& key, const store::RecipeStore& store);
 
   store::StoreCounters counters_;
+  store::RemoteCounters remote_counters_;
+  store::UploadQueue uploads_;
+  std::atomic<bool> warned_of_path_{false};
+  std::atomic<bool> warned_of_command_{false};
   absl::Mutex mutex_;
+  std::vector<std::string> transfer_command_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<store::RecipeStore> store_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<store::RemoteCache> remote_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has a job in hand
   int thread_pid_ ABSL_GUARDED_BY(mutex_) = 0;    // process of the thread; 0: none yet

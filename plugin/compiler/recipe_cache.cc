@@ -94,7 +94,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device
                                                                      const store::Key& key, const CompileTask& task) {
   DiskCache::Lookup lookup = DiskCache::Get().FindOrClaim(device, key, program.name, task.cancelled);
   if (lookup.recipe != nullptr) {
-    counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
+    if (!lookup.is_remote) counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
     return std::move(lookup.recipe);
   }
   TF_RETURN_IF_ERROR(task.Enter("generating code"));

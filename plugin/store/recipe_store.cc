@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -145,26 +147,37 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
   }
 }
 
-void RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim) {
-  if (settings_.read_only) return;
-  const std::string bytes = SerializeEntry(key, metadata, payload);
+bool RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim) {
+  if (settings_.read_only) return false;
+  return PutEntry(key, metadata.cluster(), SerializeEntry(key, metadata, payload), std::move(claim));
+}
+
+bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim) {
+  if (settings_.read_only) return false;
   if (settings_.max_bytes > 0 && static_cast<int64_t>(bytes.size()) > settings_.max_bytes) {
-    WarnOnce("bound", absl::StrCat(metadata.cluster(), ": its recipe of ", bytes.size(), " bytes is larger than the ",
+    WarnOnce("bound", absl::StrCat(name, ": its recipe of ", bytes.size(), " bytes is larger than the ",
                                    "whole cache may be (HPU_RECIPE_CACHE_MAX_MB); it is not kept"));
-    return;
+    return false;
   }
   if (bytes.size() > kMostEntryBytes) {
-    WarnOnce("entry", absl::StrCat(metadata.cluster(), ": its recipe of ", bytes.size(),
-                                   " bytes is larger than the cache takes (", kMostEntryBytes, "); it is not kept"));
-    return;
+    WarnOnce("entry", absl::StrCat(name, ": its recipe of ", bytes.size(), " bytes is larger than the cache takes (",
+                                   kMostEntryBytes, "); it is not kept"));
+    return false;
   }
   absl::Status status = Write(key, bytes);
   if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed since it was opened
   if (!status.ok()) {
     WarnNotKept(status);
-    return;
+    return false;
   }
   counters_.stored.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+std::string RecipeStore::PathOf(const Key& key) const {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(settings_.path, error);
+  return absl::StrCat(error ? settings_.path : path.string(), "/", EntryName(key.name));
 }
 
 absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {

@@ -81,11 +81,17 @@ class RecipeStore {
   // for.
   Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 
-  // Stores a recipe and then lets go of the claim. Evicts others if there are too many bytes.
-  void Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim);
+  // Stores a recipe and then releases the claim. Evicts others if there are too many bytes. Returns whether the recipe
+  // is stored.
+  bool Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim);
+  // Stores an entry that SerializeEntry returned, as Put does. `name` is the cluster's, for messages.
+  bool PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim);
 
   // Takes an entry away whose payload could not be loaded, so that it is compiled anew.
   void SetAside(const Key& key, absl::string_view reason);
+
+  // Absolute path of the key's entry.
+  std::string PathOf(const Key& key) const;
 
   const StoreSettings& settings() const { return settings_; }
 

@@ -209,7 +209,7 @@ def test_explain_miss_of_a_damaged_entry(several: Warm) -> None:
 
 
 def test_explain_miss_without_such_a_recipe(several: Warm) -> None:
-    assert as_json("explain-miss", "no_such_cluster", "--path", several.cache, code=1) == {"misses": []}
+    assert as_json("explain-miss", "no_such_cluster", "--path", several.cache, code=1)["misses"] == []
 
 
 def test_usage(tmp_path: pathlib.Path) -> None:

@@ -1,4 +1,4 @@
-"""The user's key that signs bundles: a file with secret bytes."""
+"""The key that signs bundles and entries of a remote cache: a file with secret bytes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ class SigningKey:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Reads the file, an ordinary one that belongs to this user and is open to nobody else (0600)."""
         self._secret = secret_files.read(path)
+
+    def code(self) -> hmac.HMAC:
+        """For data that comes in pieces."""
+        return hmac.new(self._secret, digestmod=hashlib.sha256)
 
     def sign(self, data: bytes) -> str:
         """64 hexadecimal digits."""

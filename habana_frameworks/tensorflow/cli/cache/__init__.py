@@ -7,21 +7,22 @@ import sys
 from typing import Any
 
 from habana_frameworks.tensorflow import errors, library_loader
-from habana_frameworks.tensorflow.cli.cache import bundles, cleaning, listing, misses
+from habana_frameworks.tensorflow.cli.cache import bundles, cleaning, listing, misses, remote
 from habana_frameworks.tensorflow.cli.cache.common import UsageError
 from habana_frameworks.tensorflow.recipe_store import BundleError, KeyFileError, StoreError
+from habana_frameworks.tensorflow.recipe_store.remote import RemoteError
 
 
 def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "cache",
-        help="list, verify, clean, export and import recipes on disk",
+        help="list, verify, clean, export, import and share recipes on disk",
         description="Works on a directory of recipes, by default that of TF_RECIPE_CACHE_PATH. Needs no device, and "
         "may run beside programs that use the directory. Exit code 0: all is well; 1: what the command looks for is "
         "wrong (each says what); 2: wrong usage, or the directory, key or bundle cannot be used.",
     )
     commands = parser.add_subparsers(dest="cache_command", metavar="COMMAND", required=True)
-    for module in (listing, cleaning, bundles, misses):
+    for module in (listing, cleaning, bundles, remote, misses):
         module.add_parsers(commands)
     parser.set_defaults(run=run)
 
@@ -31,7 +32,15 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         library_loader.load_alone()
         return int(arguments.run_cache(arguments))
-    except (UsageError, StoreError, KeyFileError, BundleError, OSError, errors.HabanaModuleError) as error:
+    except (
+        UsageError,
+        StoreError,
+        KeyFileError,
+        BundleError,
+        RemoteError,
+        OSError,
+        errors.HabanaModuleError,
+    ) as error:
         if isinstance(error, BrokenPipeError):
             raise
         print(f"hpu cache {arguments.cache_command}: {error}", file=sys.stderr)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
+from habana_frameworks.tensorflow import flags
 from habana_frameworks.tensorflow.cli.cache import common
-from habana_frameworks.tensorflow.recipe_store import explain_misses
+from habana_frameworks.tensorflow.recipe_store import Miss, explain_misses
+from habana_frameworks.tensorflow.recipe_store.remote import RemoteCache, RemoteError, RemoteSettings, sharing
 
 
 def add_parsers(subparsers: Any) -> None:
@@ -27,12 +30,27 @@ def add_parsers(subparsers: Any) -> None:
 
 def _explain_miss(arguments: argparse.Namespace) -> int:
     misses = explain_misses(common.directory_of(arguments), arguments.name)
+    remote = _find_in_remote(misses)
     if arguments.json:
-        common.print_json({"misses": misses})
+        common.print_json({"misses": misses, "remote": remote})
         return 0 if misses else 1
     for miss in misses:
         against = f"nearest: {common.name_of(miss.nearest)}" if miss.nearest else "no other recipe is near"
-        common.print_list(f"{common.name_of(miss.entry)} was compiled; {against}", miss.differences)
+        found = [f"remote cache: {remote[miss.entry.key]}"] if miss.entry.key in remote else []
+        common.print_list(f"{common.name_of(miss.entry)} was compiled; {against}", [*miss.differences, *found])
     if not misses:
         print("no recipe has this key or cluster name" if arguments.name else "the directory holds no recipe")
     return 0 if misses else 1
+
+
+def _find_in_remote(misses: Sequence[Miss]) -> dict[str, str]:
+    """By key: whether the remote cache has the entry, which this machine may then have fetched. Empty without one."""
+    if not misses or not flags.recipe_cache_remote():
+        return {}
+    try:
+        settings = RemoteSettings.from_environment()
+        cache = RemoteCache(settings)
+        keys = [miss.entry.key for miss in misses]
+        return {key: "has it" if sharing.holds(cache, key, settings) else "does not have it" for key in keys}
+    except RemoteError as error:
+        return {misses[0].entry.key: f"cannot be asked: {error}"}

@@ -1,0 +1,90 @@
+"""`hpu cache remote status`, `push` and `pull`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any
+
+from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow.cli.cache import common
+from habana_frameworks.tensorflow.recipe_store.remote import RemoteSettings, sharing
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+def add_parsers(subparsers: Any) -> None:
+    remote: argparse.ArgumentParser = subparsers.add_parser(
+        "remote",
+        help="share recipes with other machines by HPU_RECIPE_CACHE_REMOTE",
+        description="Works on the remote cache that HPU_RECIPE_CACHE_REMOTE and its kin name (docs/recipes.md).",
+    )
+    commands = remote.add_subparsers(dest="remote_command", metavar="COMMAND", required=True)
+    common.add_command(
+        commands,
+        "status",
+        _status,
+        "Check the remote cache, and count the local recipes that it has. Exit code 2: it cannot be used.",
+    )
+    push = common.add_command(
+        commands, "push", _push, "Upload all local recipes that the remote cache lacks. Exit code 1: some failed."
+    )
+    push.add_argument("--overwrite", action="store_true", help="upload recipes that it has, too")
+    pull = common.add_command(
+        commands,
+        "pull",
+        _pull,
+        "Fetch the recipes that fit this installation and machine. Exit code 1: some were refused or failed.",
+    )
+    pull.add_argument(
+        "keys", nargs="*", type=_key, metavar="KEY", help="only these (default: all, which an HTTP server cannot list)"
+    )
+
+
+def _key(text: str) -> str:
+    if not _KEY.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"not a key: {text!r}; `hpu cache ls --json` lists keys of 64 digits")
+    return text
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    found = sharing.status(common.directory_of(arguments), RemoteSettings.from_environment())
+    if arguments.json:
+        common.print_json(found)
+        return 0
+    there = "" if found.remote_entries is None else f" holds {_text.number(found.remote_entries, 'recipe')} and"
+    print(f"{found.url}{there} has {found.shared} of {_text.number(found.local_entries, 'local recipe')}")
+    return 0
+
+
+def _push(arguments: argparse.Namespace) -> int:
+    settings = RemoteSettings.from_environment()
+    done = sharing.push(common.directory_of(arguments), settings, arguments.overwrite)
+    if arguments.json:
+        common.print_json(done)
+    else:
+        total = _text.size(sum(entry.bytes for entry in done.entries))
+        print(
+            f"{_text.number(len(done.entries), 'recipe')} ({total}) uploaded to {settings.url}, "
+            f"which had {done.present} before"
+        )
+        common.print_list("Not uploaded:", _lines(done.failed))
+    return 1 if done.failed else 0
+
+
+def _pull(arguments: argparse.Namespace) -> int:
+    path, settings = common.directory_of(arguments), RemoteSettings.from_environment()
+    done = sharing.pull(path, settings, arguments.keys)
+    if arguments.json:
+        common.print_json(done)
+    else:
+        print(f"{_text.number(len(done.entries), 'recipe')} fetched into {path}, which had {done.present} before")
+        unfit = {key: "; ".join(reasons) for key, reasons in done.misfits.items()}
+        common.print_list("Left there, as no program could use them here:", _lines(unfit))
+        common.print_list("Refused:", _lines(done.refused))
+        common.print_list("Not fetched:", _lines(done.failed))
+    return 1 if done.refused or done.failed else 0
+
+
+def _lines(reasons: dict[str, str]) -> list[str]:
+    return [f"{key[: common.SHORT_KEY]}: {reason}" for key, reason in reasons.items()]

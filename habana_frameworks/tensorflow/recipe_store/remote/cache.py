@@ -1,0 +1,122 @@
+"""RemoteCache: signed entries in a remote storage."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import re
+import tempfile
+import urllib.parse
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from habana_frameworks.tensorflow import secret_files
+from habana_frameworks.tensorflow.recipe_store.remote import signed_object
+from habana_frameworks.tensorflow.recipe_store.remote.directory_storage import DirectoryStorage
+from habana_frameworks.tensorflow.recipe_store.remote.errors import SettingsError, SkippedError
+from habana_frameworks.tensorflow.recipe_store.remote.http_storage import HttpStorage
+from habana_frameworks.tensorflow.recipe_store.remote.settings import RemoteSettings
+from habana_frameworks.tensorflow.recipe_store.remote.storage import Storage, check_size
+from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# An object that is not verified yet stays in memory up to this size, then in a temporary file.
+_MAX_BYTES_IN_MEMORY = 64 << 20
+_MIN_TOKEN_BYTES = 1
+
+
+class RemoteCache:
+    """Not thread safe. Methods raise subclasses of RemoteError."""
+
+    def __init__(self, settings: RemoteSettings) -> None:
+        """Reads the key and the token; reaches for nothing yet. SettingsError if the settings are unusable."""
+        if not settings.key_file:
+            raise SettingsError(
+                "HPU_RECIPE_CACHE_REMOTE_KEY_FILE is not set, and recipes without a signature are not loaded: set it "
+                "to the file with the team's secret"
+            )
+        try:
+            self._key = SigningKey(settings.key_file)
+            self._storage = open_storage(settings)
+        except secret_files.KeyFileError as error:
+            raise SettingsError(str(error)) from error
+
+    def fetch(self, name: str) -> BinaryIO | None:
+        """The entry of a key, whose signature is verified; None if the storage has none."""
+        with contextlib.ExitStack() as unless_verified:
+            out = cast(BinaryIO, unless_verified.enter_context(tempfile.SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY)))
+            if not self._storage.get(name, signed_object.HEADER_BYTES + signed_object.MAX_ENTRY_BYTES, out):
+                return None
+            signed_object.verify(out, name, self._key)
+            unless_verified.pop_all()
+            return out
+
+    def upload(self, name: str, path: str | os.PathLike[str]) -> None:
+        """Signs and stores the local entry in the file `path`. SkippedError without a text if it is gone."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise SkippedError("") from None
+        except OSError as error:
+            raise SkippedError(f"{os.fspath(path)} cannot be read: {error.strerror}") from error
+        with os.fdopen(descriptor, "rb") as file:
+            size = os.fstat(descriptor).st_size
+            check_size(size, signed_object.MAX_ENTRY_BYTES)
+            header = signed_object.header(file, name, self._key)
+
+            def chunks() -> Iterator[bytes]:
+                yield header
+                file.seek(0)
+                yield from signed_object.chunks(file)
+
+            self._storage.put(name, len(header) + size, chunks)
+
+    def has(self, name: str) -> bool:
+        """Whether the storage has an object of this key; it may not verify."""
+        return self._storage.has(name)
+
+    def keys(self) -> list[str]:
+        """The keys of all objects. NotListableError if the storage cannot list them."""
+        return sorted(name for name in self._storage.names() if _KEY.fullmatch(name))
+
+    def check(self) -> None:
+        """Raises StorageError if the storage cannot be reached."""
+        self._storage.check()
+
+    def close(self) -> None:
+        """Ends the connection, if any."""
+        self._storage.close()
+
+
+def open_storage(settings: RemoteSettings) -> Storage:
+    """The storage that the URL names; SettingsError if it names none."""
+    url = settings.url
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port_is_valid = parts.port is None or parts.port > 0
+    except ValueError as error:
+        raise SettingsError(f"not a URL: {url} ({error})") from error
+    if parts.scheme == "file" and parts.netloc in ("", "localhost") and len(parts.path) > 1:
+        return DirectoryStorage(pathlib.Path(urllib.parse.unquote(parts.path)))
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_valid:
+        raise SettingsError(f"not a storage: {url}; name file:///directory, http://host:port/prefix or https://…")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise SettingsError(
+            f"{parts.scheme}://{parts.hostname}: the URL must have no user, query or fragment; a token goes into "
+            "HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE"
+        )
+    token = _token(settings.token_file)
+    if token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        raise SettingsError(f"{url} would get the token unencrypted: use https://")
+    return HttpStorage(url, settings.timeout, token)
+
+
+def _token(path: str) -> str:
+    if not path:
+        return ""
+    token = secret_files.read(path, "token", _MIN_TOKEN_BYTES).decode("ascii", errors="replace").strip()
+    if not token.isascii() or not token.isprintable():
+        raise SettingsError(f"the token file {path} holds bytes that are not printable ASCII characters")
+    return token

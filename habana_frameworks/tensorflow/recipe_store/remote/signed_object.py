@@ -1,0 +1,63 @@
+"""Objects of a remote storage: an entry behind the team's signature.
+
+offset  size  field
+0       8     magic "HPUSIGND"
+8       4     version of the format, little-endian
+12      4     reserved, 0
+16      32    HMAC-SHA256 of the context, the version, the key and the entry
+48            the entry (plugin/store/entry.h)
+"""
+
+from __future__ import annotations
+
+import hmac
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from habana_frameworks.tensorflow.recipe_store.remote.errors import RefusedError
+from habana_frameworks.tensorflow.recipe_store.remote.storage import CHUNK_BYTES
+from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
+
+MAX_ENTRY_BYTES = 2 << 30
+"""As in plugin/store/entry.h."""
+_HEADER = struct.Struct("<8sII32s")
+HEADER_BYTES = _HEADER.size
+_MAGIC, _VERSION = b"HPUSIGND", 1
+# Keeps the signature from counting for anything else that the secret signs, such as a bundle.
+_CONTEXT = b"hpu-tensorflow remote recipe\0"
+
+
+def header(entry: BinaryIO, name: str, key: SigningKey) -> bytes:
+    """The header of the object for `entry`, which is read to its end."""
+    return _HEADER.pack(_MAGIC, _VERSION, 0, _signature(entry, name, key))
+
+
+def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
+    """Reads an object and leaves it at the start of its entry. RefusedError unless the team signed it for `name`."""
+    signed.seek(0)
+    data = signed.read(HEADER_BYTES)
+    if len(data) < HEADER_BYTES:
+        raise RefusedError("it has no signature")
+    magic, version, reserved, signature = _HEADER.unpack(data)
+    if magic != _MAGIC:
+        raise RefusedError("it has no signature")
+    if (version, reserved) != (_VERSION, 0):
+        raise RefusedError(f"its signature has format {version}; this release knows format {_VERSION}")
+    if not hmac.compare_digest(_signature(signed, name, key), signature):
+        raise RefusedError("its signature does not match: another key signed it, or it was changed")
+    signed.seek(HEADER_BYTES)
+
+
+def chunks(file: BinaryIO) -> Iterator[bytes]:
+    """All that follows, in pieces."""
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _signature(entry: BinaryIO, name: str, key: SigningKey) -> bytes:
+    code = key.code()
+    code.update(_CONTEXT + struct.pack("<I", _VERSION) + name.encode())
+    for chunk in chunks(entry):
+        code.update(chunk)
+    return code.digest()

@@ -1,0 +1,26 @@
+"""A time limit for a transfer as a whole: a socket's time-out counts anew for each byte."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import types
+from collections.abc import Iterator
+
+from habana_frameworks.tensorflow.recipe_store.remote.errors import StorageError
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises StorageError in the body after `seconds`. In the main thread only, as signals reach no other."""
+
+    def expire(signal_number: int, frame: types.FrameType | None) -> None:
+        raise StorageError(f"the transfer took longer than {seconds:g} s (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S)")
+
+    before = signal.signal(signal.SIGALRM, expire)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
