@@ -224,7 +224,10 @@ def documentation(flags: list[Flag]) -> str:
         "name. `hpu doctor` lists those that are set.",
         *_table("Settings that act", [flag for flag in flags if flag.effect == "acts"]),
         *_table("TensorFlow's own, which it reads itself", [flag for flag in flags if flag.effect == "tensorflow"]),
-        *_table("Horovod's and Open MPI's own", [flag for flag in flags if flag.effect == "job"]),
+        *_table(
+            "For the processes of a job: `hpu run`'s, Horovod's and Open MPI's",
+            [flag for flag in flags if flag.effect == "job"],
+        ),
         *_table("Accepted without effect", [flag for flag in flags if flag.effect == "inert"]),
     ]
     return "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ class Effect(enum.Enum):
     TENSORFLOW = "tensorflow"
     """It is TensorFlow's own, which reads it itself."""
     JOB = "job"
-    """Horovod or Open MPI have it for the processes of a job."""
+    """`hpu run`, Horovod or Open MPI have it for the processes of a job."""
 
 
 @dataclasses.dataclass(frozen=True)

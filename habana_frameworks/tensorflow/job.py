@@ -1,4 +1,4 @@
-"""A job: a command for each rank, its output, and its end (`hpu run`)."""
+"""A job: a command for each rank, its output, and its end (`hpu run`). job_supervisor.py restarts one that failed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO
+from types import TracebackType
+from typing import IO, Any
 
 from habana_frameworks.tensorflow import job_watcher
 
@@ -51,6 +52,34 @@ class Outcome:
         return 0 if self.failed is None else self.exit_codes[self.failed]
 
 
+@dataclasses.dataclass(frozen=True)
+class Grace:
+    """Seconds between asking processes to end and killing them."""
+
+    after_failure: float
+    # The job is ended from outside.
+    after_signal: float
+
+
+class Interruption:
+    """The first of SIGINT, SIGTERM and SIGHUP that this process gets while the context is open. Main thread only."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> Interruption:
+        self._previous = {number: signal.signal(number, self._note) for number in _STOPPING}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, _: object) -> None:
+        self.signal = self.signal or number
+
+
 @dataclasses.dataclass
 class _Stream:
     """One of a rank's two pipes."""
@@ -65,13 +94,18 @@ class Job:
     """Runs one process for each environment and waits for all. The first failure ends the others.
 
     Each process leads a session of its own, so that what it starts ends with it; all of it ends if this process dies,
-    however. To be run by the main thread, whose handlers of SIGINT, SIGTERM and SIGHUP it takes meanwhile.
+    however. To be run by the main thread.
     """
 
     def __init__(
-        self, command: Sequence[str], environments: Sequence[Mapping[str, str]], sink: Sink, grace: float
+        self,
+        command: Sequence[str],
+        environments: Sequence[Mapping[str, str]],
+        sink: Sink,
+        grace: Grace,
+        interruption: Interruption,
     ) -> None:
-        """`grace`: seconds that processes have between being asked to end and being killed."""
+        """`interruption` ends the job."""
         self._command = list(command)
         self._environments = environments
         self._sink = sink
@@ -79,39 +113,31 @@ class Job:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._selector = selectors.DefaultSelector()
         self._logs = [collections.deque[str](maxlen=_KEPT_LINES) for _ in environments]
-        self._signal: int | None = None
+        self._interruption = interruption
         self._watch: Callable[[int], None] = lambda group: None
 
     def run(self) -> Outcome:
         """Starts all processes; returns when all have ended and their output has been given."""
         failed: int | None = None
-        with self._handling_signals(), _watcher() as self._watch:
+        with _watcher() as self._watch:
             try:
                 for rank in range(len(self._environments)):
                     self._start(rank)
-                while failed is None and self._signal is None and self._running():
+                while failed is None and self._interruption.signal is None and self._running():
                     self._read(_POLL_SECONDS)
                     failed = self._first_failure()
-                if failed is not None or self._signal is not None:
-                    self._stop(self._signal or signal.SIGTERM)
+                if failed is not None:
+                    self._announce(failed)
+                if self._interruption.signal is not None:
+                    self._stop(self._interruption.signal, self._grace.after_signal)
+                elif failed is not None:
+                    self._stop(signal.SIGTERM, self._grace.after_failure)
             finally:
                 self._kill()
                 self._drain()
         codes = tuple(_shell_code(process.wait()) for process in self._processes)
         log = tuple(self._logs[failed]) if failed is not None else ()
-        return Outcome(codes, failed, log, self._signal)
-
-    @contextlib.contextmanager
-    def _handling_signals(self) -> Iterator[None]:
-        def note(number: int, _: object) -> None:
-            self._signal = self._signal or number
-
-        before = {number: signal.signal(number, note) for number in _STOPPING}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        return Outcome(codes, failed, log, self._interruption.signal)
 
     def _start(self, rank: int) -> None:
         process = subprocess.Popen(
@@ -175,10 +201,19 @@ class Job:
                 self._give(key.data, key.data.rest)
         self._selector.close()
 
-    def _stop(self, number: int) -> None:
+    def _announce(self, failed: int) -> None:
+        """Adds a line that names the failed rank to the output of every rank that still runs."""
+        code = _returncode(self._processes[failed])
+        assert code is not None
+        reason = f"rank {failed} {how_ended(_shell_code(code))}"
+        for rank, process in enumerate(self._processes):
+            if _returncode(process) is None:
+                self._sink(rank, 2, f"hpu run: rank {rank} is ended, because {reason}")
+
+    def _stop(self, number: int, seconds: float) -> None:
         """Asks all to end and waits for as long as they may take."""
         self._send(number)
-        end = time.monotonic() + self._grace
+        end = time.monotonic() + seconds
         while self._running() and time.monotonic() < end:
             self._read(_POLL_SECONDS)
 
@@ -226,3 +261,8 @@ def _returncode(process: subprocess.Popen[bytes]) -> int | None:
 
 def _shell_code(returncode: int) -> int:
     return returncode if returncode >= 0 else 128 - returncode
+
+
+def how_ended(exit_code: int) -> str:
+    """Describes the end of a process by its exit code as a shell tells it."""
+    return f"was ended by signal {exit_code - 128}" if exit_code > 128 else f"ended with exit code {exit_code}"

@@ -20,6 +20,19 @@ TRAIN = pathlib.Path(__file__).with_name("train.py")
 
 
 @dataclasses.dataclass(frozen=True)
+class Attempt:
+    """One start of a job, as `hpu run --json` describes it."""
+
+    ranks: int
+    modules: list[int]
+    exit_codes: list[int]
+    failed: int | None
+    log: list[str]
+    signal: int | None
+    seconds: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
     """What `hpu run --json` printed, and the job's output."""
 
@@ -28,6 +41,7 @@ class Result:
     failed: int | None
     log: list[str]
     seconds: float
+    attempts: list[Attempt]
     output: str
 
 
@@ -50,7 +64,8 @@ def run_job(
     assert done.returncode == fields["exit_code"], f"{done.returncode}\n{done.stdout}\n{done.stderr}"
     if check and done.returncode != 0:
         raise AssertionError(done.stderr)
-    return Result(**fields, output=done.stderr)
+    attempts = [Attempt(**attempt) for attempt in fields.pop("attempts")]
+    return Result(**fields, attempts=attempts, output=done.stderr)
 
 
 @dataclasses.dataclass(frozen=True)

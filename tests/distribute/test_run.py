@@ -14,7 +14,7 @@ import time
 import pytest
 
 from habana_frameworks.tensorflow import ports
-from habana_frameworks.tensorflow.job import Job
+from habana_frameworks.tensorflow.job import Grace, Interruption, Job
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT, run
 
@@ -122,7 +122,9 @@ def test_a_rank_that_heeds_no_signal_is_killed(script: pathlib.Path) -> None:
         """,
     )
     environments = [{**os.environ, "RANK": str(rank)} for rank in range(2)]
-    outcome = Job([sys.executable, str(script)], environments, lambda rank, number, line: None, grace=0.2).run()
+    command = [sys.executable, str(script)]
+    with Interruption() as interruption:
+        outcome = Job(command, environments, lambda rank, number, line: None, Grace(0.2, 60), interruption).run()
     assert (outcome.exit_codes, outcome.failed, outcome.exit_code) == ((128 + signal.SIGKILL, 3), 1, 3)
 
 

@@ -22,6 +22,7 @@ from tests.support.processes import ROOT, run
 TRAIN = pathlib.Path(__file__).with_name("train.py")
 SPAWN = pathlib.Path(__file__).with_name("spawn.py")
 TIMEOUT = 240.0
+HOSTS = ("localhost", "127.0.0.1")
 
 
 class Start(enum.Enum):
@@ -31,6 +32,8 @@ class Start(enum.Enum):
     MPIRUN = "mpirun, Horovod over MPI"
     MPIRUN_GLOO = "mpirun, Horovod over Gloo"
     HPU_RUN = "hpu run"
+    HPU_RUN_RESTARTS = "hpu run, one restart"
+    ELASTIC = "horovodrun, elastic, each process a host"
     MULTIPROCESSING = "multiprocessing"
     SRUN_GLOO = "srun's variables"
     MACHINES = "machines with TF_CONFIG"
@@ -59,8 +62,14 @@ def _command(start: Start, processes: int) -> list[str]:
         # plm isolated: no other machine, so no ssh.
         options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "plm", "isolated"]
         return [_installed("mpirun"), *options, "-np", count, sys.executable]
-    if start is Start.HPU_RUN:
-        return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count]
+    if start in (Start.HPU_RUN, Start.HPU_RUN_RESTARTS):
+        options = ["--restarts", "1"] if start is Start.HPU_RUN_RESTARTS else []
+        return [sys.executable, "-m", "habana_frameworks.tensorflow", "run", "-np", count, *options]
+    if start is Start.ELASTIC:
+        # A host that loses a process is not used again: these are names of this machine.
+        hosts = ",".join(f"{host}:1" for host in HOSTS[:processes])
+        options = ["--gloo", "-np", count, "--min-np", "1", "-H", hosts, "--network-interface", "lo"]
+        return [_installed("horovodrun"), *options, sys.executable]
     if start in (Start.MULTIPROCESSING, Start.SRUN_GLOO):
         return [sys.executable, str(SPAWN), *(["--slurm"] if start is Start.SRUN_GLOO else []), count]
     reason = machines.why_not()

@@ -8,6 +8,8 @@ import re
 from tests.distribute.jobs import assert_same_weights, trained
 from tests.hvd.jobs import TRAIN, Start, run_program, train
 
+ELASTIC = pathlib.Path(__file__).with_name("elastic.py")
+
 
 def test_ranks_that_nobody_ends_end_by_themselves(tmp_path: pathlib.Path) -> None:
     """Within the seconds that spawn.py gives them. Begun again, the job comes to what it would have come to."""
@@ -30,3 +32,26 @@ def test_mpirun_ends_the_job(tmp_path: pathlib.Path) -> None:
     done = run_program(tmp_path, TRAIN, *arguments, start=Start.MPIRUN, check=False)
     assert done.returncode != 0
     assert re.search(r"signal 9\b", done.stderr), done.stderr
+
+
+def test_hpu_run_starts_the_job_again(tmp_path: pathlib.Path) -> None:
+    arguments = ("--out", str(tmp_path), "--steps", "5", "--checkpoints", str(tmp_path / "checkpoints"), "cnn-tape")
+    done = run_program(tmp_path, TRAIN, "--die-at", "3", *arguments, start=Start.HPU_RUN_RESTARTS)
+    assert "hpu run: rank 1 was ended by signal 9" in done.stderr
+    assert "hpu run: the job succeeded after 1 of 1 restarts" in done.stderr
+    (whole,) = train(tmp_path / "whole", 1, "cnn-tape")["cnn-tape"]
+    for rank in range(2):
+        rest = trained(tmp_path, "cnn-tape", rank)
+        assert (len(rest.numbers), rest.replicas) == (2, 2)
+        assert_same_weights(rest, whole)
+
+
+def test_an_elastic_job_goes_on_without_a_lost_host(tmp_path: pathlib.Path) -> None:
+    """Its state is in memory: the survivor goes on from its last commit, without another start."""
+    done = run_program(tmp_path, ELASTIC, "--out", str(tmp_path), "--steps", "6", "--die-at", "3", start=Start.ELASTIC)
+    assert "went on with 1 rank after step 3" in done.stdout, done.stdout + done.stderr
+    run_program(tmp_path, ELASTIC, "--out", str(tmp_path / "whole"), "--steps", "6", start=Start.HPU_RUN, processes=1)
+    survivor = trained(tmp_path, "elastic", 0)
+    whole = trained(tmp_path / "whole", "elastic", 0)
+    assert survivor.fallbacks == whole.fallbacks == 0
+    assert_same_weights(survivor, whole)

@@ -44,14 +44,19 @@ def model_of(name: str) -> tf.keras.Model:
     return normalised()
 
 
-def own_part(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """This rank's share of each global batch, one after the other."""
+def global_batches(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs and labels by step."""
     generator = np.random.default_rng(0)
     shape = (12, 12, 1) if name == "normalised" else MODELS[name][1]
     inputs = generator.standard_normal((steps, GLOBAL_BATCH, *shape), dtype=np.float32)
-    labels = generator.integers(0, CLASSES, (steps, GLOBAL_BATCH))
+    return inputs, generator.integers(0, CLASSES, (steps, GLOBAL_BATCH))
+
+
+def own_part(name: str, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """This rank's share of each global batch, one after the other."""
+    inputs, labels = global_batches(name, steps)
     mine = slice(hvd.rank(), None, hvd.size())
-    return inputs[:, mine].reshape(-1, *shape), labels[:, mine].reshape(-1)
+    return inputs[:, mine].reshape(-1, *inputs.shape[2:]), labels[:, mine].reshape(-1)
 
 
 def by_keras(name: str, steps: int) -> tuple[tf.keras.Model, list[float]]:
@@ -92,7 +97,7 @@ class Checkpoints:
 def by_tape(
     name: str, steps: int, checkpoints: pathlib.Path | None = None, die_at: int | None = None
 ) -> tuple[tf.keras.Model, list[float]]:
-    """Kills the last rank when it is about to begin step `die_at`."""
+    """Kills the last rank when it is about to begin step `die_at`, at the job's first start."""
     model = model_of(name)
     optimizer = tf.keras.optimizers.SGD(RATE)
 
@@ -113,7 +118,8 @@ def by_tape(
     hvd.broadcast_variables(model.variables, root_rank=0)
     losses = []
     for step in range(first, steps):
-        if step == die_at and hvd.rank() == hvd.size() - 1:
+        is_first_start = os.environ.get("HPU_RESTART_COUNT", "0") == "0"
+        if step == die_at and hvd.rank() == hvd.size() - 1 and is_first_start:
             os.kill(os.getpid(), signal.SIGKILL)
         losses.append(float(train_step(inputs[step], labels[step])))
         saved.save(step + 1)

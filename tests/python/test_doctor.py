@@ -114,7 +114,7 @@ def test_settings() -> None:
     assert "HPU_CLUSTERING=off (default on)" in [finding["text"] for finding in about(findings, "settings", "ok")]
     notes = [finding["text"] for finding in about(findings, "settings", "note")]
     assert "XLA_FLAGS=--xla_foo is TensorFlow's own" in notes
-    assert "HOROVOD_FUSION_THRESHOLD=0 is Horovod's or Open MPI's own" in notes
+    assert "HOROVOD_FUSION_THRESHOLD=0 is for the processes of a job" in notes
     assert "GRAPH_VISUALIZATION=1 is accepted and has no effect" in notes
 
 

@@ -6,19 +6,29 @@ import argparse
 import dataclasses
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from habana_frameworks.tensorflow import _launchers, autoload, ports
+from habana_frameworks.tensorflow import _launchers, autoload, flags, monitor, ports
 from habana_frameworks.tensorflow.cli import numbers, program
-from habana_frameworks.tensorflow.job import Job, Outcome
+from habana_frameworks.tensorflow.job import Grace, Interruption, Job, Outcome, how_ended
+from habana_frameworks.tensorflow.job_supervisor import Attempt, Modules, Placement, ReadModules, Supervisor
 
 _DESCRIPTION = """Starts a Python program several times, each process with a rank and an HPU of its own, and passes its
-output on, line by line, with the rank before it. The first process that fails ends the others. Exit code: 0 if all
-ended well, that of the first process that failed (128 and the signal's number if a signal ended it), 2: wrong usage."""
-_GRACE_SECONDS = 10.0
+output on, line by line, with the rank before it. The first process that fails ends the others; --restarts starts all of
+them again. Exit code: 0 if all processes of the last start ended well, that of the first process that failed (128 and
+the signal's number if a signal ended it), 2: wrong usage."""
+# TensorFlow's workers take SIGTERM for a notice of preemption: after a failure they go on waiting for the lost rank.
+_GRACE = Grace(after_failure=4.0, after_signal=10.0)
+_MODULES_SECONDS = 15.0
+_POLL_SECONDS = 0.1
+_MAX_RANKS = 1 << 16
+_MAX_RESTARTS = 1 << 20
+# How often the job has been started again, for programs (TORCHELASTIC_RESTART_COUNT of torchrun).
+_RESTART_COUNT = "HPU_RESTART_COUNT"
 # Another job's; HLS_MODULE_ID is one process's.
 _NOT_INHERITED = (*_launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
 
@@ -28,7 +38,20 @@ def add_parser(subparsers: Any) -> None:
         "run", help="run a program on several HPUs", description=_DESCRIPTION
     )
     parser.add_argument(
-        "-np", "--processes", type=numbers.whole(1, 1 << 16), default=1, metavar="N", help="processes (default 1)"
+        "-np", "--processes", type=numbers.whole(1, _MAX_RANKS), default=1, metavar="N", help="processes (default 1)"
+    )
+    parser.add_argument(
+        "--restarts",
+        type=numbers.whole(0, _MAX_RESTARTS),
+        default=0,
+        metavar="N",
+        help="after a failure, start all processes again, at most N times (default 0)",
+    )
+    parser.add_argument(
+        "--min-ranks",
+        type=numbers.whole(1, _MAX_RANKS),
+        metavar="M",
+        help="restart with fewer processes, at least M, where modules are lost (default: all processes)",
     )
     parser.add_argument(
         "--modules",
@@ -56,16 +79,28 @@ def run(arguments: argparse.Namespace) -> int:
         stream = sys.stderr if number == 2 or arguments.json else sys.stdout
         print(line if arguments.no_prefix else f"[{rank}] {line}", file=stream, flush=True)
 
-    start = time.monotonic()
-    with ports.reserved(arguments.processes) as numbers:
-        environments = [_environment(arguments, numbers, rank) for rank in range(arguments.processes)]
-        job = Job(_command(arguments), environments, sink, _GRACE_SECONDS)
-        outcome = job.run()
-    if outcome.failed is not None:
-        _report_failure(outcome)
+    def report(decision: str) -> None:
+        print(f"hpu run: {decision}", file=sys.stderr, flush=True)
+
+    begin = time.monotonic()
+    with Interruption() as interruption:
+
+        def start(placement: Placement, restart_count: int) -> Outcome:
+            with ports.reserved(placement.ranks) as numbers:
+                environments = [
+                    _environment(arguments, placement, restart_count, numbers, rank) for rank in range(placement.ranks)
+                ]
+                outcome = Job(_command(arguments), environments, sink, _GRACE, interruption).run()
+            if outcome.failed is not None:
+                _report_failure(outcome)
+            return outcome
+
+        requested = Placement(arguments.processes, tuple(map(int, _modules(arguments))))
+        supervisor = Supervisor(requested, arguments.restarts, _min_ranks(arguments), interruption, report)
+        attempts = supervisor.run(start, _module_reader(arguments, interruption))
+    outcome = attempts[-1].outcome
     if arguments.json:
-        seconds = time.monotonic() - start
-        print(json.dumps({**dataclasses.asdict(outcome), "exit_code": outcome.exit_code, "seconds": seconds}))
+        print(json.dumps(_json(attempts, time.monotonic() - begin)))
     return outcome.exit_code
 
 
@@ -79,6 +114,10 @@ def _problem(arguments: argparse.Namespace) -> str:
         return f"{arguments.processes} processes need as many modules, and {listed} names {len(modules)}"
     if len(set(map(int, modules))) < len(modules):
         return f"{listed} names a module twice, and each has room for one process"
+    if _min_ranks(arguments) > arguments.processes:
+        return f"--min-ranks {arguments.min_ranks} is more than the {arguments.processes} processes of -np"
+    if arguments.min_ranks is not None and arguments.restarts == 0:
+        return f"--min-ranks {arguments.min_ranks} applies to restarts: add --restarts"
     return "" if arguments.module else program.problem(arguments.script)
 
 
@@ -87,14 +126,51 @@ def _modules(arguments: argparse.Namespace) -> list[str]:
     return [module.strip() for module in text.split(",") if module.strip()]
 
 
-def _environment(arguments: argparse.Namespace, numbers: list[int], rank: int) -> Mapping[str, str]:
+def _min_ranks(arguments: argparse.Namespace) -> int:
+    return arguments.processes if arguments.min_ranks is None else arguments.min_ranks
+
+
+def _environment(
+    arguments: argparse.Namespace, placement: Placement, restart_count: int, numbers: list[int], rank: int
+) -> Mapping[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
     workers = [f"127.0.0.1:{number}" for number in numbers]
     environment["TF_CONFIG"] = json.dumps({"cluster": {"worker": workers}, "task": {"type": "worker", "index": rank}})
     environment["PYTHONUNBUFFERED"] = "1"
-    if arguments.modules is not None:
-        environment["HABANA_VISIBLE_MODULES"] = ",".join(_modules(arguments))
+    environment[_RESTART_COUNT] = str(restart_count)
+    if arguments.modules is not None or placement.modules:
+        environment["HABANA_VISIBLE_MODULES"] = ",".join(map(str, placement.modules))
     return environment
+
+
+def _module_reader(arguments: argparse.Namespace, interruption: Interruption) -> ReadModules | None:
+    """What tells which modules are left; None where no module can be lost, or none has a number."""
+    backend = flags.backend()
+    may_be_fewer = _min_ranks(arguments) < arguments.processes and backend in ("auto", "emulator")
+    if not monitor.is_server(backend) and not may_be_fewer:
+        return None
+    return lambda: _read_modules(interruption)
+
+
+def _read_modules(interruption: Interruption) -> Modules | None:
+    """Runs `hpu smi`: gRPC's threads must not run in this process, which forks for each rank."""
+    command = [sys.executable, "-m", "habana_frameworks.tensorflow", "smi", "--json"]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        end = time.monotonic() + _MODULES_SECONDS
+        while True:
+            try:
+                output, _ = process.communicate(timeout=_POLL_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                if interruption.signal is not None or time.monotonic() > end:
+                    process.kill()
+    if process.returncode != 0:
+        return None
+    modules = json.loads(output)["modules"]
+    free = frozenset(module["id"] for module in modules if module["holder"] is None)
+    return Modules(free, frozenset(module["id"] for module in modules) - free)
 
 
 def _command(arguments: argparse.Namespace) -> list[str]:
@@ -104,7 +180,26 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 
 def _report_failure(outcome: Outcome) -> None:
     assert outcome.failed is not None
-    code = outcome.exit_codes[outcome.failed]
-    how = f"was ended by signal {code - 128}" if code > 128 else f"ended with exit code {code}"
-    print(f"hpu run: rank {outcome.failed} {how}; its last lines:", file=sys.stderr)
-    print(*(f"    {line}" for line in outcome.log), sep="\n", file=sys.stderr)
+    end = how_ended(outcome.exit_codes[outcome.failed])
+    what = "its last lines:" if outcome.log else "it printed nothing"
+    lines = [f"hpu run: rank {outcome.failed} {end}; {what}", *(f"    {line}" for line in outcome.log)]
+    print(*lines, sep="\n", file=sys.stderr, flush=True)
+
+
+def _json(attempts: list[Attempt], seconds: float) -> dict[str, Any]:
+    """The outcome of the last attempt, and what is known of each."""
+    outcome = attempts[-1].outcome
+    return {
+        **dataclasses.asdict(outcome),
+        "exit_code": outcome.exit_code,
+        "seconds": seconds,
+        "attempts": [
+            {
+                "ranks": attempt.placement.ranks,
+                "modules": attempt.placement.modules,
+                **dataclasses.asdict(attempt.outcome),
+                "seconds": attempt.seconds,
+            }
+            for attempt in attempts
+        ],
+    }

@@ -34,7 +34,7 @@ def _check_setting(flag: _flag_values.Flag, name: str) -> Finding:
     if flag.effect is _flag_values.Effect.TENSORFLOW:
         return Finding("settings", Level.NOTE, f"{name}={value} is TensorFlow's own", data=data)
     if flag.effect is _flag_values.Effect.JOB:
-        return Finding("settings", Level.NOTE, f"{name}={value} is Horovod's or Open MPI's own", data=data)
+        return Finding("settings", Level.NOTE, f"{name}={value} is for the processes of a job", data=data)
     if not _flag_values.is_valid(flag):
         text = _flag_values.describe_error(flag, _flag_values.expectation(flag))
         return Finding("settings", Level.WARNING, f"{text}; {flag.default!r} is used", f"correct {name}", data)
