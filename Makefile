@@ -37,7 +37,7 @@ export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote pytest cts horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote pytest cts horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -154,6 +154,12 @@ soak-clients: build ## 8 processes on a device server for 10 minutes, killed at 
 
 soak-server: build ## a device server killed 50 times during trainings that go on from checkpoints
 	$(PYTHON) -m tests.soak.kill_server $(SOAK_ARGS)
+
+attack-server: build ## 4 hostile clients on a device server for 30 minutes; SOAK_ARGS='--minutes 5'
+	$(PYTHON) -m tests.soak.attack_server $(SOAK_ARGS)
+
+kill-ranks: build ## 1,000 ranks killed in collective operations of 1 to 512 MiB; SOAK_ARGS='--kills 100'
+	$(PYTHON) -m tests.soak.kill_ranks $(SOAK_ARGS)
 
 soak: build-tests soak-clients soak-server ## the slow tests: tens of thousands of train steps, memory watched; random programs and graphs; 300 kills
 	$(PYTHON) -m pytest tests -m slow $(PYTEST_ARGS)

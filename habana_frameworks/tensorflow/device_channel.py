@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
+import os
 import pathlib
+import socket
+import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +15,7 @@ from habana_frameworks.tensorflow import flags
 
 _SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
 _MOST_PORT = 65535
+_CREDENTIALS = struct.Struct("3i")
 # gRPC would share connections among channels.
 _OPTIONS = (("grpc.use_local_subchannel_pool", 1),)
 
@@ -50,6 +54,7 @@ def open_channel(backend: str) -> Any:
     import grpc
 
     check_address(target(backend))
+    _check_owner(target(backend))
     token, encrypted = _token(), backend.startswith("grpcs:")
     root, chain = _read("HPU_SERVER_CA", flags.server_ca()), _read("HPU_SERVER_CERT", flags.server_cert())
     key = _read_secret("HPU_SERVER_KEY", flags.server_key())
@@ -61,6 +66,24 @@ def open_channel(backend: str) -> Any:
         _check_secrecy(backend, token, bool(root or chain))
         channel = grpc.insecure_channel(target(backend), _OPTIONS)
     return grpc.intercept_channel(channel, _authorization(token)) if token else channel
+
+
+def _check_owner(address: str) -> None:
+    """As the plugin does: a Unix socket is that of a process of this user or of root."""
+    if not address.startswith("unix:"):
+        return
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(address.removeprefix("unix:"))
+            peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        except OSError:
+            return  # no server, as the first call will say
+    _, user, _ = _CREDENTIALS.unpack(peer)
+    if user not in (os.geteuid(), 0):
+        raise ValueError(
+            f"{address}: the socket is that of a process of user {user}, and only servers of one's own user and of "
+            "root are used; start one at another path"
+        )
 
 
 def _read(setting: str, path: str) -> bytes | None:

@@ -66,7 +66,8 @@ class Call:
             pass
         return self._call.code(), self._call.details() or ""
 
-    def is_open(self) -> bool:
+    def is_active(self) -> bool:
+        """False once the end of the call has arrived, for which all answers must have been read."""
         return bool(self._call.is_active())
 
     def cancel(self) -> None:
@@ -86,8 +87,8 @@ class Recipe:
 class DeviceStream(Call):
     """A stream of the device."""
 
-    def __init__(self, session: Session, kind: Any) -> None:
-        super().__init__(session.channel, "Run", pb.RunResponse, token=session.token)
+    def __init__(self, session: Session, kind: Any, seconds: float) -> None:
+        super().__init__(session.channel, "Run", pb.RunResponse, seconds, session.token)
         self.write(pb.RunRequest(open=pb.OpenStream(session=session.name, kind=kind)))
         self._sequence = 0
 
@@ -157,10 +158,13 @@ class Session:
         self.name = bytes(self.acquired.session)
         self.base = int(self.acquired.base_address)
         threading.Thread(target=self._keep_alive, daemon=True).start()
+        # The end of the call arrives behind the answers.
+        self._reader = threading.Thread(target=self.hold.outcome, daemon=True)
+        self._reader.start()
         self.stream = self.open_stream()
 
-    def open_stream(self, kind: Any = pb.STREAM_KIND_COMPUTE) -> DeviceStream:
-        return DeviceStream(self, kind)
+    def open_stream(self, kind: Any = pb.STREAM_KIND_COMPUTE, seconds: float = _CALL_SECONDS) -> DeviceStream:
+        return DeviceStream(self, kind, seconds)
 
     def new_handle(self) -> int:
         self._handles += 1
@@ -201,6 +205,14 @@ class Session:
         )
         call.write(pb.MakeCommunicatorRequest(header=header))
         return handle, call
+
+    def is_open(self) -> bool:
+        return self._reader.is_alive()
+
+    def wait_for_end(self) -> tuple[Any, str]:
+        """Waits until the server ends the session; the code and the error."""
+        self._reader.join()
+        return self.hold.outcome()
 
     def close(self) -> None:
         """Ends the session as the end of its process would."""

@@ -173,14 +173,29 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
     signature = _read(archive, members[_SIGNATURE]).decode("ascii", errors="replace")
     if not key.verifies(text, signature):
         raise BundleError("its signature is not by this key, or it was changed since it was signed")
-    manifest: dict[str, Any] = json.loads(text)
-    if manifest["format"] != FORMAT:
-        raise BundleError(f"its format has version {manifest['format']}, not {FORMAT}")
-    items = [_Item(**item) for item in manifest["entries"]]
+    items = _items(text)
     listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
     if listed != there:
         name = min(listed ^ there)
         raise BundleError(f"{name} is {'listed and missing' if name in listed else 'not listed in the manifest'}")
+    return items
+
+
+def _items(text: bytes) -> list[_Item]:
+    """The entries of a manifest. Raises BundleError for a text that is no manifest of this format."""
+    try:
+        manifest: dict[str, Any] = json.loads(text)
+        version, entries = manifest["format"], manifest["entries"]
+        if version != FORMAT:
+            raise BundleError(f"its format has version {version!r}, not {FORMAT}")
+        items = [_Item(**item) for item in entries]
+        whole = all(isinstance(item.bytes, int) and _ENTRY.fullmatch(f"entries/{item.key}.recipe") for item in items)
+    except BundleError:
+        raise
+    except (ValueError, TypeError, LookupError, RecursionError):
+        whole = False
+    if not whole:
+        raise BundleError("its manifest is not as `hpu cache export` writes it")
     return items
 
 

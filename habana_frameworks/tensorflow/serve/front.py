@@ -29,6 +29,9 @@ _logger = logging.getLogger(__name__)
 _EXTRA_PROCESSES = 32
 _MAX_WAITING = 1024
 _FIRST_BYTE_SECONDS = 10
+# A connection that waits for its turn ends others that have been idle for so long, one by one.
+_PRESSURE_SECONDS = 0.25
+_IDLE_SECONDS = 2.0
 _STOP_SECONDS = 1.0
 _KILL_SECONDS = 0.5
 _FLUSH_SECONDS = 5.0
@@ -208,7 +211,7 @@ class Front:
         """Waits for the connection's turn and hands it over. Raises StatusError or OSError."""
         task = asyncio.current_task()
         assert task is not None
-        await self._slots.enter(task)
+        await self._enter(task)
         try:
             if self._stopping:
                 raise StatusError(Code.UNAVAILABLE, "the server stops")
@@ -226,6 +229,17 @@ class Front:
             return process
         finally:
             self._slots.discard(task)
+
+    async def _enter(self, task: asyncio.Task[None]) -> None:
+        """Waits for a slot; connections that claim no module make room for others."""
+        entering = asyncio.ensure_future(self._slots.enter(task))
+        try:
+            while not (await asyncio.wait([entering], timeout=_PRESSURE_SECONDS))[0]:
+                self._service.end_oldest_idle(_IDLE_SECONDS)
+        except asyncio.CancelledError:
+            entering.cancel()
+            self._slots.discard(task)
+            raise
 
 
 async def _has_data(connection: socket.socket) -> bool:

@@ -56,6 +56,12 @@ class FrontService:
         """All session processes that run."""
         return iter(tuple(self._processes))
 
+    def end_oldest_idle(self, seconds: float) -> None:
+        """Ends the process that has been idle for longest, if that is longer than `seconds`: another needs its slot."""
+        oldest = max(self._processes, key=lambda process: process.idle_seconds, default=None)
+        if oldest is not None and oldest.idle_seconds > seconds:
+            oldest.kill("")
+
     def add(self, process: SessionProcess) -> None:
         """A new process, which holds no module."""
         self._processes.add(process)

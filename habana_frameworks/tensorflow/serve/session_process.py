@@ -74,6 +74,7 @@ class SessionProcess:
         self._control = control
         self._service = service
         self._loop = asyncio.get_running_loop()
+        self._begin = self._loop.time()
         self._tasks: set[asyncio.Task[None]] = set()
         self._killed = False
         self._timer = self._loop.call_later(_AUTHORIZE_SECONDS, self._end_unauthorized)
@@ -85,6 +86,12 @@ class SessionProcess:
     def alive(self) -> bool:
         """Whether messages still reach it."""
         return not (self._killed or self.ended.is_set())
+
+    @property
+    def idle_seconds(self) -> float:
+        """Age of a process that never held a module and waits for no answer; else 0."""
+        idle = self.alive and not self.has_claimed and not self._tasks
+        return self._loop.time() - self._begin if idle else 0.0
 
     def authorize(self) -> None:
         if not self.authorized:
