@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from tests.ops.outcomes import EAGER_CALLS, differences
 from tests.support.compare import CPU, HPU, assert_close
+from tests.support.processors import LIKE_THE_CPU_WITH_AVX512
 
 pytestmark = pytest.mark.usefixtures("hpu")
 raw = tf.raw_ops
@@ -30,6 +31,7 @@ ATTRIBUTES = [
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16], ids=lambda dtype: dtype.name)
 @pytest.mark.parametrize(("strides", "dilations"), ATTRIBUTES)
+@LIKE_THE_CPU_WITH_AVX512
 def test_convolution_in_three_dimensions(
     strides: list[int], dilations: list[int], dtype: tf.DType, padding: str
 ) -> None:
@@ -45,6 +47,7 @@ def test_convolution_in_three_dimensions(
 
 
 @pytest.mark.parametrize("of", ["Filter", "Input"])
+@LIKE_THE_CPU_WITH_AVX512
 def test_gradient_of_a_dilated_depthwise_convolution(of: str) -> None:
     """Each call has the value of the compiled op: the CPU's kernels ignore the dilations."""
     images, filters, gradient = numbers(2, 8, 6, 4), numbers(2, 2, 4, 1), numbers(2, 8, 6, 4)

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tests.ops.outcomes import differences
+from tests.support.processors import LIKE_THE_CPU_WITH_AVX512
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -68,6 +69,7 @@ def test_gradients_of_volumes(windows: str, channels: int) -> None:
     assert (first, second) == ([], [])
 
 
+@LIKE_THE_CPU_WITH_AVX512
 def test_gradients_of_volumes_in_graphs_that_pool() -> None:
     """There, oneDNN's kernel on the CPU gives the gradient to the first of equal elements."""
     x = tf.constant(np.random.default_rng(3).choice(VALUES[4:], (2, 5, 4, 4, 8)).astype(np.float32))

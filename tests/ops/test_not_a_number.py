@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests.ops.outcomes import differences
+from tests.support.processors import LIKE_THE_CPU_WITH_AVX512
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -27,6 +28,7 @@ def differences_of_graphs(function: Callable[[], Any]) -> list[str]:
 @pytest.mark.parametrize("padding", ["VALID", "SAME"])
 @pytest.mark.parametrize("channels", [1, 8])
 @pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: dtype.name)
+@LIKE_THE_CPU_WITH_AVX512
 def test_max_pool(dtype: tf.DType, channels: int, padding: str) -> None:
     x = tf.tile(tf.reshape(tf.constant(ROW, dtype), [1, 1, 8, 1]), [1, 2, 1, channels])
     windows: dict[str, Any] = {"ksize": [1, 1, 2, 1], "strides": [1, 1, 2, 1], "padding": padding}
@@ -36,6 +38,7 @@ def test_max_pool(dtype: tf.DType, channels: int, padding: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16], ids=lambda dtype: dtype.name)
+@LIKE_THE_CPU_WITH_AVX512
 def test_max_pool_of_volumes(dtype: tf.DType) -> None:
     x = tf.reshape(tf.constant(ROW, dtype), [1, 1, 1, 8, 1])
     assert not differences_of_graphs(
