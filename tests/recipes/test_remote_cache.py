@@ -300,11 +300,11 @@ def test_processes_of_one_machine_fetch_each_recipe_once(
 
 def test_transfer_process_ends_with_the_program(team: Team, machine: pathlib.Path) -> None:
     def running() -> bool:
-        listed = run(["ps", "-eo", "args"]).stdout
+        listed = run(["ps", "-wweo", "args"]).stdout
         return any("transfer_process.py" in line and team.storage.as_uri() in line for line in listed.splitlines())
 
     # Killed, and so without any code at its end.
-    before = f"{BEFORE}; import os; os.system('ps -eo args'); os.kill(os.getpid(), 9)"
+    before = f"{BEFORE}; import os; os.system('ps -wweo args'); os.kill(os.getpid(), 9)"
     environment = {
         "TF_RECIPE_CACHE_PATH": str(machine),
         "HPU_RECIPE_CACHE_REMOTE": team.storage.as_uri(),
