@@ -16,7 +16,7 @@ from horovod import tensorflow as hvd
 
 from habana_frameworks.tensorflow import statistics
 from tests.distribute.train import build, write_record
-from tests.hvd.jobs import HOSTS
+from tests.hvd.jobs import HOSTS, take_modules_of_host
 from tests.hvd.train import LOSS, RATE, global_batches
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.out.mkdir(exist_ok=True)
     host = os.environ.get("HOROVOD_HOSTNAME", HOSTS[0])
-    os.environ["HPU_EMULATOR_LOCK_DIR"] = f"{os.environ['HPU_EMULATOR_LOCK_DIR']}-{host}"
+    take_modules_of_host()
     hvd.init()  # which loads the HPU's module
     model = build("cnn")
     start = model.get_weights()

@@ -78,6 +78,12 @@ def _command(start: Start, processes: int) -> list[str]:
     return [*machines.COMMAND, *(["--mpi"] if start is Start.MACHINES_MPI else []), count]
 
 
+def take_modules_of_host() -> None:
+    """Gives this rank's host modules of its own: in an elastic job, each name of this machine stands for a host."""
+    host = os.environ.get("HOROVOD_HOSTNAME", HOSTS[0])
+    os.environ["HPU_EMULATOR_LOCK_DIR"] = f"{os.environ['HPU_EMULATOR_LOCK_DIR']}-{host}"
+
+
 def _installed(name: str) -> str:
     beside = pathlib.Path(sys.executable).parent / name
     found = str(beside) if beside.exists() else shutil.which(name)

@@ -18,6 +18,7 @@ from horovod import tensorflow as hvd
 from benchmarks.models import CLASSES
 from habana_frameworks.tensorflow import statistics
 from tests.distribute.train import GLOBAL_BATCH, MODELS, build, write_record
+from tests.hvd.jobs import take_modules_of_host
 
 RATE = 0.05
 LOSS = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -148,6 +149,7 @@ def main() -> None:
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("cases", nargs="+", help="as cnn-keras, cnn-tape")
     arguments = parser.parse_args()
+    take_modules_of_host()
     hvd.init()  # which loads the HPU's module
     for case in arguments.cases:
         run(case, arguments)
