@@ -1,5 +1,6 @@
 #include "plugin/c_api.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,14 +18,27 @@ namespace {
 
 namespace control = ::hpu::serve::v1;
 
-absl::Status RunSessionForkServer(const files::FileDescriptor& socket) {
+absl::StatusOr<control::Options> ReceiveOptions(const files::FileDescriptor& socket) {
   HPU_ASSIGN_OR_RETURN(const files::Packet first, files::ReceivePacket(socket));
   control::Options options;
   if (!options.ParseFromString(first.bytes)) return absl::InvalidArgumentError("the options cannot be read");
-  // What all children need is loaded here, once.
+  return options;
+}
+
+// Loads what all children need, once.
+absl::Status Load(const std::string& backend_name) {
   HPU_RETURN_IF_ERROR(remote::RpcLibrary().status());
-  HPU_ASSIGN_OR_RETURN(hal::Backend* const backend, hal::GetBackend(options.backend()));
+  HPU_ASSIGN_OR_RETURN(hal::Backend* const backend, hal::GetBackend(backend_name));
   static_cast<void>(backend->CompilerTarget());
+  return absl::OkStatus();
+}
+
+absl::Status RunSessionForkServer(const files::FileDescriptor& socket) {
+  HPU_ASSIGN_OR_RETURN(const control::Options options, ReceiveOptions(socket));
+  if (const absl::Status loaded = Load(options.backend()); !loaded.ok()) {
+    ReportForkServerError(socket, loaded);
+    return loaded;
+  }
   RunForkServer(socket, [&](std::vector<files::FileDescriptor> files) {
     if (files.size() != 2) return;
     RunSessionProcess(options, std::move(files[0]), std::move(files[1]));

@@ -129,9 +129,18 @@ void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_m
   ForkServer(socket, child_main).Run();
 }
 
+void ReportForkServerError(const files::FileDescriptor& socket, const absl::Status& error) {
+  control::Forked answer;
+  answer.set_pid(-1);
+  answer.set_error(std::string(error.message()));
+  files::SendPacket(socket, answer.SerializeAsString()).IgnoreError();  // the front process may have gone
+}
+
 absl::Status ForkClient::AwaitReady() {
   std::lock_guard<std::mutex> lock(mutex_);
-  return ReceiveAnswer(socket_).status();
+  HPU_ASSIGN_OR_RETURN(const auto answer, ReceiveAnswer(socket_));
+  if (answer.first.error().empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(answer.first.error());
 }
 
 absl::StatusOr<ForkClient::Child> ForkClient::Fork(const files::FileDescriptor& file) {

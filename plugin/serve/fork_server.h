@@ -22,6 +22,9 @@ using ChildMain = std::function<void(std::vector<files::FileDescriptor> files)>;
 // other end is closed; then returns. The process must have no other thread. Children do not have `socket`.
 void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_main);
 
+// Instead of RunForkServer: says on `socket` why there is no fork server.
+void ReportForkServerError(const files::FileDescriptor& socket, const absl::Status& error);
+
 // The other end. Thread safe.
 class ForkClient {
  public:
@@ -32,7 +35,7 @@ class ForkClient {
 
   explicit ForkClient(files::FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  // Waits until the fork server is ready. Unavailable if it ends instead.
+  // Waits until the fork server is ready. Unavailable if it ends instead, FailedPrecondition if it says why.
   absl::Status AwaitReady();
   // A child that gets `file`. Unavailable if the fork server is gone, ResourceExhausted if there can be no more
   // processes.

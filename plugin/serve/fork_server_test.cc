@@ -68,5 +68,12 @@ TEST_F(ForkServerTest, KillsAChildThatDoesNotEnd) {
   EXPECT_EQ(1, poll(&ended, 1, 0));
 }
 
+TEST(ForkServerErrorTest, ReachesTheOtherEnd) {
+  auto sockets = files::PacketSocketPair().value();
+  ReportForkServerError(sockets.second, absl::NotFoundError("there is no backend 'card'"));
+  ForkClient client(std::move(sockets.first));
+  EXPECT_EQ(absl::FailedPreconditionError("there is no backend 'card'"), client.AwaitReady());
+}
+
 }  // namespace
 }  // namespace hpu::serve

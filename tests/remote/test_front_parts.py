@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import pathlib
 
 import pytest
 
 from habana_frameworks.tensorflow.serve.access import is_loopback
+from habana_frameworks.tensorflow.serve.child_output import ChildOutput, OutputLimit
 from habana_frameworks.tensorflow.serve.faults import BusyFaults
 from habana_frameworks.tensorflow.serve.refusals import RefusalLog
 from habana_frameworks.tensorflow.serve.seals import RecipeSeal
@@ -51,6 +54,48 @@ def test_many_refusals_are_counted() -> None:
     now += 10
     assert log.line("refused") == "refused (7 refusals before it were not logged)"
     assert log.line("refused") == "refused"
+
+
+def test_errors_inside_the_compiler_are_refusals_too(caplog: pytest.LogCaptureFixture) -> None:
+    RefusalLog().add_call("unix:pid 7 uid 0", "MakeRecipe", Code.INTERNAL, "RET_CHECK failure")
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage() == "refused MakeRecipe of unix:pid 7 uid 0: INTERNAL: RET_CHECK failure"
+
+
+def test_the_output_of_sessions_is_limited() -> None:
+    now, line = 0.0, b"%063d\n"
+    limit = OutputLimit(lambda: now)
+    assert limit.take(line % 1) == line % 1
+    assert limit.take(line % 2 * 1024) == line % 2 * 1023  # whole lines alone
+    assert limit.take(b"short\n") == b""
+    now += 10
+    assert limit.take(line % 3) == b"(70 bytes of the sessions' output before this were not logged)\n" + line % 3
+    assert limit.take(line % 4) == line % 4
+
+
+def test_the_output_of_sessions_has_no_control_characters() -> None:
+    assert OutputLimit().take("ä\x1b[2J\r\tx\x7f\n".encode()) == "ä [2J \tx \n".encode()
+
+
+def test_the_output_of_children_arrives_until_the_last_has_ended(tmp_path: pathlib.Path) -> None:
+    async def run(target: int) -> None:
+        output = ChildOutput(target)
+        child = await asyncio.create_subprocess_exec(
+            *("sh", "-c", "echo first >&2; (sleep 0.2; echo second >&2) &"), stderr=output.write_end
+        )
+        output.close_write_end()
+        await child.wait()
+        for _ in range(400):
+            await asyncio.sleep(0.05)
+            if b"second" in file.read_bytes():
+                break
+        output.close()
+
+    file = tmp_path / "log"
+    with file.open("wb") as target:
+        asyncio.run(run(target.fileno()))
+    assert file.read_bytes() == b"first\nsecond\n"
 
 
 def failures(*entries: str, count: int = 6) -> list[int]:

@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any
 
-from habana_frameworks.tensorflow import device_channel, fault_schedule, scratch
+from habana_frameworks.tensorflow import device_channel, fault_schedule
 from habana_frameworks.tensorflow.cli import numbers, serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
@@ -59,14 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    with scratch.directory("hpu-modules-") as locks:
-        # The modules are the server's own: programs that use the emulator in their process do not compete for them.
-        os.environ["HPU_EMULATOR_LOCK_DIR"] = str(locks)
-        os.environ["HPU_EMULATOR_MODULES"] = str(arguments.modules)
-        os.environ["HPU_BACKEND"] = arguments.backend
-        for name, value in _LOG.items():
-            os.environ.setdefault(name, value)
-        return _serve(arguments, stopped)
+    os.environ["HPU_EMULATOR_MODULES"] = str(arguments.modules)
+    os.environ["HPU_BACKEND"] = arguments.backend
+    for name, value in _LOG.items():
+        os.environ.setdefault(name, value)
+    return _serve(arguments, stopped)
 
 
 def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:

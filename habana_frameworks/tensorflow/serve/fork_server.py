@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 
 from habana_frameworks.tensorflow.lib import control_pb2 as pb
 from habana_frameworks.tensorflow.serve import packets
+from habana_frameworks.tensorflow.serve.child_output import ChildOutput
 from habana_frameworks.tensorflow.serve.status import Code, StatusError
 
 _logger = logging.getLogger(__name__)
@@ -48,15 +49,23 @@ class _Process:
         self.ended = asyncio.Event()
         self._stopping = False
         self._end, theirs = packets.pair()
-        with theirs:
+        self._output = ChildOutput(_STDERR)
+        with theirs, contextlib.ExitStack() as on_error:
+            on_error.callback(self._output.close)
+            on_error.callback(self._end.close)
             try:
                 # A session of its own: the terminal's Ctrl-C is for the front process.
                 self._popen = subprocess.Popen(
-                    list(command), stdin=theirs.fileno(), stdout=_STDERR, start_new_session=True, env=dict(environment)
+                    list(command),
+                    stdin=theirs.fileno(),
+                    stdout=self._output.write_end,
+                    stderr=self._output.write_end,
+                    start_new_session=True,
+                    env=dict(environment),
                 )
-            except OSError:
-                self._end.close()
-                raise
+            finally:
+                self._output.close_write_end()
+            on_error.pop_all()
         self.pid = self._popen.pid
         self._pidfd = os.pidfd_open(self.pid)
         self._loop.add_reader(self._pidfd, self._on_end)
@@ -136,6 +145,9 @@ class _Process:
         if self._stopping:
             self._kill_group()
         self._popen.wait()
+        self._output.pass_on()  # its session processes go on, and may write more
+        if self._stopping:
+            self._output.close()
         while not self._answers.empty():
             packet = self._answers.get_nowait()
             if packet is not None:

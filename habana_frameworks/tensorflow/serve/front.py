@@ -287,7 +287,6 @@ def _options(settings: ServerSettings, key_id: str, shares_memory: bool) -> pb.O
             launch_timeout_seconds=settings.launch_timeout_seconds,
             share_memory=shares_memory,
             confine=True,
-            server_pid=os.getpid(),
             seal_key_id=key_id,
             fabric=secrets.token_hex(16),
         )

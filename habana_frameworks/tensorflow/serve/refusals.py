@@ -20,6 +20,7 @@ _REFUSALS = frozenset(
         Code.RESOURCE_EXHAUSTED,
         Code.FAILED_PRECONDITION,
         Code.UNIMPLEMENTED,
+        Code.INTERNAL,
         Code.UNAUTHENTICATED,
     }
 )

@@ -100,3 +100,12 @@ def nested(depth: int, opcode: str = "tanh") -> bytes:
     entry = module.computation("main")
     call = entry.add("call", kind, entry.parameter(kind), called_computation_ids=[inner.id])
     return module.serialize(entry.finish(entry.add("tuple", tuple_shape(kind), call)))
+
+
+def without_root() -> bytes:
+    """A program whose result is an instruction that there is not, which XLA finds after the server's own checks."""
+    module = Module()
+    entry = module.computation("main")
+    result = entry.add("tuple", tuple_shape(shape("F32")), entry.parameter(shape("F32")))
+    entry.finish(result).message.root_id = result.id + 1
+    return module.serialize(entry)

@@ -59,6 +59,17 @@ def test_deep_calls_end_no_server(tmp_path: pathlib.Path) -> None:
         scene.assert_unharmed()
 
 
+def test_refused_programs_do_not_fill_the_log(tmp_path: pathlib.Path) -> None:
+    with Scene(tmp_path, "--compile-workers", "1") as scene, scene.attacker() as session:
+        before = len(scene.server.log())
+        for _ in range(100):
+            with pytest.raises(grpc.RpcError, match="RET_CHECK"):
+                session.compile(programs.without_root())
+        written = scene.server.log()[before:]
+        assert "RET_CHECK" in written
+        assert len(written) < 16 << 10
+
+
 def test_launches_outside_of_the_memory_are_refused(scene: Scene) -> None:
     beyond = [0, 1, 1 << 40, 1 << 47, (1 << 64) - 128, (1 << 64) - 1]
     with scene.attacker(memory_bytes=MEMORY_BYTES) as session:

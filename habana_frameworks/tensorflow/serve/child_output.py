@@ -1,0 +1,83 @@
+"""What the fork server and the session processes write to stderr, of which clients decide how much there is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+
+_READ_BYTES = 64 << 10
+_MAX_BYTES = 64 << 10
+_INTERVAL_SECONDS = 10
+# UTF-8 stays as it is.
+_PRINTABLE = bytes(code if (code >= 32 and code != 127) or code in b"\n\t" else 32 for code in range(256))
+
+
+class OutputLimit:
+    """Lets at most 64 KiB of whole lines through in 10 s, and counts the rest."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begin = clock()
+        self._left = _MAX_BYTES
+        self._omitted = 0
+
+    def take(self, data: bytes) -> bytes:
+        """What may be written of `data`. Control characters become blanks: parts of the text are a client's words."""
+        notice = b""
+        if self._clock() - self._begin >= _INTERVAL_SECONDS:
+            if self._omitted:
+                notice = f"({self._omitted} bytes of the sessions' output before this were not logged)\n".encode()
+            self._begin, self._left, self._omitted = self._clock(), _MAX_BYTES, 0
+        taken = data if len(data) <= self._left else data[: data.rfind(b"\n", 0, self._left) + 1]
+        self._left = self._left - len(taken) if len(taken) == len(data) else 0
+        self._omitted += len(data) - len(taken)
+        return notice + taken.translate(_PRINTABLE)
+
+
+class ChildOutput:
+    """A pipe for the stderr of children, passed on to `target` within the limit until all have ended.
+
+    Belongs to one event loop.
+    """
+
+    def __init__(self, target: int) -> None:
+        """target: a file descriptor, which stays the caller's."""
+        self._target = target
+        self._limit = OutputLimit()
+        self._loop = asyncio.get_running_loop()
+        self._read_end, self.write_end = os.pipe()
+        """write_end: for the children; close_write_end() once they have it."""
+        os.set_blocking(self._read_end, False)
+        self._loop.add_reader(self._read_end, self.pass_on)
+
+    def close_write_end(self) -> None:
+        os.close(self.write_end)
+
+    def pass_on(self) -> None:
+        """Writes what is there. Does nothing after close()."""
+        if self._read_end < 0:
+            return
+        try:
+            data = os.read(self._read_end, _READ_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            self._write(self._limit.take(data))
+        else:
+            self.close()
+
+    def close(self) -> None:
+        """Children that still write get EPIPE."""
+        if self._read_end >= 0:
+            self._loop.remove_reader(self._read_end)
+            os.close(self._read_end)
+            self._read_end = -1
+
+    def _write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._target, data) :]
+        except OSError:
+            return  # a log that cannot be written ends no server
