@@ -40,7 +40,7 @@ _VICTIM = 0
 _TRAINING_SECONDS = 240.0
 _RECOVERY_SECONDS = 60.0
 _LIMITS = (
-    *("--launch-timeout", "2", "--compile-timeout", "20", "--compile-workers", "2"),
+    *("--launch-timeout", "5", "--compile-timeout", "20", "--compile-workers", "2"),
     *("--max-memory-mb", "256", "--max-recipe-mb", "256", "--max-in-flight-mb", "128", "--max-recipes", "256"),
 )
 _MAX_FRONT_GROWTH_MIB = 48
@@ -83,6 +83,8 @@ class Outcome:
     log_mib: int = 0
     """Size of the server's log."""
     problems: list[str] = dataclasses.field(default_factory=list)
+    log_end: str = ""
+    """Of the server's log, if there are problems."""
 
 
 def run(options: Options, directory: pathlib.Path) -> Outcome:
@@ -101,6 +103,7 @@ def run(options: Options, directory: pathlib.Path) -> Outcome:
             campaign.close()
     log = server.log()
     outcome.log_mib = len(log) >> 20
+    outcome.log_end = log[-10_000:] if outcome.problems else ""
     for signal in _SESSION_CRASH.findall(log):
         outcome.crashes[signal] = outcome.crashes.get(signal, 0) + 1
     return outcome
@@ -326,7 +329,7 @@ def main() -> int:
 
 def _text(outcome: Outcome) -> str:
     counts = [f"{count:>10}  {name.replace('_', ' ')}" for name, count in outcome.counts.items()]
-    return "\n".join([f"{_line(outcome)}; crashes: {outcome.crashes}", *counts, *outcome.problems])
+    return "\n".join([f"{_line(outcome)}; crashes: {outcome.crashes}", *counts, *outcome.problems, outcome.log_end])
 
 
 if __name__ == "__main__":

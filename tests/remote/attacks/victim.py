@@ -18,6 +18,7 @@ _SIZE = 64
 _STEPS = 16
 _PAUSE_SECONDS = 0.01
 _ROUND_SECONDS = 60.0
+_END_SECONDS = 2.0
 
 
 class Victim:
@@ -69,7 +70,16 @@ class Victim:
                 self.rounds += 1
                 time.sleep(_PAUSE_SECONDS)
         except Exception as error:
-            self.problem = f"the victim failed: {error!r}"
+            self.problem = f"the victim failed: {error!r}; its session: {self._end_of_session()}"
+
+    def _end_of_session(self) -> str:
+        deadline = time.monotonic() + _END_SECONDS
+        while self.session.is_open():
+            if time.monotonic() > deadline:
+                return "open"
+            time.sleep(0.01)
+        code, text = self.session.wait_for_end()
+        return f"{code}: {text}"
 
     def _train(self) -> bytes:
         """The weights after some steps from the first ones."""
