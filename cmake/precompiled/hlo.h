@@ -1,0 +1,14 @@
+// What most passes over HLO include.
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+#include "xla/hlo/ir/hlo_module.h"
+#include "xla/shape_util.h"
