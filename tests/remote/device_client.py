@@ -140,15 +140,18 @@ class DeviceStream(Call):
 class Session:
     """A session with a compute stream. Raises grpc.RpcError if the server refuses it."""
 
-    def __init__(self, backend: str, memory_bytes: int = 64 * MIB, token: str = "", **fields: Any) -> None:
-        """fields: of Acquire."""
+    def __init__(
+        self, backend: str, memory_bytes: int = 64 * MIB, token: str = "", seconds: float = _CALL_SECONDS, **fields: Any
+    ) -> None:
+        """seconds: the longest that the session lasts; fields: of Acquire."""
         self.token = token
+        self._seconds = seconds
         self.channel = connect(backend)
         self._ended = threading.Event()
         self._handles = 0
         try:
             grpc.channel_ready_future(self.channel).result(_CONNECT_SECONDS)
-            self.hold = Call(self.channel, "Hold", pb.HoldResponse, token=token)
+            self.hold = Call(self.channel, "Hold", pb.HoldResponse, seconds, token)
             versions, holder = pb.VersionRange(first=1, last=1), pb.Holder(pid=1, command=b"test")
             request = pb.Acquire(**{"versions": versions, "holder": holder, "memory_bytes": memory_bytes, **fields})
             self.acquired = self.hold.ask(pb.HoldRequest(acquire=request)).acquired
@@ -163,8 +166,8 @@ class Session:
         self._reader.start()
         self.stream = self.open_stream()
 
-    def open_stream(self, kind: Any = pb.STREAM_KIND_COMPUTE, seconds: float = _CALL_SECONDS) -> DeviceStream:
-        return DeviceStream(self, kind, seconds)
+    def open_stream(self, kind: Any = pb.STREAM_KIND_COMPUTE, seconds: float | None = None) -> DeviceStream:
+        return DeviceStream(self, kind, self._seconds if seconds is None else seconds)
 
     def new_handle(self) -> int:
         self._handles += 1
@@ -199,7 +202,7 @@ class Session:
     def join(self, identity: bytes, rank: int, size: int) -> tuple[int, Call]:
         """Asks for a rank of a communicator: its handle, and the call, whose first answer says that all have joined."""
         handle = self.new_handle()
-        call = Call(self.channel, "MakeCommunicator", pb.MakeCommunicatorResponse, token=self.token)
+        call = Call(self.channel, "MakeCommunicator", pb.MakeCommunicatorResponse, self._seconds, self.token)
         header = pb.CommunicatorHeader(
             session=self.name, communicator=handle, id=bytes(self.acquired.fabric) + identity, rank=rank, size=size
         )

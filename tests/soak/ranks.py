@@ -24,6 +24,7 @@ _FLOAT32, _BYTES_EACH = 1, 4
 _OK = 0
 _CHECKED_BYTES = 4096
 _ROOT = 0
+_LIFETIME_SECONDS = 24 * 3600.0
 # 1.0f + … is exact for the few ranks that there are.
 _ONE = b"\x00\x00\x80\x3f"
 _VALUES = (b"\x00\x00\x00\x00", _ONE, b"\x00\x00\x00\x40", b"\x00\x00\x40\x40", b"\x00\x00\x80\x40")
@@ -140,7 +141,7 @@ def expected(job: Job, rank: int) -> list[tuple[int, bytes]]:
 def _run(job: Job, rank: int, pipe: Connection, progress: Any) -> None:
     """The process."""
     source_bytes, destination_bytes = operand_bytes(job.operation, job.ranks, job.size)
-    session = Session(job.backend, source_bytes + destination_bytes + MIB)
+    session = Session(job.backend, source_bytes + destination_bytes + MIB, seconds=_LIFETIME_SECONDS)
     pattern = _VALUES[rank + 1] * (MIB // _BYTES_EACH)
     for at in range(0, source_bytes, MIB):
         session.stream.write_memory(session.base + at, pattern[: source_bytes - at])

@@ -19,6 +19,7 @@ _STEPS = 16
 _PAUSE_SECONDS = 0.01
 _ROUND_SECONDS = 60.0
 _END_SECONDS = 2.0
+_LIFETIME_SECONDS = 24 * 3600.0
 
 
 class Victim:
@@ -26,7 +27,7 @@ class Victim:
 
     def __init__(self, backend: str, token: str = "", canary: bytes = b"") -> None:
         """canary: fills the canary's memory, again and again; empty: random bytes."""
-        self.session = Session(backend, MEMORY_BYTES, token)
+        self.session = Session(backend, MEMORY_BYTES, token, _LIFETIME_SECONDS)
         base = self.session.base
         repeated = canary * (_CANARY_BYTES // max(1, len(canary)))
         self.canary = repeated or os.urandom(_CANARY_BYTES)
