@@ -95,7 +95,7 @@ build-tests: build $(SYSTEM_TESTS)
 # A part of the tests of the emulator's own kernels again, with code for any processor; without oneDNN, those of products.
 KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientTest*/?:ElementaryFunctionPass.Of*
 KERNEL_TESTS := $(KERNEL_TESTS):BatchedProductPass.Few*:ConcatenationPass.Cuts*:-*Convolution*
-PRODUCT_TESTS := *Convolution*:*MatMul*:*Widening*:*KeptValues*:*Autotuner*
+PRODUCT_TESTS := *Convolution*:*MatMul*:*Widening*:*MaterializedValues*:*Autotuner*
 cts: build-tests ## conformance suite of the device interface, over every backend
 	$(BUILD)/hpu_cts --gtest_brief=1
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
@@ -111,6 +111,7 @@ lint: $(PACKAGES) ## every check that runs no code
 	clang-format --dry-run -Werror $(CXX_FILES)
 	$(PYTHON) tools/generate_flags.py --check
 	$(PYTHON) tools/generate_op_lists.py --check
+	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py
 
 format: $(PACKAGES) ## reformat Python and C++
@@ -118,8 +119,9 @@ format: $(PACKAGES) ## reformat Python and C++
 	ruff format -q .
 	clang-format -i $(CXX_FILES)
 
-generate: $(PACKAGES) ## write the files that are made from plugin/flags.yaml
+generate: $(PACKAGES) ## write the files that are made from plugin/flags.yaml and plugin/layers.yaml
 	$(PYTHON) tools/generate_flags.py --tree
+	$(PYTHON) tools/layers.py --tree
 
 wheel: $(PACKAGES) ## build dist/hpu_tensorflow-*.whl
 	$(PYTHON) -m pip wheel -q --no-deps --no-build-isolation -w dist .
@@ -138,8 +140,8 @@ test-remote: build ## the training tests on a device server: the emulator's numb
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --record-results $(BUILD)/results.json $(PYTEST_ARGS)
 	$(PYTHON) -m pytest $(TRAINING_TESTS) --remote --same-results $(BUILD)/results.json $(PYTEST_ARGS)
 
-keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/keras.md; KERAS_ARGS=--check compares
-	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/keras.md)
+keras: build ## everything public of tf.keras on the HPU against the CPU: writes docs/user/keras.md; KERAS_ARGS=--check compares
+	$(PYTHON) -m tests.keras.sweep $(or $(KERAS_ARGS),--write docs/user/keras.md)
 	$(PYTHON) -m pytest tests/keras -m slow $(PYTEST_ARGS)
 
 chains: build ## random programs on the HPU against the CPU; CHAINS_ARGS='--count 20000 --seed 7 --json'

@@ -25,7 +25,7 @@ def common(one: list[Interval], other: list[Interval]) -> float:
 
 
 def hidden_share(trace: pathlib.Path) -> float:
-    """Of a trace of docs/profiling.md: the part of the collectives' time in which clusters run, from 0 to 1."""
+    """Of a trace of docs/tuning/profiling.md: the part of the collectives' time in which clusters run, from 0 to 1."""
     events = json.loads(trace.read_text())["traceEvents"]
     lanes = {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
     timed = [event for event in events if event["ph"] == "X"]

@@ -7,11 +7,11 @@ check_cxx_source_compiles("extern \"C\" int LLVMFuzzerTestOneInput(const unsigne
 unset(CMAKE_REQUIRED_FLAGS)
 
 # Compiled once more: with coverage, which tells inputs that reach something new.
-add_library(hpu_fuzzed OBJECT EXCLUDE_FROM_ALL plugin/fuzz/entry_fuzz.cc plugin/store/entry.cc plugin/store/listing.cc)
+add_library(hpu_fuzzed OBJECT EXCLUDE_FROM_ALL plugin/testing/fuzz/entry_fuzz.cc plugin/recipes/entry.cc plugin/recipes/listing.cc)
 target_link_libraries(hpu_fuzzed PUBLIC hpu_proto_recipe)
 target_include_directories(hpu_fuzzed PUBLIC "${CMAKE_SOURCE_DIR}")
 add_executable(entry_fuzz EXCLUDE_FROM_ALL $<TARGET_OBJECTS:hpu_fuzzed> $<TARGET_OBJECTS:hpu_proto_recipe>
-  plugin/store/sha256.cc plugin/store/store_directory.cc)
+  plugin/recipes/sha256.cc plugin/recipes/store_directory.cc)
 target_include_directories(entry_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
 target_link_libraries(entry_fuzz PRIVATE tensorflow Threads::Threads)
 set_target_properties(entry_fuzz PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
@@ -20,17 +20,17 @@ if(HPU_HAS_LIBFUZZER)
   target_link_options(entry_fuzz PRIVATE -fsanitize=fuzzer)
 else()
   target_compile_options(hpu_fuzzed PRIVATE -fsanitize-coverage=trace-pc)
-  target_sources(entry_fuzz PRIVATE plugin/fuzz/driver.cc plugin/fuzz/mutator.cc)
+  target_sources(entry_fuzz PRIVATE plugin/testing/fuzz/driver.cc plugin/testing/fuzz/mutator.cc)
 endif()
 
 # service_fuzz: the handlers of a device server, on mutated messages (make fuzz-service).
-add_library(hpu_service_fuzz OBJECT EXCLUDE_FROM_ALL plugin/fuzz/fake_rpc.cc plugin/fuzz/mutator.cc
-  plugin/fuzz/random_messages.cc plugin/fuzz/service_fuzz.cc)
+add_library(hpu_service_fuzz OBJECT EXCLUDE_FROM_ALL plugin/testing/fuzz/fake_rpc.cc plugin/testing/fuzz/mutator.cc
+  plugin/testing/fuzz/random_messages.cc plugin/testing/fuzz/service_fuzz.cc)
 target_include_directories(hpu_service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
 target_link_libraries(hpu_service_fuzz PUBLIC tensorflow hpu_flags hpu_proto_device hpu_proto_serve)
-add_executable(service_fuzz EXCLUDE_FROM_ALL plugin/fuzz/service_fuzz_main.cc $<TARGET_OBJECTS:hpu_service_fuzz>
+add_executable(service_fuzz EXCLUDE_FROM_ALL plugin/testing/fuzz/service_fuzz_main.cc $<TARGET_OBJECTS:hpu_service_fuzz>
   plugin/backends/remote/rpc_library.cc)
-foreach(part files hal log flags host_kernels proto_device proto_serve backend_common backend_null serve)
+foreach(part base hal flags program compat proto_device proto_serve backend_common backend_null server)
   target_sources(service_fuzz PRIVATE $<TARGET_OBJECTS:hpu_${part}>)
 endforeach()
 target_include_directories(service_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")

@@ -22,7 +22,7 @@ if(GIT_PROGRAM AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
   endif()
 endif()
 
-set(HPU_SOURCE_HASH_HEADER "${CMAKE_BINARY_DIR}/generated/plugin/version/source_hash.h")
+set(HPU_SOURCE_HASH_HEADER "${CMAKE_BINARY_DIR}/generated/plugin/base/version/source_hash.h")
 set(directory "${CMAKE_SOURCE_DIR}")
 set(glob_flags CONFIGURE_DEPENDS)
 include(HashedSources)

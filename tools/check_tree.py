@@ -1,43 +1,25 @@
-"""Checks what no other linter does: file sizes, include guards, include order of the layers, paths of one machine."""
+"""Checks what no other linter does: file sizes, include guards, includes of the layers, paths of one machine."""
 
 from __future__ import annotations
 
+import graphlib
 import pathlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from tools import layers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_BYTES = 40 * 1024
 # Text that is not written by hand, or that must be whole.
 UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
-# A layer may include those named here and itself (docs/architecture.md).
-LAYERS = {
-    "flags": set(),
-    "json": set(),
-    "log": {"flags"},
-    "files": set(),
-    "include": set(),
-    "trace": {"json"},
-    "containment": set(),
-    "host_kernels": {"include", "flags"},
-    "hal": {"log", "flags"},
-    "rpc": {"files"},
-    "backends": {"hal", "host_kernels", "files", "log", "flags", "rpc"},
-    "serve": {"hal", "host_kernels", "backends", "files", "log", "flags", "rpc"},
-    "cts": {"hal", "backends", "serve", "flags"},
-    "store": {"files"},
-    "fuzz": {"store", "serve", "rpc"},
-    "passes": {"json", "log", "flags"},
-    "compiler": {"containment", "hal", "store", "json", "log", "trace", "flags"},
-    "device": {"hal", "json", "log", "trace", "flags"},
-    "fused": {"passes", "flags"},
-}
+INCLUDE = re.compile(r'^#include "plugin/([^"]+)"', re.MULTILINE)
 
 
-def check(path: pathlib.Path) -> Iterator[str]:
+def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str]:
     """Yields what is wrong with one tracked file."""
     name = path.relative_to(ROOT).as_posix()
     data = path.read_bytes()
@@ -51,28 +33,57 @@ def check(path: pathlib.Path) -> Iterator[str]:
         if MACHINE_PATH.search(line) and "MACHINE_PATH" not in line:
             yield f"{name}:{number}: a path of one machine"
     if name.startswith("plugin/") and path.suffix in (".h", ".cc"):
-        yield from check_cpp(name, text)
+        yield from check_cpp(name, text, declared)
 
 
-def check_cpp(name: str, text: str) -> Iterator[str]:
+def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:
     """Include guards by path, and includes only of layers below."""
     if name.endswith(".h"):
         guard = "HPU_" + re.sub(r"\W", "_", name).upper() + "_"
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
             yield f"{name}: the include guard must be {guard}"
-    layer = name.split("/")[1]
-    if layer not in LAYERS or name.endswith("_test.cc"):
+    if is_test(name):
         return
-    for included in re.findall(r'^#include "plugin/(\w+)/', text, re.MULTILINE):
-        if included != layer and included not in LAYERS[layer]:
-            yield f"{name}: layer {layer} must not include plugin/{included}"
+    layer = declared.get(name.split("/")[1])
+    if layer is None:
+        yield f"{name}: its folder is not a layer; declare it in plugin/layers.yaml"
+        return
+    for included in INCLUDE.findall(text):
+        other = included.split("/")[0]
+        if other != layer.name and other not in layer.uses:
+            yield f"{name}: layer {layer.name} must not include plugin/{other} (plugin/layers.yaml)"
+
+
+def is_test(name: str) -> bool:
+    return name.endswith("_test.cc") or name.startswith("plugin/testing/")
+
+
+def check_circles(paths: Sequence[pathlib.Path]) -> Iterator[str]:
+    """Folders of plugin/ whose files include each other's, tests apart."""
+    uses: dict[str, set[str]] = {}
+    for path in paths:
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith("plugin/") or path.suffix not in (".h", ".cc") or is_test(name):
+            continue
+        folder = uses.setdefault(path.relative_to(ROOT / "plugin").parent.as_posix(), set())
+        folder.update(
+            pathlib.PurePosixPath(included).parent.as_posix() for included in INCLUDE.findall(path.read_text())
+        )
+    graph = {folder: used - {folder} for folder, used in uses.items()}
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        yield f"folders of plugin/ include each other in a circle: {' -> '.join(reversed(error.args[1]))}"
 
 
 def main() -> int:
     """Checks every tracked file; the exit code is 1 if anything is wrong."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     paths = [ROOT / name for name in listed.stdout.split("\0") if name]
-    problems = [problem for path in paths if path.is_file() for problem in check(path)]
+    paths = [path for path in paths if path.is_file()]
+    declared = layers.read()
+    problems = [problem for path in paths for problem in check(path, declared)]
+    problems += check_circles(paths)
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

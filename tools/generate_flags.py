@@ -1,7 +1,7 @@
 """Generates accessors and documentation of the settings declared in plugin/flags.yaml.
 
 generate_flags.py --cpp DIR     flags.h and flags.cc (done by CMake)
-generate_flags.py --tree        habana_frameworks/tensorflow/flags.py and docs/settings.md (make generate)
+generate_flags.py --tree        habana_frameworks/tensorflow/flags.py and docs/user/settings.md (make generate)
 generate_flags.py --check       exit code 1 if those two are not what --tree would write
 """
 
@@ -108,8 +108,8 @@ def cpp_header(flags: list[Flag]) -> str:
     }
     lines = [
         f"// {GENERATED}",
-        "#ifndef HPU_PLUGIN_FLAGS_FLAGS_H_",
-        "#define HPU_PLUGIN_FLAGS_FLAGS_H_",
+        "#ifndef HPU_PLUGIN_BASE_FLAGS_FLAGS_H_",
+        "#define HPU_PLUGIN_BASE_FLAGS_FLAGS_H_",
         "",
         "#include <cstdint>",
         "#include <string>",
@@ -125,16 +125,16 @@ def cpp_header(flags: list[Flag]) -> str:
             f"// {flag.name}: {flag.meaning} Default: {flag.default_text or 'empty'}.",
             f"{kinds[flag.type]} {flag.camel}();",
         ]
-    lines += ["", "}  // namespace hpu::flags", "", "#endif  // HPU_PLUGIN_FLAGS_FLAGS_H_", ""]
+    lines += ["", "}  // namespace hpu::flags", "", "#endif  // HPU_PLUGIN_BASE_FLAGS_FLAGS_H_", ""]
     return "\n".join(lines)
 
 
 def cpp_source(flags: list[Flag]) -> str:
     lines = [
         f"// {GENERATED}",
-        '#include "plugin/flags/flags.h"',
+        '#include "plugin/base/flags/flags.h"',
         "",
-        '#include "plugin/flags/parse.h"',
+        '#include "plugin/base/flags/parse.h"',
         "",
         "namespace hpu::flags {",
         "",
@@ -262,7 +262,7 @@ def main() -> int:
         outputs = {arguments.cpp / "flags.h": cpp_header(flags), arguments.cpp / "flags.cc": cpp_source(flags)}
     if arguments.tree or arguments.check:
         outputs[ROOT / "habana_frameworks/tensorflow/flags.py"] = python_source(flags)
-        outputs[ROOT / "docs/settings.md"] = documentation(flags)
+        outputs[ROOT / "docs/user/settings.md"] = documentation(flags)
     stale = [path for path, text in outputs.items() if not path.is_file() or path.read_text() != text]
     if arguments.check:
         for path in stale:

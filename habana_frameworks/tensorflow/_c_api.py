@@ -1,4 +1,4 @@
-"""The plugin's C interface (plugin/c_api.h) through ctypes."""
+"""The plugin's C interface (plugin/c_api/c_api.h) through ctypes."""
 
 from __future__ import annotations
 

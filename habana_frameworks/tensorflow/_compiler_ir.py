@@ -1,4 +1,4 @@
-"""tf.function.experimental_get_compiler_ir for functions on the HPU (docs/compiler_ir.md).
+"""tf.function.experimental_get_compiler_ir for functions on the HPU (docs/user/compiler_ir.md).
 
 TensorFlow looks the device's compiler up among its own, so its context asks the plugin instead where the device is an
 HPU.
@@ -106,7 +106,7 @@ def _value_of(handle: Any) -> tuple[Any, Any]:
 
 
 def _call(plugin: ctypes.CDLL, name: str, graph: tf.compat.v1.GraphDef, *texts: str) -> bytes:
-    """Calls a function of plugin/c_api.h; raises its message as TensorFlow's error."""
+    """Calls a function of plugin/c_api/c_api.h; raises its message as TensorFlow's error."""
     from tensorflow.python.framework import errors_impl
 
     call = _c_api.function(plugin, name)

@@ -1,7 +1,7 @@
 """The symbols of tf.keras that load_habana_module(allow_op_override=True) replaces by versions on fused ops.
 
 Eager calls of the replacements are one launch instead of a dozen. In graphs they make TensorFlow's own ops: there the
-passes find the patterns (docs/patterns.md), and a SavedModel needs nothing of this package.
+passes find the patterns (docs/developer/patterns.md), and a SavedModel needs nothing of this package.
 """
 
 from __future__ import annotations

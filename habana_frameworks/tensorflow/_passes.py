@@ -1,4 +1,4 @@
-"""The graph passes on a GraphDef of one's own: for tests, tools and curiosity. See docs/pamsen.md."""
+"""The graph passes on a GraphDef of one's own: for tests, tools and curiosity. See docs/developer/pamsen.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PassResult:
     data: bytes
     """The serialized GraphDef: equal for equal graphs."""
     report: dict[str, Any]
-    """What the pass did and why: plugin/passes/report.h names the fields."""
+    """What the pass did and why: plugin/passes/reporting/report.h names the fields."""
 
     @property
     def graph(self) -> tf.compat.v1.GraphDef:

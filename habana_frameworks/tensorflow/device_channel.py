@@ -1,4 +1,4 @@
-"""Connections with device servers for clients in Python: `hpu smi`, tests. See docs/remote.md."""
+"""Connections with device servers for clients in Python: `hpu smi`, tests. See docs/user/remote.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device server in this process: its modules are for other processes (`hpu serve`, docs/remote.md)."""
+"""A device server in this process: its modules are for other processes (`hpu serve`, docs/user/remote.md)."""
 
 from __future__ import annotations
 

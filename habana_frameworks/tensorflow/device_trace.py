@@ -1,4 +1,4 @@
-"""Records what the HPU does, as trace files that chrome://tracing and ui.perfetto.dev show (docs/profiling.md).
+"""Records what the HPU does, as trace files that chrome://tracing and ui.perfetto.dev show (docs/tuning/profiling.md).
 
 TensorFlow's own profiler (`tf.profiler`) shows the same beside the host's work.
 """

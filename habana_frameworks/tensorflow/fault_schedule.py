@@ -1,4 +1,4 @@
-"""Files of faults for `hpu serve --faults FILE` (docs/remote.md).
+"""Files of faults for `hpu serve --faults FILE` (docs/user/remote.md).
 
 {"seed": 7, "faults": [{"kind": "lost", "at": 100, "session": 1},
 {"kind": "slow_copy", "probability": 0.01, "milliseconds": 20}]}

@@ -226,8 +226,8 @@ def emulator_threads() -> int:
 
 def emulator_kernels() -> bool:
     """HPU_EMULATOR_KERNELS: Whether recipes of the emulator call kernels of ours, and TensorFlow's, where XLA's code
-    would be slower: convolutions, pooling and others (docs/emulator_kernels.md). Without them the numbers are
-    those of XLA's just-in-time compiler.
+    would be slower: convolutions, pooling and others (docs/developer/emulator_kernels.md). Without them the
+    numbers are those of XLA's just-in-time compiler.
     """
     return values.parse_bool(_BY_NAME["HPU_EMULATOR_KERNELS"])
 
@@ -235,7 +235,7 @@ def emulator_kernels() -> bool:
 def autotune() -> bool:
     """HPU_AUTOTUNE: Whether the emulator's compiler times both XLA's code and TensorFlow's kernel for products of
     matrices and convolutions, once for each shape in a process, and takes the quicker one, instead of choosing by
-    rules (docs/emulator_kernels.md). The recipe keeps the choice: nothing is timed when it runs.
+    rules (docs/developer/emulator_kernels.md). The recipe keeps the choice: nothing is timed when it runs.
     """
     return values.parse_bool(_BY_NAME["HPU_AUTOTUNE"])
 
@@ -243,7 +243,7 @@ def autotune() -> bool:
 def emulator_target() -> str:
     """HPU_EMULATOR_TARGET: Processor that the emulator compiles for: native takes all instructions of the one it
     runs on; generic those that every x86-64 processor has, for the same numbers and the same recipes on all
-    machines (docs/emulator_kernels.md).
+    machines (docs/developer/emulator_kernels.md).
     """
     return values.parse_string(_BY_NAME["HPU_EMULATOR_TARGET"])
 
@@ -257,7 +257,7 @@ def emulator_profile() -> bool:
 
 def compile_effort() -> int:
     """HPU_COMPILE_EFFORT: How much the emulator's compiler optimises, from 0 (quickest to compile) to 3 (quickest to
-    run); docs/emulator_kernels.md has figures.
+    run); docs/developer/emulator_kernels.md has figures.
     """
     return values.parse_int(_BY_NAME["HPU_COMPILE_EFFORT"])
 
@@ -333,7 +333,7 @@ def eager_max_signatures() -> int:
 
 
 def clustering() -> str:
-    """HPU_CLUSTERING: Whether graphs are cut into clusters (docs/clustering.md). off runs every op as its own
+    """HPU_CLUSTERING: Whether graphs are cut into clusters (docs/tuning/clustering.md). off runs every op as its own
     recipe; lite clusters only ops that XLA fuses (element-wise ones, reductions, changes of shape). Where it is
     set, it overrides set_jit and global_jit_level. A function with jit_compile=True is a cluster whatever it
     says.
@@ -400,8 +400,8 @@ def tf_cpu_runtime_fallback() -> str:
 
 
 def hbn_tf_graph_dump() -> int:
-    """HBN_TF_GRAPH_DUMP: Graph dumps under TF_DUMP_GRAPH_PREFIX (docs/logging.md). 0 none, 1 each graph after the
-    passes, above 1 all phases and passes.
+    """HBN_TF_GRAPH_DUMP: Graph dumps under TF_DUMP_GRAPH_PREFIX (docs/user/logging.md). 0 none, 1 each graph after
+    the passes, above 1 all phases and passes.
     """
     return values.parse_int(_BY_NAME["HBN_TF_GRAPH_DUMP"])
 
@@ -589,7 +589,7 @@ def recipe_cache_min_compile_ms() -> int:
 def recipe_cache_remote() -> str:
     """HPU_RECIPE_CACHE_REMOTE: Storage of recipes that the machines of a team share, asked after
     TF_RECIPE_CACHE_PATH: file:///directory (a shared file system), http://host:port/prefix or https://…
-    (docs/recipes.md). Empty uses none.
+    (docs/tuning/recipes.md). Empty uses none.
     """
     return values.parse_string(_BY_NAME["HPU_RECIPE_CACHE_REMOTE"])
 
@@ -745,7 +745,7 @@ def horovod_rendezvous() -> str:
 
 def gc_kernel_path() -> str:
     """GC_KERNEL_PATH: Libraries of users' kernels, with colons between their paths: functions and HLO for the guids
-    that custom ops name (docs/custom_ops.md). Loaded when a guid is first looked for that is not built in.
+    that custom ops name (docs/user/custom_ops.md). Loaded when a guid is first looked for that is not built in.
     """
     return values.parse_string(_BY_NAME["GC_KERNEL_PATH"])
 
@@ -753,7 +753,7 @@ def gc_kernel_path() -> str:
 def habana_profile() -> str:
     """HABANA_PROFILE: 1, or the name of one of the card's templates, has the whole program traced: copies, launches,
     compiles and collectives, with shapes, in default_profiling.json of the working directory, written when the
-    program ends (docs/profiling.md). Read by load_habana_module().
+    program ends (docs/tuning/profiling.md). Read by load_habana_module().
     """
     return values.parse_string(_BY_NAME["HABANA_PROFILE"])
 
@@ -781,7 +781,7 @@ def tf_hook_mode() -> str:
 
 def habana_synapse_logger() -> str:
     """HABANA_SYNAPSE_LOGGER: What synapse_logger_init() does: all, or True, starts the log of what the device does;
-    range leaves that to SynapseLoggerHook (docs/profiling.md).
+    range leaves that to SynapseLoggerHook (docs/tuning/profiling.md).
     """
     return values.parse_string(_BY_NAME["HABANA_SYNAPSE_LOGGER"])
 

@@ -1,6 +1,7 @@
 """Gradients of the HPU's fused ops, for programs that call them through `habana_ops`.
 
-The graph pass that makes fused ops (docs/patterns.md) runs after TensorFlow has taken gradients, and fuses these too.
+The graph pass that makes fused ops (docs/developer/patterns.md) runs after TensorFlow has taken gradients, and fuses
+these too.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def get_device_name() -> str:
 
 
 def info() -> dict[str, Any]:
-    """What hpu_device_info (plugin/c_api.h) tells: backend, whether acquired, modules, memory. Acquires nothing."""
+    """Backend, acquired or not, modules, memory: hpu_device_info in plugin/c_api/c_api.h. Acquires nothing."""
     return dict(_c_api.read_json(library_loader.plugin(), "hpu_device_info"))
 
 

@@ -52,7 +52,9 @@ def hvd_init(framework: Framework = Framework.TENSORFLOW) -> None:
     try:
         module = importlib.import_module(framework.value)
     except ImportError as error:
-        raise ImportError(f"{error}: install Horovod (in a source tree: make horovod; docs/horovod.md)") from error
+        raise ImportError(
+            f"{error}: install Horovod (in a source tree: make horovod; docs/distributed/horovod.md)"
+        ) from error
     if not module.is_initialized():
         module.init()
     if multinode_helpers.comm_size() > 1 and multinode_helpers.comm_rank() != module.rank():

@@ -1,6 +1,6 @@
 """Traces chosen steps of a program that is not changed for it: TF_HOOK_MODE and HABANA_PROFILE_RANGE.
 
-`install()` is what load_habana_module() does for these and for HABANA_PROFILE (docs/profiling.md).
+`install()` is what load_habana_module() does for these and for HABANA_PROFILE (docs/tuning/profiling.md).
 """
 
 from __future__ import annotations

@@ -301,7 +301,7 @@ def _check_backend(handle: ctypes.CDLL) -> None:
     """Refuses a HPU_BACKEND that this build has no backend for, and settings that the backend cannot take."""
     error = _c_api.read_json(handle, "hpu_device_info").get("error")
     if error:
-        raise errors.BackendError(f"{error} (docs/settings.md explains the settings)")
+        raise errors.BackendError(f"{error} (docs/user/settings.md explains the settings)")
 
 
 def _warn_of_other_keras() -> None:
@@ -309,7 +309,7 @@ def _warn_of_other_keras() -> None:
     if version is not None:
         _logger.warning(
             "Keras %s is in use, which is not tf.keras of TensorFlow 2.15: models made with it were not tested on "
-            "the HPU (docs/keras.md). Install keras==2.15.* and import tensorflow.keras",
+            "the HPU (docs/user/keras.md). Install keras==2.15.* and import tensorflow.keras",
             version,
         )
 
@@ -336,7 +336,7 @@ def report_unknown_settings() -> None:
     if ours and flags.strict_flags():
         listed = "; ".join(map(str, ours))
         raise errors.SettingError(
-            f"{listed} (an error because HPU_STRICT_FLAGS is set; the settings are in docs/settings.md)"
+            f"{listed} (an error because HPU_STRICT_FLAGS is set; the settings are in docs/user/settings.md)"
         )
     for variable in found:
         _logger.warning("%s", variable)

@@ -1,7 +1,7 @@
 """The logger of what the device does, with the commands of Gaudi's: command("enable"), command("disable").
 
-What is logged is a trace (docs/profiling.md), written as `<file_name>.json` by `disable`, by `restart` and when the
-program ends. Not thread safe.
+What is logged is a trace (docs/tuning/profiling.md), written as `<file_name>.json` by `disable`, by `restart` and when
+the program ends. Not thread safe.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Cluster:
     argument_bytes: int = 0
     recipe_bytes: int = 0
     # Why executions were on the CPU, and how many for each reason: "fallback" where the HPU could not run it; by
-    # HPU_COMPILE_MODE "lazy", "compiling", "megamorphic", "compile-limit", "never" (docs/recipes.md).
+    # HPU_COMPILE_MODE "lazy", "compiling", "megamorphic", "compile-limit", "never" (docs/tuning/recipes.md).
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
     # The part of compile_seconds that goes into lowering to HLO, which a recipe from disk does not save.
     lowering_seconds: float = 0.0
@@ -116,7 +116,7 @@ class Recipes:
 
 
 def parse(data: Mapping[str, Any]) -> Statistics:
-    """The dataclasses for the JSON object that hpu_statistics (plugin/c_api.h) gives; more keys do no harm."""
+    """The dataclasses for the JSON object that hpu_statistics (plugin/c_api/c_api.h) gives; more keys do no harm."""
     clusters = tuple(_dataclass(Cluster, entry) for entry in data["clusters"])
     return _dataclass(Statistics, {**data, "clusters": clusters, "eager": _dataclass(Eager, data["eager"])})  # type: ignore[no-any-return]
 

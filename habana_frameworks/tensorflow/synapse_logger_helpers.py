@@ -1,4 +1,4 @@
-"""Logs chosen steps of a training: synapse_logger_init() and SynapseLoggerHook (docs/profiling.md)."""
+"""Logs chosen steps of a training: synapse_logger_init() and SynapseLoggerHook (docs/tuning/profiling.md)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "plugin/compiler/compile_progress.h"
+#include "plugin/compiler/background/compile_progress.h"
 
 namespace hpu {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "plugin/containment/contained_call.h"
+#include "plugin/base/containment/contained_call.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu {

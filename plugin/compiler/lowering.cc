@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/containment/contained_call.h"
 #include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/containment/contained_call.h"
 #include "tensorflow/compiler/tf2xla/xla_compiler.h"
 #include "xla/client/client_library.h"
 #include "xla/client/local_client.h"

@@ -5,10 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "plugin/c_api.h"
-#include "plugin/compiler/disk_cache.h"
-#include "plugin/compiler/fingerprint.h"
-#include "plugin/containment/contained_call.h"
+#include "plugin/base/containment/contained_call.h"
+#include "plugin/base/version/version.h"
+#include "plugin/recipes/disk_cache.h"
+#include "plugin/recipes/fingerprint.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
@@ -24,7 +24,7 @@ absl::StatusOr<store::Key> KeyOf(const hal::Device& device, const hal::Program& 
   TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), CanonicalForm(program));
   ingredients.set_backend(device.info().backend);
   ingredients.set_target(device.info().compiler_target);
-  ingredients.set_package_version(hpu_version());
+  ingredients.set_package_version(PluginVersion());
   ingredients.set_tensorflow_version(HPU_TENSORFLOW_VERSION);
   return store::Key::Of(ingredients);
 }

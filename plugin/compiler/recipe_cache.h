@@ -19,7 +19,7 @@
 #include "plugin/compiler/compile_task.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/recipe.h"
-#include "plugin/store/entry.h"
+#include "plugin/recipes/entry.h"
 
 namespace hpu {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "plugin/cts/programs.h"
 #include "plugin/hal/backend.h"
+#include "plugin/testing/cts/programs.h"
 #include "xla/service/hlo.pb.h"
 
 namespace hpu {

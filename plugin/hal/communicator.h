@@ -19,13 +19,13 @@ enum class ReduceOp { kSum, kProduct, kMin, kMax, kAverage };
 
 // What an operation is about. The ranks agree on both, or all of them get an InvalidArgument that names each rank's.
 struct Elements {
-  static constexpr size_t kMostShapeBytes = 256;
+  static constexpr size_t kMaxShapeBytes = 256;
 
   Elements(uint64_t count) : count(count) {}  // NOLINT(runtime/explicit): most callers have no shape
   Elements(uint64_t count, std::string shape) : count(count), shape(std::move(shape)) {}
 
   uint64_t count = 0;
-  std::string shape;  // what the caller sees them as, as "[2,3]"; at most kMostShapeBytes
+  std::string shape;  // what the caller sees them as, as "[2,3]"; at most kMaxShapeBytes
 };
 
 struct CommunicatorOptions {

@@ -1,20 +1,18 @@
-// The pass that TensorFlow calls on each placed graph, before its own auto-clustering (phase 10).
+#include "plugin/passes/driver_pass.h"
+
 #include "absl/algorithm/container.h"
-#include "plugin/log/log.h"
-#include "plugin/passes/graph_names.h"
-#include "plugin/passes/graph_util.h"
-#include "plugin/passes/op_records.h"
+#include "plugin/base/log/log.h"
+#include "plugin/passes/clustering/op_records.h"
+#include "plugin/passes/graph/graph_names.h"
+#include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/pipeline.h"
-#include "plugin/passes/placement_pass.h"
-#include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "plugin/passes/placement/placement_pass.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/graph/graph_def_builder.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu::passes {
 namespace {
-
-constexpr int kPhase = 5;
 
 // A Session's partial run feeds and fetches a graph piece by piece, through these nodes: a cluster would wait for
 // pieces that the client gives only after it has seen the cluster's results.
@@ -31,34 +29,29 @@ bool AnyRefused(const tensorflow::Graph& graph) {
                         [](const tensorflow::Node* node) { return node->attrs().Find(kRefusalAttr) != nullptr; });
 }
 
-class DriverPass : public tensorflow::GraphOptimizationPass {
- public:
-  tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
-    if (options.graph == nullptr || options.flib_def == nullptr) return tensorflow::OkStatus();
-    const std::string function = FunctionName(options);
-    const bool on_hpu = AnyOnHpu(**options.graph);
-    const bool records = CollectsOpRecords() && MayUseHpu(options);
-    if ((!on_hpu && !records && !AnyRefused(**options.graph)) || IsOthersGraph(function)) return tensorflow::OkStatus();
-    log::ReadSettings();
-    PassContext context(options.graph, options.flib_def, NameOfGraph(function, **options.graph),
-                        Settings::FromEnvironment(options.session_options));
-    context.function = function;
-    context.report.function = function;
-    RecordPlacement(&context);
-    tensorflow::Status status;
-    if (on_hpu && !RunsInParts(**options.graph)) {
-      status = RunPasses(&context);
-    } else {
-      context.report.nodes = (*options.graph)->num_op_nodes();
-      if (records) RecordUnclusteredOps(&context, "partial-run", "a Session runs the graph piece by piece");
-    }
-    for (tensorflow::Node* node : (*options.graph)->op_nodes()) node->ClearAttr(kRefusalAttr);
-    KeepReport(context.report);
-    return status;
-  }
-};
-
-REGISTER_OPTIMIZATION(tensorflow::OptimizationPassRegistry::POST_REWRITE_FOR_EXEC, kPhase, DriverPass);
-
 }  // namespace
+tensorflow::Status RunDriverPass(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (options.graph == nullptr || options.flib_def == nullptr) return tensorflow::OkStatus();
+  const std::string function = FunctionName(options);
+  const bool on_hpu = AnyOnHpu(**options.graph);
+  const bool records = CollectsOpRecords() && MayUseHpu(options);
+  if ((!on_hpu && !records && !AnyRefused(**options.graph)) || IsOthersGraph(function)) return tensorflow::OkStatus();
+  log::ReadSettings();
+  PassContext context(options.graph, options.flib_def, NameOfGraph(function, **options.graph),
+                      Settings::FromEnvironment(options.session_options));
+  context.function = function;
+  context.report.function = function;
+  RecordPlacement(&context);
+  tensorflow::Status status;
+  if (on_hpu && !RunsInParts(**options.graph)) {
+    status = RunPasses(&context);
+  } else {
+    context.report.nodes = (*options.graph)->num_op_nodes();
+    if (records) RecordUnclusteredOps(&context, "partial-run", "a Session runs the graph piece by piece");
+  }
+  for (tensorflow::Node* node : (*options.graph)->op_nodes()) node->ClearAttr(kRefusalAttr);
+  KeepReport(context.report);
+  return status;
+}
+
 }  // namespace hpu::passes

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "plugin/passes/pass_context.h"
+#include "plugin/passes/reporting/pass_context.h"
 
 namespace hpu::passes {
 

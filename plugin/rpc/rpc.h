@@ -3,7 +3,7 @@
 //
 // It moves messages and knows nothing of their contents: every call is a stream of messages in each direction, one that
 // takes one message and gives one is such a stream too. Both sides of proto/hpu/device/v1 use it
-// (plugin/backends/remote and plugin/serve).
+// (plugin/backends/remote and plugin/server).
 //
 // Codes are those of gRPC, which are absl's. Messages are copied. Functions are thread safe unless said otherwise and
 // none throws. A child after fork() must call none of them.

@@ -97,7 +97,7 @@ void ServerCall::Received(bool ok) {
 }
 
 void ServerCall::ReceiveNext() {
-  if (receiving_ || at_end_ || messages_.size() >= kMostWaiting || waiting_bytes_ >= kMostWaitingBytes) return;
+  if (receiving_ || at_end_ || messages_.size() >= kMaxWaiting || waiting_bytes_ >= kMaxWaitingBytes) return;
   receiving_ = true;
   ++running_;
   stream_.Read(&incoming_, &received_);

@@ -40,8 +40,8 @@ class ServerCall {
  private:
   // Messages that have arrived and wait to be read: more only come when these have been taken, so that a client cannot
   // fill the server's memory.
-  static constexpr size_t kMostWaiting = 4;
-  static constexpr size_t kMostWaitingBytes = HPU_RPC_MAX_MESSAGE_BYTES;
+  static constexpr size_t kMaxWaiting = 4;
+  static constexpr size_t kMaxWaitingBytes = HPU_RPC_MAX_MESSAGE_BYTES;
 
   // Ends of operations.
   void Accepted(bool ok);

@@ -21,13 +21,13 @@
 #include <memory>
 #include <mutex>
 
-#include "plugin/files/peer_owner.h"
+#include "plugin/base/files/peer_owner.h"
 
 namespace hpu::rpc {
 namespace {
 
 constexpr char kUnix[] = "unix:";
-constexpr size_t kMostPathBytes = sizeof(sockaddr_un::sun_path) - 1;
+constexpr size_t kMaxPathBytes = sizeof(sockaddr_un::sun_path) - 1;
 
 // Splits "host:port" or "[host]:port".
 void SplitHostPort(const std::string& address, std::string* host, std::string* port) {
@@ -66,7 +66,7 @@ int Connect(int fd, const sockaddr* address, socklen_t size, int timeout_ms, std
 sockaddr_un UnixAddress(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, kMostPathBytes);
+  path.copy(address.sun_path, kMaxPathBytes);
   return address;
 }
 
@@ -151,8 +151,8 @@ std::string UnixPath(const std::string& address) {
 
 std::string AddressProblem(const std::string& address) {
   if (const std::string path = UnixPath(address); !path.empty()) {
-    if (path.size() <= kMostPathBytes) return "";
-    return "the path is longer than a Unix socket's may be (" + std::to_string(kMostPathBytes) + ")";
+    if (path.size() <= kMaxPathBytes) return "";
+    return "the path is longer than a Unix socket's may be (" + std::to_string(kMaxPathBytes) + ")";
   }
   std::string host;
   std::string port;

@@ -74,7 +74,7 @@ class WriteQueue {
   };
 
   // So that joining does not keep the receiver waiting, nor make messages too large.
-  static constexpr size_t kMostJoinedBytes = size_t{64} << 10;
+  static constexpr size_t kMaxJoinedBytes = size_t{64} << 10;
 
   bool Add(const void* data, size_t size, bool joinable) {
     const auto* bytes = static_cast<const char*>(data);
@@ -82,7 +82,7 @@ class WriteQueue {
     if (closed_ || ended_) return false;
     waiting_bytes_ += size;
     if (joinable && !messages_.empty() && messages_.back().joinable &&
-        messages_.back().bytes->size() + size <= kMostJoinedBytes) {
+        messages_.back().bytes->size() + size <= kMaxJoinedBytes) {
       messages_.back().bytes->append(bytes, size);
     } else {
       messages_.push_back({std::make_unique<std::string>(bytes, size), joinable});

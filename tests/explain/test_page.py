@@ -1,4 +1,4 @@
-"""The page of an explanation: one file, complete, that fetches nothing. (What it looks like: docs/explain.md.)"""
+"""The page of an explanation: one file, complete, that fetches nothing. (What it looks like: docs/user/explain.md.)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/keras.md, from the outcomes of a sweep."""
+"""docs/user/keras.md, from the outcomes of a sweep."""
 
 from __future__ import annotations
 

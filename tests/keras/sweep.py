@@ -1,4 +1,4 @@
-"""Runs everything public of tf.keras on the HPU and on the CPU: `python -m tests.keras.sweep --write docs/keras.md`.
+"""Runs everything public of tf.keras on the HPU and the CPU: `python -m tests.keras.sweep --write docs/user/keras.md`.
 
 Exit code: 0; 1 if a number is wrong, a case fails, or --check finds the page to be another; 2 for wrong arguments.
 """
@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow import load_habana_module
 from tests.keras import backend_cases, layer_cases, page, part_cases
 from tests.keras.case import Case, Outcome, Verdict, quiet, run
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "keras.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "user" / "keras.md"
 
 
 def cases(only: str = "") -> Iterator[Case]:

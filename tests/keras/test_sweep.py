@@ -30,7 +30,7 @@ def cases() -> dict[str, Case]:
 def test_the_page_has_a_line_for_each_case(cases: dict[str, Case]) -> None:
     text = re.sub(r"\s+", " ", sweep.PAGE.read_text())
     left_out = [c.title for c in cases.values() if f"`{c.name}`" not in text and f"`{c.title}`" not in text]
-    assert not left_out, f"write docs/keras.md again (make keras): {left_out}"
+    assert not left_out, f"write docs/user/keras.md again (make keras): {left_out}"
 
 
 @pytest.mark.parametrize("title", SAMPLE)

@@ -1,6 +1,6 @@
 """Which nodes a configuration converts to bfloat16, worked out slowly and apart from the plugin.
 
-docs/mixed_precision.md says the rules.
+docs/tuning/mixed_precision.md says the rules.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each setting and hint of docs/clustering.md, on the passes alone and on functions that run."""
+"""Each setting and hint of docs/tuning/clustering.md, on the passes alone and on functions that run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class TestClustering:
 
     def test_the_table_of_lite_names_ops_that_there_are(self) -> None:
         """A misspelt name would keep an op out in silence."""
-        source = (ROOT / "plugin/passes/fusible_ops.cc").read_text()
+        source = (ROOT / "plugin/passes/analysis/fusible_ops.cc").read_text()
         names = re.findall(r'"(\w+)"', source.split("flat_hash_set<std::string_view>")[1])
         assert len(names) > 200 and len(set(names)) == len(names)
         unknown = [name for name in names if op_def_registry.get(name) is None]

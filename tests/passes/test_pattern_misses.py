@@ -79,7 +79,7 @@ SPATIAL = [[0, 0], [1, 1], [1, 1], [0, 0]]
         ("bias_relu", lambda x: tf.nn.relu(tf.nn.bias_add(x, tf.ones([6]))), (4, 6)),
     ],
 )
-def test_the_plain_form_is_found(pattern: str, build: Build, shape: tuple[int, ...]) -> None:
+def test_the_decomposition_is_found(pattern: str, build: Build, shape: tuple[int, ...]) -> None:
     """So that the tests below fail for what is missing, not for how they are written."""
     assert patterns_in(build, shape) == [pattern]
 

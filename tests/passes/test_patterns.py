@@ -94,9 +94,11 @@ def test_the_matcher_can_be_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_documentation_lists_the_table() -> None:
     root = pathlib.Path(__file__).resolve().parents[2]
-    table = (root / "plugin" / "passes" / "pattern_table.cc").read_text()
+    table = (root / "plugin" / "passes" / "patterns" / "pattern_table.cc").read_text()
     entries = re.findall(r'\n    \{"(\w+)", "([^"]+)"', table)
-    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", (root / "docs" / "patterns.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| ([^|]+) \|", (root / "docs" / "developer" / "patterns.md").read_text(), re.MULTILINE
+    )
     assert rows == entries
     assert {name for case in CASES for name in case.patterns} == {name for name, _ in entries}
 

@@ -89,8 +89,8 @@ def test_what_programs_do_first_is_as_it_was() -> None:
 
 
 def test_the_page_names_what_there_is() -> None:
-    """docs/python.md: each module of its table, and each name with it."""
-    table = (ROOT / "docs" / "python.md").read_text().split("## Modules")[1].split("##")[0]
+    """docs/user/python.md: each module of its table, and each name with it."""
+    table = (ROOT / "docs" / "user" / "python.md").read_text().split("## Modules")[1].split("##")[0]
     rows = dict(re.findall(r"^\| (`.*?) \| (.*) \|$", table, re.MULTILINE))
     del rows["`habana_ops`"]  # no module
     assert len(rows) > 20

@@ -1,4 +1,4 @@
-"""docs/troubleshooting.md quotes messages that the code has."""
+"""docs/user/troubleshooting.md quotes messages that the code has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.processes import ROOT
 
-HEADINGS = re.findall(r"^### `([^`]+)`", (ROOT / "docs" / "troubleshooting.md").read_text(), re.MULTILINE)
+HEADINGS = re.findall(r"^### `([^`]+)`", (ROOT / "docs" / "user" / "troubleshooting.md").read_text(), re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

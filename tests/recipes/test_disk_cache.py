@@ -1,6 +1,6 @@
 """Recipes on disk: a second process compiles nothing and computes the same.
 
-plugin/store/*_test.cc tests what happens to the files: locks, damage, full disks.
+plugin/recipes/*_test.cc tests what happens to the files: locks, damage, full disks.
 """
 
 from __future__ import annotations

@@ -307,7 +307,7 @@ def test_explanation_says_why_rows_are_not_padded() -> None:
     assert cluster.rule == "dynamic-shapes" and cluster.launches == 4 and cluster.fallbacks == 0
     assert cluster.reason and "its rows cannot be padded: " in cluster.reason and "Mean" in cluster.reason
     (total,) = [total for total in told.rules() if total.rule.name == "dynamic-shapes"]
-    assert total.examples[0][2] == cluster.reason and "docs/dynamic_shapes.md" in total.rule.remedy
+    assert total.examples[0][2] == cluster.reason and "docs/tuning/dynamic_shapes.md" in total.rule.remedy
 
 
 def test_explanation_of_a_cluster_that_ends_on_the_cpu() -> None:

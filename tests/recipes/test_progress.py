@@ -1,4 +1,4 @@
-"""What a program says while it compiles. plugin/compiler/compile_progress_test.cc tests when."""
+"""What a program says while it compiles. plugin/compiler/background/compile_progress_test.cc tests when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hpu run`: a program on several HPUs of this machine, one process for each (docs/distributed.md)."""
+"""`hpu run`: a program on several HPUs of this machine, one process for each (docs/distributed/training.md)."""
 
 from __future__ import annotations
 

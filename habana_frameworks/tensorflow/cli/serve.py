@@ -1,4 +1,4 @@
-"""`hpu serve`: a device server, whose modules other processes use with HPU_BACKEND (docs/remote.md)."""
+"""`hpu serve`: a device server, whose modules other processes use with HPU_BACKEND (docs/user/remote.md)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="FILE",
         type=_faults,
         default=(),
-        help="JSON file of errors and delays that sessions meet, to test programs with: docs/remote.md",
+        help="JSON file of errors and delays that sessions meet, to test programs with: docs/user/remote.md",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
     parser.set_defaults(run=run)

@@ -65,7 +65,7 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
             _logger.warning(
                 "The launcher started %d processes, and TF_CONFIG is not set: this HPUStrategy has one worker, and "
                 "each process trains a model of its own. Set TF_CONFIG for each before the strategy is made, or start "
-                "them by `hpu run` (docs/distributed.md)",
+                "them by `hpu run` (docs/distributed/training.md)",
                 processes,
             )
 

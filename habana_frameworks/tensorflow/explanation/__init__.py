@@ -1,4 +1,4 @@
-"""Why an op is where it is: what became of every op of every graph, and what to do about it. See docs/explain.md."""
+"""Why an op is where it is: what became of every op of every graph, and what to do about it: docs/user/explain.md."""
 
 from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Rewrite, RuleTotal

@@ -1,4 +1,4 @@
-"""From the plugin's records (hpu_op_records in plugin/c_api.h) to an Explanation."""
+"""From the plugin's records (hpu_op_records in plugin/c_api/c_api.h) to an Explanation."""
 
 from __future__ import annotations
 

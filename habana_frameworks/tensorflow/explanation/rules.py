@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One rule. docs/pamsen.md says more about those of the graph passes."""
+    """One rule. docs/developer/pamsen.md says more about those of the graph passes."""
 
     name: str
     meaning: str
@@ -87,7 +87,7 @@ _TABLE = (
     Rule(
         "dynamic-shapes",
         "compiles for each size: TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
-        "mend what its reason names, or pad in the program (docs/dynamic_shapes.md)",
+        "mend what its reason names, or pad in the program (docs/tuning/dynamic_shapes.md)",
     ),
     # By HPU_COMPILE_MODE.
     Rule("lazy", "its cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),
@@ -110,4 +110,4 @@ RULES = {rule.name: rule for rule in _TABLE}
 
 def find(name: str) -> Rule:
     """The rule of that name; one that this table does not know explains itself by the reasons of its ops."""
-    return RULES.get(name) or Rule(name, "see the reasons of its ops", "see docs/pamsen.md")
+    return RULES.get(name) or Rule(name, "see the reasons of its ops", "see docs/developer/pamsen.md")

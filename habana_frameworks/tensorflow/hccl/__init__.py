@@ -1,4 +1,4 @@
-"""Collective operations among the HPUs of a job, shaped as NCCL's: docs/hccl.md.
+"""Collective operations among the HPUs of a job, shaped as NCCL's: docs/distributed/hccl.md.
 
     communicator = hccl.init()
     total = hccl.all_reduce(tensor, hccl.ReduceOp.SUM, communicator)

@@ -79,7 +79,8 @@ def _join_cluster(timeout: float) -> None:
         if strategy.num_replicas_in_sync == 1:
             raise HcclError(
                 f"the launcher started {multinode_helpers.comm_size()} processes, and TF_CONFIG, by which they find "
-                "each other, does not name them: set it for each, or start them by `hpu run` (docs/distributed.md)"
+                "each other, does not name them: set it for each, or start them by `hpu run` "
+                "(docs/distributed/training.md)"
             )
         _strategy = strategy
 

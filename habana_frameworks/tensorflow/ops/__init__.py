@@ -1,1 +1,1 @@
-"""Layers and functions on the HPU's fused ops (docs/layers.md). Submodules import TensorFlow, this package does not."""
+"""Layers and functions on the HPU's fused ops (docs/user/layers.md). Only submodules import TensorFlow."""

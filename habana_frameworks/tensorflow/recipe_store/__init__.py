@@ -1,4 +1,4 @@
-"""Directories of recipes (TF_RECIPE_CACHE_PATH), for tools: what `hpu cache` does. See docs/cache_tool.md."""
+"""Directories of recipes (TF_RECIPE_CACHE_PATH), for tools: what `hpu cache` does. See docs/user/cache_tool.md."""
 
 from habana_frameworks.tensorflow.recipe_store._plugin import StoreError
 from habana_frameworks.tensorflow.recipe_store.bundle import BundleError, export_bundle, import_bundle

@@ -1,4 +1,4 @@
-"""Entries of a directory that TF_RECIPE_CACHE_PATH names. plugin/store knows the format of files and their locks."""
+"""Entries of a directory that TF_RECIPE_CACHE_PATH names. plugin/recipes knows the format of files and their locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts the fork server of a device server (plugin/serve) in a bare interpreter.
+"""Hosts the fork server of a device server (plugin/server) in a bare interpreter.
 
 `host.py LIBRARY...` loads the libraries in order and calls hpu_serve_fork_server() of the last one, the plugin. The
 front process is at the other end of standard input. Imports neither TensorFlow nor this package: that takes ten times

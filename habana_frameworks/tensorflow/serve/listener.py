@@ -33,7 +33,7 @@ _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 class PathLock:
     """Lock file beside a Unix socket: one server a path. The kernel drops the lock with the process.
 
-    The file names its holder as those of plugin/files/file_lock.h do.
+    The file names its holder as those of plugin/base/files/file_lock.h do.
     """
 
     def __init__(self, path: str) -> None:

@@ -1,4 +1,4 @@
-"""The log of the front process, in the form and by the settings of the plugin's (docs/logging.md)."""
+"""The log of the front process, in the form and by the settings of the plugin's (docs/user/logging.md)."""
 
 from __future__ import annotations
 

@@ -4,16 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::common {
 
 absl::StatusOr<int> ModuleCountSetting() {
   const int64_t count = flags::EmulatorModules();
-  if (count < 1 || count > kMostModules) {
+  if (count < 1 || count > kMaxModules) {
     return absl::InvalidArgumentError(
-        absl::StrCat("HPU_EMULATOR_MODULES=", count, " is not between 1 and ", kMostModules));
+        absl::StrCat("HPU_EMULATOR_MODULES=", count, " is not between 1 and ", kMaxModules));
   }
   return static_cast<int>(count);
 }
@@ -43,12 +43,12 @@ absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& opt
 }
 
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options) {
-  constexpr int64_t kMostMb = int64_t{1} << 25;  // 32 TiB; user address space has 128
+  constexpr int64_t kMaxMb = int64_t{1} << 25;  // 32 TiB; user address space has 128
   const auto asked_mb = static_cast<int64_t>(options.memory_bytes >> 20);
-  if (options.memory_bytes != 0 && asked_mb <= kMostMb) return options.memory_bytes;
+  if (options.memory_bytes != 0 && asked_mb <= kMaxMb) return options.memory_bytes;
   const int64_t megabytes = options.memory_bytes != 0 ? asked_mb : flags::MemoryMb();
-  if (megabytes < 1 || megabytes > kMostMb) {
-    return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", megabytes, " is not between 1 and ", kMostMb));
+  if (megabytes < 1 || megabytes > kMaxMb) {
+    return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", megabytes, " is not between 1 and ", kMaxMb));
   }
   return static_cast<uint64_t>(megabytes) << 20;
 }

@@ -10,9 +10,9 @@
 
 namespace hpu::common {
 
-inline constexpr int kMostModules = 64;
+inline constexpr int kMaxModules = 64;
 
-// Number of emulated modules, from HPU_EMULATOR_MODULES; InvalidArgument unless 1 to kMostModules.
+// Number of emulated modules, from HPU_EMULATOR_MODULES; InvalidArgument unless 1 to kMaxModules.
 absl::StatusOr<int> ModuleCountSetting();
 // The modules that the options admit, in the order in which to try them; at least one. InvalidArgument for modules that
 // do not exist, and for a module_id that is not visible.

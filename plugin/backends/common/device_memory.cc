@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "plugin/base/round_up.h"
+#include "plugin/base/status_macros.h"
 #include "plugin/hal/host_results.h"
-#include "plugin/hal/round_up.h"
-#include "plugin/hal/status_macros.h"
 
 namespace hpu::common {
 namespace {

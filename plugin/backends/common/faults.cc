@@ -11,15 +11,15 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
-#include "plugin/log/log.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::common {
 namespace {
 
 // Longer ones would look like a server that hangs, and hold up its end.
-constexpr std::chrono::milliseconds kMostDelay(10'000);
+constexpr std::chrono::milliseconds kMaxDelay(10'000);
 
 // Beside the enumerators of Faults::Kind, in their order.
 struct KindInfo {
@@ -58,7 +58,7 @@ absl::Status CannotRead(absl::string_view entry) {
   return absl::InvalidArgumentError(absl::StrCat(
       "HPU_EMULATOR_FAULTS: \"", entry, "\" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of ",
       absl::StrJoin(kInfos, ", ", [](std::string* out, const KindInfo& info) { absl::StrAppend(out, info.name); }),
-      "; slow_copy, slow_compile and delay end with :ms, at most ", kMostDelay.count()));
+      "; slow_copy, slow_compile and delay end with :ms, at most ", kMaxDelay.count()));
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ bool Faults::ParseRule(const std::string& entry, Rule* rule) {
   if (absl::StrContains(parts.first, ':') != (info->code == absl::StatusCode::kOk)) return false;
   if (info->code == absl::StatusCode::kOk) {
     uint32_t milliseconds = 0;
-    if (!absl::SimpleAtoi(when.second, &milliseconds) || milliseconds > kMostDelay.count()) return false;
+    if (!absl::SimpleAtoi(when.second, &milliseconds) || milliseconds > kMaxDelay.count()) return false;
     rule->delay = std::chrono::milliseconds(milliseconds);
   }
   absl::string_view number = when.first;

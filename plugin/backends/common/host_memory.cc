@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::common {
 namespace {

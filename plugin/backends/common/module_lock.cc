@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/backends/common/acquire_options.h"
-#include "plugin/files/file_descriptor.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/files/file_descriptor.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::common {
 namespace {

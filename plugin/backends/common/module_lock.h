@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "plugin/files/file_lock.h"
+#include "plugin/base/files/file_lock.h"
 #include "plugin/hal/backend.h"
 
 namespace hpu::common {

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "plugin/hal/round_up.h"
+#include "plugin/base/round_up.h"
 
 namespace hpu::common {
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/round_up.h"
+#include "plugin/base/round_up.h"
 
 namespace hpu::common {
 namespace {

@@ -51,15 +51,15 @@ class AdaptiveSpin {
   }
 
  private:
-  static constexpr int kLeast = 1'000;  // ns; below it only every kRetry-th wait spins
+  static constexpr int kMin = 1'000;  // ns; below it only every kRetry-th wait spins
   static constexpr int kRetry = 32;
 
   int NextBudget() {
     static const bool several = AvailableCpus() > 1;
     if (!several) return 0;
     const int budget = budget_.load(std::memory_order_relaxed);
-    if (budget >= kLeast) return budget;
-    return waits_.fetch_add(1, std::memory_order_relaxed) % kRetry == 0 ? kLeast : 0;
+    if (budget >= kMin) return budget;
+    return waits_.fetch_add(1, std::memory_order_relaxed) % kRetry == 0 ? kMin : 0;
   }
 
   const int most_ = 20'000;  // ns

@@ -8,7 +8,7 @@ namespace hpu::common {
 namespace {
 
 // Less than this is soon read again: it may stay in the caches.
-constexpr uint64_t kLeastBytes = uint64_t{256} << 10;
+constexpr uint64_t kMinBytes = uint64_t{256} << 10;
 constexpr uint64_t kLine = 64;
 constexpr uint64_t kParts = kLine / sizeof(__m128i);
 
@@ -17,7 +17,7 @@ constexpr uint64_t kParts = kLine / sizeof(__m128i);
 void CopyUncached(void* destination, const void* source, uint64_t bytes) {
   auto* to = static_cast<char*>(destination);
   const auto* from = static_cast<const char*>(source);
-  if (bytes >= kLeastBytes) {
+  if (bytes >= kMinBytes) {
     const uint64_t unaligned = -reinterpret_cast<uint64_t>(to) % kLine;
     std::memcpy(to, from, unaligned);
     for (to += unaligned, from += unaligned, bytes -= unaligned; bytes >= kLine; bytes -= kLine) {

@@ -7,8 +7,8 @@
 #include "plugin/backends/common/faults.h"
 #include "plugin/backends/null/device.h"
 #include "plugin/backends/null/recipe.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::null {
 namespace {

@@ -5,7 +5,7 @@
 #include "plugin/backends/null/event.h"
 #include "plugin/backends/null/recipe.h"
 #include "plugin/backends/null/stream.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::null {
 

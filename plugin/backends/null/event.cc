@@ -1,6 +1,6 @@
 #include "plugin/backends/null/event.h"
 
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::null {
 

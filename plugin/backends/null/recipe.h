@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "plugin/backends/common/program_table.h"
 #include "plugin/hal/recipe.h"
+#include "plugin/program/program_table.h"
 
 namespace hpu::null {
 

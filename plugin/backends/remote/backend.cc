@@ -8,8 +8,8 @@
 #include "plugin/backends/common/faults.h"
 #include "plugin/backends/common/reservation.h"
 #include "plugin/backends/remote/device.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/remote/device.h"
 #include "plugin/backends/remote/stream.h"
-#include "plugin/hal/random_id.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/random_id.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {

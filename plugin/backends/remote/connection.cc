@@ -8,7 +8,7 @@
 #include "plugin/backends/common/signal_mask.h"
 #include "plugin/backends/remote/credentials.h"
 #include "plugin/backends/remote/rpc_library.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {

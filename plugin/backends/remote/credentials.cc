@@ -9,8 +9,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {

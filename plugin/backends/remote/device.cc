@@ -6,7 +6,7 @@
 #include "plugin/backends/remote/communicator.h"
 #include "plugin/backends/remote/event.h"
 #include "plugin/backends/remote/stream.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 

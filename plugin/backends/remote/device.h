@@ -52,7 +52,7 @@ class RemoteDevice final : public hal::Device, public hal::StagedCopies, public 
   const common::HostMemory& host() const { return state_->host; }
   // For a copy of so many bytes; null if it goes in messages.
   SharedStaging* StagingFor(uint64_t bytes) const {
-    return bytes < SharedStaging::kLeastBytes ? nullptr : state_->staging.get();
+    return bytes < SharedStaging::kMinBytes ? nullptr : state_->staging.get();
   }
   bool Made(const RemoteRecipe& recipe) const { return recipe.IsOf(state_->session); }
   // The server's address for one of the window. 0 stays 0.

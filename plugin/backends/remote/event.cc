@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 

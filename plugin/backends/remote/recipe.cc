@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
+constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
 // Of a serialised recipe; the server's bound is the same.
-constexpr uint64_t kMostRecipeBytes = uint64_t{1} << 30;
-constexpr size_t kMostNameBytes = 4096;
+constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
+constexpr size_t kMaxNameBytes = 4096;
 
 absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
   hal::TensorSpec spec;
@@ -39,7 +39,7 @@ struct Answer {
     if (!valid) return;
     if (response.has_table()) {
       table = std::move(*response.mutable_table());
-      valid = table.bytes() <= kMostRecipeBytes;
+      valid = table.bytes() <= kMaxRecipeBytes;
       if (valid) bytes.reserve(table.bytes());
     }
     valid = valid && response.chunk().size() <= table.bytes() - bytes.size();
@@ -55,7 +55,7 @@ void Send(Call& call, const proto::MakeRecipeHeader& header, absl::string_view b
   for (uint64_t at = 0; at < bytes.size() && open; at += kChunkBytes) {
     const absl::string_view chunk = bytes.substr(at, kChunkBytes);
     request.set_chunk(chunk.data(), chunk.size());
-    open = call.Write(request) && call.WaitWritable(kMostUnsent);
+    open = call.Write(request) && call.WaitWritable(kMaxUnsent);
   }
   call.WritesDone();
 }
@@ -70,7 +70,7 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
   proto::MakeRecipeHeader header;
   header.set_session(session->acquired().session());
   header.set_recipe(session->NewHandle());
-  header.set_name(std::string(name.substr(0, kMostNameBytes)));
+  header.set_name(std::string(name.substr(0, kMaxNameBytes)));
   header.set_source(source);
   header.set_bytes(bytes.size());
   Answer answer;

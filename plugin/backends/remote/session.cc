@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/common/signal_mask.h"
-#include "plugin/files/file_lock.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/files/file_lock.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {
@@ -19,7 +19,7 @@ constexpr uint32_t kLastVersion = 1;
 // The server may wait a moment for a module that is being given back.
 constexpr auto kAnswerTimeout = absl::Seconds(10);
 // Forgotten handles that are collected before they are sent on their own; signs of life take the rest along.
-constexpr int kMostPending = 64;
+constexpr int kMaxPending = 64;
 
 }  // namespace
 
@@ -136,7 +136,7 @@ void Session::ForgetRecipe(uint64_t handle, uint64_t uses) {
 void Session::AddForget(proto::Forget* forget, uint64_t handle, uint64_t uses) {
   forget->set_handle(handle);
   forget->set_uses(uses);
-  if (pending_.forget_marks_size() + pending_.forget_recipes_size() < kMostPending) return;
+  if (pending_.forget_marks_size() + pending_.forget_recipes_size() < kMaxPending) return;
   Flush();
 }
 

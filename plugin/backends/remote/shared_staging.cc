@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "plugin/files/descriptor_socket.h"
-#include "plugin/flags/flags.h"
-#include "plugin/hal/status_macros.h"
-#include "plugin/log/log.h"
+#include "plugin/base/files/descriptor_socket.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "plugin/backends/common/range_allocator.h"
 #include "plugin/backends/remote/session.h"
-#include "plugin/files/shared_memory.h"
+#include "plugin/base/files/shared_memory.h"
 
 namespace hpu::remote {
 
@@ -17,7 +17,7 @@ namespace hpu::remote {
 class SharedStaging {
  public:
   // A copy of fewer bytes is cheaper in a message.
-  static constexpr uint64_t kLeastBytes = uint64_t{16} << 10;
+  static constexpr uint64_t kMinBytes = uint64_t{16} << 10;
 
   // Null where the server offers no shared memory or is on another machine, or HPU_REMOTE_SHARED_MEMORY=0.
   static std::unique_ptr<SharedStaging> Open(const Session& session);

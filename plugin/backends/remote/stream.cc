@@ -8,14 +8,14 @@
 #include "plugin/backends/common/uncached_copy.h"
 #include "plugin/backends/remote/device.h"
 #include "plugin/backends/remote/recipe.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::remote {
 namespace {
 
 // The largest copy of one command whose data are in messages.
 constexpr uint64_t kMessageBytes = uint64_t{1} << 20;
-constexpr uint64_t kMostUnsent = uint64_t{8} << 20;
+constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
 
 proto::StreamKind ProtoKind(hal::StreamKind kind) {
   switch (kind) {
@@ -81,7 +81,7 @@ absl::Status RemoteStream::SendReported(const Write& write, std::function<void(a
   return absl::OkStatus();
 }
 
-void RemoteStream::WaitForRoom() { state_->call->WaitWritable(kMostUnsent); }
+void RemoteStream::WaitForRoom() { state_->call->WaitWritable(kMaxUnsent); }
 
 absl::Status RemoteStream::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());

@@ -5,7 +5,7 @@
 //   };
 //   REGISTER_KERNEL_BUILDER(ForHpuWithName("CustomDivOp").TypeConstraint<float>("T"), habana::HpuKernel<CustomDiv>);
 //
-// Build with the flags of habana_frameworks.tensorflow.sysconfig and of tf.sysconfig: docs/custom_ops.md.
+// Build with the flags of habana_frameworks.tensorflow.sysconfig and of tf.sysconfig: docs/user/custom_ops.md.
 #ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_H_
 #define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_H_
 

@@ -1,4 +1,4 @@
-// What the functor of a custom op sees of its node: docs/custom_ops.md.
+// What the functor of a custom op sees of its node: docs/user/custom_ops.md.
 #ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_
 #define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_
 

@@ -15,7 +15,7 @@ _REASONS = {
         CollectiveAllToAllV2 CollectiveAllToAllV3 CollectiveAssignGroupV2 CollectiveBcastRecv CollectiveBcastRecvV2
         CollectiveBcastSend CollectiveBcastSendV2 CollectiveGather CollectiveGatherV2 CollectiveInitializeCommunicator
         CollectiveReduce CollectiveReduceScatterV2 CollectiveReduceV2 CollectiveReduceV3 XlaRecv XlaSend""",
-    "works on reference variables, which the HPU refuses: docs/placement.md": """
+    "works on reference variables, which the HPU refuses: docs/user/placement.md": """
         DestroyTemporaryVariable IsVariableInitialized RefEnter RefExit RefIdentity RefMerge RefNextIteration RefSwitch
         TemporaryVariable Variable VariableV2 Stack StackClose StackPop StackPush""",
     "keeps tensors of a session: tests/equality/test_session.py": """

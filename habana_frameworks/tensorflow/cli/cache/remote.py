@@ -17,7 +17,7 @@ def add_parsers(subparsers: Any) -> None:
     remote: argparse.ArgumentParser = subparsers.add_parser(
         "remote",
         help="share recipes with other machines by HPU_RECIPE_CACHE_REMOTE",
-        description="Works on the remote cache that HPU_RECIPE_CACHE_REMOTE and its kin name (docs/recipes.md).",
+        description="Works on the remote cache that HPU_RECIPE_CACHE_REMOTE and its kin name (docs/tuning/recipes.md).",
     )
     commands = remote.add_subparsers(dest="remote_command", metavar="COMMAND", required=True)
     common.add_command(

@@ -13,7 +13,10 @@ from habana_frameworks import _hpu_import_hook
 from habana_frameworks.tensorflow import lib_utils
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
-_REMEDY = "build it for the TensorFlow that is installed: make horovod, or tools/build_horovod.sh (docs/horovod.md)"
+_REMEDY = (
+    "build it for the TensorFlow that is installed: make horovod, or tools/build_horovod.sh "
+    "(docs/distributed/horovod.md)"
+)
 
 
 @dataclasses.dataclass(frozen=True)

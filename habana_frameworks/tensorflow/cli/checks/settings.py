@@ -20,7 +20,9 @@ def check() -> Iterator[Finding]:
         strict = flags.strict_flags() and unknown.name.startswith("HPU_")
         level = Level.ERROR if strict else Level.WARNING
         remedy = (
-            f"rename it to {unknown.nearest}" if unknown.nearest else "remove it; docs/settings.md lists the settings"
+            f"rename it to {unknown.nearest}"
+            if unknown.nearest
+            else "remove it; docs/user/settings.md lists the settings"
         )
         data = {"name": unknown.name, "nearest": unknown.nearest}
         yield Finding("settings", level, f"{unknown.name} is no setting of hpu-tensorflow", remedy, data)

@@ -1,4 +1,4 @@
-"""Errors of the remote cache; each has the outcome that the plugin knows it by (plugin/store/transfer_process.h)."""
+"""Errors of the remote cache; each has the outcome that the plugin knows it by (plugin/recipes/transfer_process.h)."""
 
 from __future__ import annotations
 

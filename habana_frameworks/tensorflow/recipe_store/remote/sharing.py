@@ -21,7 +21,7 @@ from habana_frameworks.tensorflow.recipe_store.remote.settings import RemoteSett
 from habana_frameworks.tensorflow.recipe_store.remote.time_limit import time_limit
 
 MAX_FAILURES = 3
-"""Failed transfers after which the storage is left alone, as in plugin/store/remote_cache.h."""
+"""Failed transfers after which the storage is left alone, as in plugin/recipes/remote_cache.h."""
 
 
 @dataclasses.dataclass(frozen=True)

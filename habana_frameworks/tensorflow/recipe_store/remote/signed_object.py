@@ -5,7 +5,7 @@ offset  size  field
 8       4     version of the format, little-endian
 12      4     reserved, 0
 16      32    HMAC-SHA256 of the context, the version, the key and the entry
-48            the entry (plugin/store/entry.h)
+48            the entry (plugin/recipes/entry.h)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow.recipe_store.remote.storage import CHUNK_BYTES
 from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
 
 MAX_ENTRY_BYTES = 2 << 30
-"""As in plugin/store/entry.h."""
+"""As in plugin/recipes/entry.h."""
 _HEADER = struct.Struct("<8sII32s")
 HEADER_BYTES = _HEADER.size
 _MAGIC, _VERSION = b"HPUSIGND", 1

@@ -1,4 +1,4 @@
-"""The transfer process of the plugin: plugin/store/transfer_process.h starts it and describes the protocol."""
+"""The transfer process of the plugin: plugin/recipes/transfer_process.h starts it and describes the protocol."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "plugin/backends/emulator/kernels/batch_norm.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/literal_util.h"
 #include "xla/shape_util.h"

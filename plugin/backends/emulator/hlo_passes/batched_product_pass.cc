@@ -6,7 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/kernels/batched_product.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -15,11 +15,11 @@ namespace {
 using xla::HloInstruction;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastProducts = 1 << 13;
+constexpr int64_t kMinProducts = 1 << 13;
 // With fewer, products are those of vectors, which XLA makes well.
-constexpr int64_t kLeastSide = 4;
+constexpr int64_t kMinSide = 4;
 // A matrix of more no longer stays in the second-level cache, which Eigen takes care of.
-constexpr int64_t kMostElements = 1 << 17;
+constexpr int64_t kMaxElements = 1 << 17;
 
 // Dimensions of an array as if they were one.
 struct Dimension {
@@ -81,8 +81,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls
   BatchedProduct kernel{rows->size,      a_inner->size,   columns->size,   rows->stride,
                         a_inner->stride, b_inner->stride, columns->stride, BatchesOf(dot)};
   const int64_t products = xla::ShapeUtil::ElementsIn(dot->shape()) * kernel.inner;
-  if (kernel.batches.empty() || kernel.rows < kLeastSide || kernel.columns < kLeastSide || products < kLeastProducts ||
-      kernel.rows * kernel.inner > kMostElements || kernel.columns * kernel.inner > kMostElements) {
+  if (kernel.batches.empty() || kernel.rows < kMinSide || kernel.columns < kMinSide || products < kMinProducts ||
+      kernel.rows * kernel.inner > kMaxElements || kernel.columns * kernel.inner > kMaxElements) {
     return nullptr;
   }
   HPU_ASSIGN_OR_RETURN(const bool prefers, calls->Prefers(*dot));

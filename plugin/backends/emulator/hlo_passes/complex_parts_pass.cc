@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/primitive_util.h"
 #include "xla/service/hlo_creation_utils.h"

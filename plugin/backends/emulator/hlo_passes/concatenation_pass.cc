@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/hlo_passes/memory_values.h"
 #include "plugin/backends/emulator/kernels/concatenation.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -17,10 +17,10 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastElements = 2048;
-constexpr int64_t kLeastPieceBytes = 32;  // on the average
+constexpr int64_t kMinElements = 2048;
+constexpr int64_t kMinPieceBytes = 32;  // on the average
 // Each is an operand of its own.
-constexpr int64_t kMostTimes = 64;
+constexpr int64_t kMaxTimes = 64;
 
 // Whether all of an array is needed for slices in this concatenation along `dimension`, and for nothing else.
 bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatenation, int64_t dimension) {
@@ -49,7 +49,7 @@ bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concaten
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* concatenation, KernelCalls* calls) {
   const xla::Shape& shape = concatenation->shape();
-  if (!IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
+  if (!IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinElements) return nullptr;
   const int64_t dimension = concatenation->concatenate_dimension();
   Concatenation kernel;
   int64_t inner_bytes = xla::ShapeUtil::ByteSizeOf(shape);
@@ -65,7 +65,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* concatenation, KernelCa
                              operand->shape().dimensions(dimension) * inner_bytes});
   }
   const auto count = static_cast<int64_t>(kernel.pieces.size());
-  if (shape.dimensions(dimension) * inner_bytes < kLeastPieceBytes * count) return nullptr;
+  if (shape.dimensions(dimension) * inner_bytes < kMinPieceBytes * count) return nullptr;
   return calls->Add(kernel.Spec(), sources, shape);
 }
 
@@ -75,7 +75,7 @@ absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCal
   HloInstruction* const broadcast = reshape->mutable_operand(0);
   const xla::Shape& shape = broadcast->shape();
   if (broadcast->opcode() != HloOpcode::kBroadcast || !IsFloatArray(shape) ||
-      xla::ShapeUtil::ElementsIn(shape) < kLeastElements || shape.rank() != broadcast->operand(0)->shape().rank() + 1 ||
+      xla::ShapeUtil::ElementsIn(shape) < kMinElements || shape.rank() != broadcast->operand(0)->shape().rank() + 1 ||
       !IsNeededInMemory(reshape)) {
     return nullptr;
   }
@@ -88,11 +88,11 @@ absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCal
   const int64_t times = shape.dimensions(repeated);
   std::vector<int64_t> tiled(shape.dimensions().begin(), shape.dimensions().end());
   tiled.erase(tiled.begin() + repeated);
-  if (repeated == shape.rank() - 1 || times < 2 || times > kMostTimes) return nullptr;
+  if (repeated == shape.rank() - 1 || times < 2 || times > kMaxTimes) return nullptr;
   tiled[repeated] *= times;
   const int64_t bytes = xla::ShapeUtil::ByteSizeOf(broadcast->operand(0)->shape()) / kernel.outer;
   if (!std::is_sorted(kept.begin(), kept.end()) || !absl::c_equal(reshape->shape().dimensions(), tiled) ||
-      bytes < kLeastPieceBytes) {
+      bytes < kMinPieceBytes) {
     return nullptr;
   }
   kernel.pieces.assign(times, {bytes, 0, bytes});

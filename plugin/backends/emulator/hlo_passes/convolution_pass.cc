@@ -7,7 +7,7 @@
 
 #include "plugin/backends/emulator/hlo_passes/pointwise_convolutions.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"

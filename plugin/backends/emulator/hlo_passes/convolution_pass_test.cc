@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "plugin/backends/emulator/compiler_target.h"
-#include "plugin/backends/emulator/hlo_passes/kept_values.h"
+#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
+#include "plugin/backends/emulator/hlo_passes/materialized_values.h"
+#include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/convolution.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
-#include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/hlo/ir/hlo_computation.h"
@@ -414,7 +414,7 @@ TEST(ConvolutionPass, FusesWhatFollows) {
   const xla::XlaComputation computation = NormalisedResidual(c);
   ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 1e-5);
   const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation, [](xla::HloModule* before) {
-    return UseKernels(before, /*replace=*/true, /*autotuner=*/nullptr).status();
+    return UseKernels(before, /*replace=*/true, /*choice=*/nullptr).status();
   });
   ASSERT_TRUE(ReleaseValues(module.get()).ok());
   int kernels = 0, loops = 0;

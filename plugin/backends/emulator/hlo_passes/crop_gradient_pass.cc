@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plugin/backends/emulator/kernels/crop_gradient.h"
-#include "plugin/hal/crop_gradients.h"
+#include "plugin/program/crop_gradients.h"
 
 namespace hpu::emulator {
 namespace {

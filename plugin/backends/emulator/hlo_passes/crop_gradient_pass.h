@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/hal/crop_gradients.h speaks of. What the calls called is gone then.
+// Takes calls that plugin/program/crop_gradients.h speaks of. What the calls called is gone then.
 absl::Status UseCropGradientKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
-#include "plugin/backends/emulator/compiler.h"
+#include "plugin/backends/emulator/codegen/compiler.h"
+#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/crop_gradient.h"
-#include "plugin/backends/emulator/recipe_harness.h"
-#include "plugin/hal/crop_gradients.h"
+#include "plugin/program/crop_gradients.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 

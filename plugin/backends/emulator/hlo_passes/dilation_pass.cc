@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/dilation.h"
-#include "plugin/hal/dilation.h"
+#include "plugin/program/dilation.h"
 
 namespace hpu::emulator {
 namespace {

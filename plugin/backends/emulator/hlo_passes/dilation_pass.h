@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/hal/dilation.h speaks of. What the calls called is gone then.
+// Takes calls that plugin/program/dilation.h speaks of. What the calls called is gone then.
 absl::Status UseDilationKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -10,7 +10,7 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/dilation.h"
-#include "plugin/hal/dilation.h"
+#include "plugin/program/dilation.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"

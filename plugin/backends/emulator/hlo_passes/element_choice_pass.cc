@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/comparison_util.h"
 #include "xla/hlo/ir/hlo_casting_utils.h"
 #include "xla/hlo/ir/hlo_instructions.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plugin/backends/emulator/kernels/elementary_function.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/comparison_util.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/literal.h"
@@ -22,7 +22,7 @@ using xla::HloOpcode;
 using Direction = xla::ComparisonDirection;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastElements = 512;
+constexpr int64_t kMinElements = 512;
 
 // The scalar that the array repeats; null if it repeats none.
 HloInstruction* RepeatedBy(HloInstruction* array) {
@@ -40,7 +40,7 @@ std::optional<float> NumberRepeatedBy(HloInstruction* array) {
 bool Repeats(HloInstruction* array, float number) { return NumberRepeatedBy(array) == number; }
 
 bool IsWorthIt(const xla::Shape& shape) {
-  return IsFloatArray(shape) && xla::ShapeUtil::ElementsIn(shape) >= kLeastElements;
+  return IsFloatArray(shape) && xla::ShapeUtil::ElementsIn(shape) >= kMinElements;
 }
 
 absl::StatusOr<HloInstruction*> CallOf(Function function, absl::Span<HloInstruction* const> operands, bool uniform,

@@ -8,7 +8,7 @@
 #include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"
@@ -23,8 +23,8 @@ using xla::HloOpcode;
 bool IsRoundedNumber(float number) { return (absl::bit_cast<uint32_t>(number) & 0xffff) == 0 && !std::isnan(number); }
 
 bool HoldsRoundedNumbers(const xla::Literal& literal) {
-  constexpr int64_t kMostNumbers = 1024;
-  if (literal.element_count() > kMostNumbers) return false;
+  constexpr int64_t kMaxNumbers = 1024;
+  if (literal.element_count() > kMaxNumbers) return false;
   const auto numbers = literal.data<float>();
   return std::all_of(numbers.begin(), numbers.end(), IsRoundedNumber);
 }

@@ -8,7 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/kernels/extremum.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_casting_utils.h"
 #include "xla/hlo/ir/hlo_instructions.h"
 #include "xla/shape_util.h"
@@ -22,20 +22,20 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastElements = 8192;
-constexpr int64_t kLeastRow = 16;
-constexpr int64_t kLeastColumns = 8;
+constexpr int64_t kMinElements = 8192;
+constexpr int64_t kMinRow = 16;
+constexpr int64_t kMinColumns = 8;
 
 // The sizes, if the reduced dimensions lie together and there is enough to do.
 std::optional<Extremum> SizesOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
-  if (reduced.empty() || xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return std::nullopt;
+  if (reduced.empty() || xla::ShapeUtil::ElementsIn(shape) < kMinElements) return std::nullopt;
   const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
   if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
   Extremum sizes;
   for (int64_t i = 0; i < shape.rank(); ++i) {
     (i < first ? sizes.outer : i > last ? sizes.inner : sizes.size) *= shape.dimensions(i);
   }
-  const bool worth = sizes.inner == 1 ? sizes.size >= kLeastRow : sizes.inner >= kLeastColumns;
+  const bool worth = sizes.inner == 1 ? sizes.size >= kMinRow : sizes.inner >= kMinColumns;
   return worth ? std::optional(sizes) : std::nullopt;
 }
 

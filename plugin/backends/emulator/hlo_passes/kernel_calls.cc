@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "plugin/backends/emulator/autotuner.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/layout_util.h"
 #include "xla/literal.h"
 #include "xla/service/hlo_dce.h"
@@ -24,8 +23,8 @@ void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new)
 
 absl::StatusOr<bool> KernelCalls::Prefers(const xla::HloInstruction& instruction,
                                           absl::Span<const xla::HloInstruction* const> inner) const {
-  if (autotuner_ == nullptr) return true;
-  return autotuner_->PrefersKernel(instruction, inner);
+  if (choice_ == nullptr) return true;
+  return choice_(instruction, inner);
 }
 
 absl::StatusOr<xla::HloInstruction*> KernelCalls::Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,

@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,16 +20,17 @@
 
 namespace hpu::emulator {
 
-class Autotuner;
+// Returns whether a kernel takes the place of the instruction and of its operands in `inner`. Thread safe.
+using KernelChoice = std::function<absl::StatusOr<bool>(const xla::HloInstruction& instruction,
+                                                        absl::Span<const xla::HloInstruction* const> inner)>;
 
 // The kernels that one program calls, numbered. Not thread safe.
 class KernelCalls {
  public:
-  // `autotuner` may be null; else it chooses where the passes ask.
-  explicit KernelCalls(Autotuner* autotuner = nullptr) : autotuner_(autotuner) {}
+  // Passes ask `choice` where both ways are some library's. Null: a kernel always takes the place.
+  explicit KernelCalls(KernelChoice choice = nullptr) : choice_(std::move(choice)) {}
 
-  // Whether a kernel is to take the place of the instruction, and of its operands in `inner`: by measurement if there
-  // is an autotuner; else it always is.
+  // What the choice returns; true without one.
   absl::StatusOr<bool> Prefers(const xla::HloInstruction& instruction,
                                absl::Span<const xla::HloInstruction* const> inner = {}) const;
 
@@ -41,7 +43,7 @@ class KernelCalls {
   std::vector<KernelSpec> TakeSpecs() { return std::move(specs_); }
 
  private:
-  Autotuner* const autotuner_;
+  const KernelChoice choice_;
   std::vector<KernelSpec> specs_;
 };
 

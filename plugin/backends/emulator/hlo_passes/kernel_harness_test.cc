@@ -9,11 +9,11 @@
 #include <optional>
 #include <utility>
 
-#include "plugin/backends/emulator/compiler.h"
-#include "plugin/backends/emulator/compiler_target.h"
+#include "plugin/backends/emulator/codegen/compiler.h"
+#include "plugin/backends/emulator/codegen/recipe_harness.h"
+#include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
-#include "plugin/backends/emulator/recipe_harness.h"
-#include "plugin/cts/fixture.h"
+#include "plugin/testing/cts/fixture.h"
 #include "xla/debug_options_flags.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/layout_util.h"

@@ -1,6 +1,7 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_passes.h"
 
-#include "plugin/backends/emulator/compiler_target.h"
+#include <utility>
+
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
 #include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
 #include "plugin/backends/emulator/hlo_passes/complex_parts_pass.h"
@@ -14,9 +15,9 @@
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 #include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
 #include "plugin/backends/emulator/hlo_passes/host_kernel_pass.h"
-#include "plugin/backends/emulator/hlo_passes/kept_values.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
+#include "plugin/backends/emulator/hlo_passes/materialized_values.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 #include "plugin/backends/emulator/hlo_passes/padding_pass.h"
 #include "plugin/backends/emulator/hlo_passes/placed_gradient_pass.h"
@@ -30,7 +31,8 @@
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
 #include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
 #include "plugin/backends/emulator/hlo_passes/widening_pass.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/backends/emulator/kernels/compiler_target.h"
+#include "plugin/base/status_macros.h"
 #include "xla/service/hlo_dce.h"
 
 namespace hpu::emulator {
@@ -44,8 +46,8 @@ absl::Status UseProductKernels(xla::HloModule* module, KernelCalls* calls) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, Autotuner* autotuner) {
-  KernelCalls calls(autotuner);
+absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, KernelChoice choice) {
+  KernelCalls calls(std::move(choice));
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();

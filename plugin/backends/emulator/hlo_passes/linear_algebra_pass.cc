@@ -6,8 +6,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/linear_algebra.h"
-#include "plugin/hal/linear_algebra.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/program/linear_algebra.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {

@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/hal/linear_algebra.h speaks of, Cholesky factors and triangular solving from the left, of
+// Takes calls that plugin/program/linear_algebra.h speaks of, Cholesky factors and triangular solving from the left, of
 // float32 and float64. What the calls called is gone then.
 absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls);
 

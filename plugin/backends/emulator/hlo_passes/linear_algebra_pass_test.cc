@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plugin/backends/emulator/compiler_target.h"
+#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
+#include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/linear_algebra.h"
-#include "plugin/backends/emulator/recipe_harness.h"
-#include "plugin/hal/linear_algebra.h"
+#include "plugin/program/linear_algebra.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/lib/matrix.h"
 #include "xla/client/lib/qr.h"

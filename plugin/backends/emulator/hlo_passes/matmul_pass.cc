@@ -7,7 +7,7 @@
 
 #include "plugin/backends/emulator/kernels/matmul.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -17,8 +17,8 @@ using xla::HloInstruction;
 
 // Below, a call costs as much as it saves. Instructions for bfloat16 save more where XLA's product is slowest, with the
 // second operand transposed.
-constexpr int64_t kLeastProducts = 1 << 20;
-constexpr int64_t kLeastTransposedBfloat16Products = 1 << 18;
+constexpr int64_t kMinProducts = 1 << 20;
+constexpr int64_t kMinTransposedBfloat16Products = 1 << 18;
 
 // One operand as a matrix: its contracted dimensions lie together, in order, at its begin or its end.
 struct Matrix {
@@ -92,7 +92,7 @@ absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, Ker
 
 bool IsWorthAKernel(const MatMul& product) {
   const bool fast = product.bfloat16 && product.transpose_b && !product.transpose_a;
-  const int64_t least = fast ? kLeastTransposedBfloat16Products : kLeastProducts;
+  const int64_t least = fast ? kMinTransposedBfloat16Products : kMinProducts;
   return product.rows * product.inner * product.columns >= least && product.rows > 1 && product.columns > 1 &&
          UsesOneDnn("MatMul", product.bfloat16);
 }

@@ -15,7 +15,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Less does not count, and functions that are alike stay alike.
-constexpr int64_t kLeastBytes = 64 << 10;
+constexpr int64_t kMinBytes = 64 << 10;
 
 // Memory that the program makes, of one value that it does not give back.
 bool IsTemporary(const xla::HloBuffer& buffer) {
@@ -99,7 +99,7 @@ bool MemoryReuse::EndsAt(const HloInstruction* value, const HloInstruction* inst
 
 std::optional<int64_t> MemoryReuse::OperandToOverwrite(HloInstruction* instruction) const {
   if (instruction->parent() != entry_ || !instruction->shape().IsArray() ||
-      xla::ShapeUtil::ByteSizeOf(instruction->shape()) < kLeastBytes) {
+      xla::ShapeUtil::ByteSizeOf(instruction->shape()) < kMinBytes) {
     return std::nullopt;
   }
   const auto written = aliases_.ComputeBuffersAt(instruction);

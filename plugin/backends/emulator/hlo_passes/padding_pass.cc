@@ -13,8 +13,8 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastBytes = 16 << 10;
-constexpr int64_t kLeastRowBytes = 256;
+constexpr int64_t kMinBytes = 16 << 10;
+constexpr int64_t kMinRowBytes = 256;
 
 bool HasDimensions(const xla::Shape& shape) { return IsPlainArray(shape) && shape.rank() > 0; }
 
@@ -30,12 +30,12 @@ Padding PaddingOf(const HloInstruction* pad) {
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* pad, KernelCalls* calls) {
   if (!HasDimensions(pad->shape()) || !HasDimensions(pad->operand(0)->shape()) ||
-      xla::ShapeUtil::ByteSizeOf(pad->shape()) < kLeastBytes || xla::HasInteriorPadding(pad->padding_config()) ||
+      xla::ShapeUtil::ByteSizeOf(pad->shape()) < kMinBytes || xla::HasInteriorPadding(pad->padding_config()) ||
       !IsInMemory(pad->operand(0)) || !IsNeededInMemory(pad)) {
     return nullptr;
   }
   const Padding padding = PaddingOf(pad);
-  if (padding.dimensions.back().result * padding.element_bytes < kLeastRowBytes) return nullptr;
+  if (padding.dimensions.back().result * padding.element_bytes < kMinRowBytes) return nullptr;
   return calls->Add(padding.Spec(), pad->operands(), pad->shape());
 }
 

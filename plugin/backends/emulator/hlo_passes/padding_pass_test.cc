@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
+#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/padding.h"
-#include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 
@@ -134,7 +134,7 @@ TEST(PaddingPass, MakesRowsAsLongAsCanBe) {
 }
 
 TEST(PaddingPass, RefusesOtherParameters) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max(), kMin = std::numeric_limits<int64_t>::min();
   const auto is_made = [](const Padding& padding) { return MakeKernel(padding.Spec()).ok(); };
   EXPECT_TRUE(is_made({4, {{5, 7, 1}}}));
   EXPECT_TRUE(is_made({16, {{5, 7, -100}}}));
@@ -144,10 +144,10 @@ TEST(PaddingPass, RefusesOtherParameters) {
   EXPECT_FALSE(is_made({0, {{5, 7, 1}}})) << "elements of no bytes";
   EXPECT_FALSE(is_made({4, {{0, 7, 1}}})) << "nothing to pad";
   EXPECT_FALSE(is_made({4, {{5, 0, 1}}})) << "no result";
-  EXPECT_FALSE(is_made({4, {{5, 7, kMost}}})) << "beyond all memory";
-  EXPECT_FALSE(is_made({4, {{5, 7, kLeast}}})) << "before all memory";
-  EXPECT_FALSE(is_made({4, {{kMost / 2, 7, 1}, {4, 7, 1}}})) << "more than memory";
-  EXPECT_FALSE(is_made({4, {{4, kMost / 2, 1}, {4, 7, 1}}})) << "more than memory";
+  EXPECT_FALSE(is_made({4, {{5, 7, kMax}}})) << "beyond all memory";
+  EXPECT_FALSE(is_made({4, {{5, 7, kMin}}})) << "before all memory";
+  EXPECT_FALSE(is_made({4, {{kMax / 2, 7, 1}, {4, 7, 1}}})) << "more than memory";
+  EXPECT_FALSE(is_made({4, {{4, kMax / 2, 1}, {4, 7, 1}}})) << "more than memory";
   EXPECT_FALSE(MakeKernel({(Padding{4, {}}).Spec().name, {4, 5, 7}}).ok()) << "half a dimension";
 }
 

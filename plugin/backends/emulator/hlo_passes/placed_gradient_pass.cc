@@ -3,7 +3,7 @@
 #include <string>
 
 #include "plugin/backends/emulator/kernels/placed_gradient.h"
-#include "plugin/hal/placed_gradient.h"
+#include "plugin/program/placed_gradient.h"
 
 namespace hpu::emulator {
 namespace {

@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/hal/placed_gradient.h speaks of. What the calls called is gone then.
+// Takes calls that plugin/program/placed_gradient.h speaks of. What the calls called is gone then.
 absl::Status UsePlacedGradientKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -10,7 +10,7 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/placed_gradient.h"
-#include "plugin/hal/placed_gradient.h"
+#include "plugin/program/placed_gradient.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"

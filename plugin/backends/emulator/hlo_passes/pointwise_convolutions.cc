@@ -7,7 +7,7 @@
 
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/service/hlo_creation_utils.h"
 #include "xla/shape_util.h"
 

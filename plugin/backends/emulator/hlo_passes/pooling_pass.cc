@@ -9,7 +9,7 @@
 #include "plugin/backends/emulator/hlo_passes/first_maximum.h"
 #include "plugin/backends/emulator/kernels/max_gradient.h"
 #include "plugin/backends/emulator/kernels/window_reduction.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/service/hlo_creation_utils.h"
 
 namespace hpu::emulator {
@@ -20,7 +20,7 @@ using xla::HloOpcode;
 using Dimension = Windows::Dimension;
 
 // With fewer elements side by side, XLA's loops are as good.
-constexpr int64_t kLeastInner = 4;
+constexpr int64_t kMinInner = 4;
 
 bool IsPlain(const Dimension& d) {
   return d.window == 1 && d.stride == 1 && d.base_dilation == 1 && d.pad_low == 0 && d.input == d.output;
@@ -36,7 +36,7 @@ std::optional<Windows> WindowsOf(std::vector<Dimension> dimensions) {
   auto first = std::find_if_not(dimensions.begin(), dimensions.end(), IsPlain);
   for (auto it = dimensions.begin(); it != first; ++it) windows.outer *= it->input;
   dimensions.erase(dimensions.begin(), first);
-  if (dimensions.size() > windows.dimensions.size() || windows.inner < kLeastInner) return std::nullopt;
+  if (dimensions.size() > windows.dimensions.size() || windows.inner < kMinInner) return std::nullopt;
   std::copy(dimensions.begin(), dimensions.end(), windows.dimensions.end() - dimensions.size());
   return windows;
 }

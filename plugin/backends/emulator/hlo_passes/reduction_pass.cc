@@ -7,7 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/kernels/column_reduction.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -18,8 +18,8 @@ using xla::HloOpcode;
 using Function = ColumnReduction::Function;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastElements = 8192;
-constexpr int64_t kLeastColumns = 8;
+constexpr int64_t kMinElements = 8192;
+constexpr int64_t kMinColumns = 8;
 
 // The sizes before, of and behind the reduced dimensions, if these lie together.
 std::optional<Columns> SizesOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
@@ -37,13 +37,13 @@ std::optional<Columns> SizesOf(const xla::Shape& shape, absl::Span<const int64_t
 // and XLA to its parts: alone, it runs one thread over all elements, and takes those of images one at a time. 0 if
 // there is no such number.
 int64_t RowsTogether(const Columns& sizes) {
-  constexpr int64_t kMostOuter = 64, kMostColumns = 128, kLeastRows = 64, kLanes = 16;
+  constexpr int64_t kMaxOuter = 64, kMaxColumns = 128, kMinRows = 64, kLanes = 16;
   // Of many rows, XLA does one after the other well.
-  if (sizes.columns == 1 && sizes.outer > kMostOuter) return 0;
-  if (sizes.rows * sizes.columns < kLeastElements) return 0;
+  if (sizes.columns == 1 && sizes.outer > kMaxOuter) return 0;
+  if (sizes.rows * sizes.columns < kMinElements) return 0;
   const auto greatest = [&](int64_t multiple) -> int64_t {
-    for (int64_t together = kMostColumns / sizes.columns; together * sizes.columns >= kLeastColumns; --together) {
-      const bool cuts = sizes.rows % together == 0 && sizes.rows / together >= kLeastRows;
+    for (int64_t together = kMaxColumns / sizes.columns; together * sizes.columns >= kMinColumns; --together) {
+      const bool cuts = sizes.rows % together == 0 && sizes.rows / together >= kMinRows;
       if (cuts && together * sizes.columns % multiple == 0) return together;
     }
     return 0;
@@ -102,14 +102,14 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
   const xla::Shape& shape = reduce->operand(0)->shape();
   const xla::PrimitiveType type = shape.element_type();
   if ((type != xla::F32 && type != xla::PRED) || !IsPlainArray(shape)) return nullptr;
-  if (xla::ShapeUtil::ElementsIn(shape) < kLeastElements) return nullptr;
+  if (xla::ShapeUtil::ElementsIn(shape) < kMinElements) return nullptr;
   const std::optional<Function> function = FunctionOf(reduce);
   if (!function.has_value() || !BeginsAtNothing(reduce, *function)) return nullptr;
   const std::optional<Columns> sizes = SizesOf(shape, reduce->dimensions());
   if (!sizes.has_value()) return nullptr;
   // Maxima of rows have another kernel.
   if (sizes->columns == 1 && function == Function::kMax && sizes->outer > 1 && type != xla::PRED) return nullptr;
-  const int64_t together = sizes->columns < kLeastColumns ? RowsTogether(*sizes) : 1;
+  const int64_t together = sizes->columns < kMinColumns ? RowsTogether(*sizes) : 1;
   if (together == 0) return nullptr;
 
   ColumnReduction kernel{*function, {sizes->outer, sizes->rows / together, sizes->columns * together}};

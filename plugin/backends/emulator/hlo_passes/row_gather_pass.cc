@@ -14,8 +14,8 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastBytes = 16 << 10;
-constexpr int64_t kLeastRowBytes = 64;
+constexpr int64_t kMinBytes = 16 << 10;
+constexpr int64_t kMinRowBytes = 64;
 
 // The operand's dimensions that indices name: from `begin` to `end`, whole slices of the others being taken.
 struct Indexed {
@@ -73,7 +73,7 @@ RowGather KernelFor(const HloInstruction* gather, const Indexed& indexed) {
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* gather, KernelCalls* calls) {
   const xla::GatherDimensionNumbers& numbers = gather->gather_dimension_numbers();
   const auto& collapsed = numbers.collapsed_slice_dims();
-  if (!IsPlainArray(gather->shape()) || xla::ShapeUtil::ByteSizeOf(gather->shape()) < kLeastBytes ||
+  if (!IsPlainArray(gather->shape()) || xla::ShapeUtil::ByteSizeOf(gather->shape()) < kMinBytes ||
       !IsPlainArray(gather->operand(0)->shape()) || !AreVectorsOfIndices(gather->operand(1)->shape(), numbers) ||
       collapsed.empty() || collapsed.size() != numbers.start_index_map_size() || !IsTableInMemory(gather) ||
       !IsNeededInMemory(gather)) {
@@ -83,7 +83,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* gather, KernelCalls* ca
   const auto is_indexed = [&](int64_t dimension) { return dimension >= indexed.begin && dimension < indexed.end; };
   if (!absl::c_all_of(numbers.start_index_map(), is_indexed) || !TakesWholeRows(gather, indexed)) return nullptr;
   const RowGather kernel = KernelFor(gather, indexed);
-  if (kernel.row_bytes < kLeastRowBytes) return nullptr;
+  if (kernel.row_bytes < kMinRowBytes) return nullptr;
   return calls->Add(kernel.Spec(), gather->operands(), gather->shape());
 }
 

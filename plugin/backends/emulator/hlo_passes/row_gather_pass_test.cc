@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
+#include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/row_gather.h"
-#include "plugin/backends/emulator/recipe_harness.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 
@@ -108,7 +108,7 @@ TEST(RowGatherPass, TakesOneRow) {
 }
 
 TEST(RowGatherPass, RefusesOtherParameters) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const auto is_made = [](const RowGather& gather) { return MakeKernel(gather.Spec()).ok(); };
   EXPECT_TRUE(is_made({4, 2, 12, 64, 5, {{4, 3}, {3, 1}}}));
   EXPECT_FALSE(is_made({2, 2, 12, 64, 5, {{4, 3}, {3, 1}}})) << "numbers of 2 bytes";
@@ -116,10 +116,10 @@ TEST(RowGatherPass, RefusesOtherParameters) {
   EXPECT_FALSE(is_made({4, 2, 12, 64, 5, {}})) << "no numbers";
   EXPECT_FALSE(is_made({4, 2, 12, 64, 5, {{0, 1}}})) << "no elements";
   EXPECT_FALSE(is_made({4, 2, 12, 64, 5, {{4, 0}}})) << "no stride";
-  EXPECT_FALSE(is_made({4, 2, 12, 64, 5, {{4, kMost}}})) << "beyond all memory";
+  EXPECT_FALSE(is_made({4, 2, 12, 64, 5, {{4, kMax}}})) << "beyond all memory";
   EXPECT_FALSE(is_made({4, 0, 12, 64, 5, {{4, 1}}})) << "nothing";
   EXPECT_FALSE(is_made({4, 2, 12, 64, 0, {{4, 1}}})) << "no result";
-  EXPECT_FALSE(is_made({4, 2, 12, kMost, 5, {{4, 1}}})) << "more than memory";
+  EXPECT_FALSE(is_made({4, 2, 12, kMax, 5, {{4, 1}}})) << "more than memory";
   EXPECT_FALSE(MakeKernel({(RowGather{4, 2, 12, 64, 5, {}}).Spec().name, {4, 2, 12, 64, 5, 3}}).ok())
       << "half a vector";
 }

@@ -14,7 +14,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // With fewer sums in a row, XLA's loops are as good.
-constexpr int64_t kLeastColumns = 8;
+constexpr int64_t kMinColumns = 8;
 
 std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {
   const int64_t last = input.rank() - 1;
@@ -23,7 +23,7 @@ std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& 
   }
   const xla::WindowDimension& d = window.dimensions(last);
   if (d.size() == 1 || d.stride() != 1 || d.window_dilation() != 1 || d.base_dilation() != 1 || d.padding_low() < 0 ||
-      d.padding_high() < 0 || output.dimensions(last) < kLeastColumns) {
+      d.padding_high() < 0 || output.dimensions(last) < kMinColumns) {
     return std::nullopt;
   }
   RowWindows windows;

@@ -14,8 +14,8 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastElements = 4096;
-constexpr int64_t kLeastColumns = 16;
+constexpr int64_t kMinElements = 4096;
+constexpr int64_t kMinColumns = 16;
 
 // Hands on the same numbers in the same order, if in another shape. Of those of `type`, bfloat16 may have been float32:
 // the kernel rounds its results only.
@@ -66,7 +66,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* divide, KernelCalls* ca
   const Softmax kernel{shape.element_type() == xla::BF16,
                        xla::ShapeUtil::ElementsIn(shape) / shape.dimensions(shape.rank() - 1),
                        shape.dimensions(shape.rank() - 1)};
-  if (kernel.columns < kLeastColumns || kernel.rows * kernel.columns < kLeastElements) return nullptr;
+  if (kernel.columns < kMinColumns || kernel.rows * kernel.columns < kMinElements) return nullptr;
   HloInstruction* exp = SourceOf(divide->mutable_operand(0));
   // What others want of it would be computed twice.
   if (exp->opcode() != HloOpcode::kExp || exp->user_count() != 2 ||

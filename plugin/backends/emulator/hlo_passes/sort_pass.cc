@@ -9,7 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "plugin/backends/emulator/kernels/sort.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_casting_utils.h"
 #include "xla/hlo/ir/hlo_instructions.h"
 #include "xla/primitive_util.h"
@@ -24,7 +24,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, XLA's code is as quick as a call.
-constexpr int64_t kLeastElements = 16;
+constexpr int64_t kMinElements = 16;
 
 // The scalar that a value of a comparator is made of.
 const HloInstruction* Scalar(const HloInstruction* value) {
@@ -198,7 +198,7 @@ bool IsTaken(const HloInstruction* sort) {
   const xla::Shape& shape = sort->operand(0)->shape();
   return TypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
          absl::c_all_of(sort->operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); }) &&
-         xla::ShapeUtil::ElementsIn(shape) >= kLeastElements && shape.dimensions(sort->dimensions(0)) > 1 &&
+         xla::ShapeUtil::ElementsIn(shape) >= kMinElements && shape.dimensions(sort->dimensions(0)) > 1 &&
          shape.dimensions(sort->dimensions(0)) <= std::numeric_limits<int32_t>::max();
 }
 

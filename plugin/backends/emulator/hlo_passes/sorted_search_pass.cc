@@ -16,8 +16,8 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, comparing with all is as quick.
-constexpr int64_t kLeastBounds = 8;
-constexpr int64_t kLeastComparisons = 16384;
+constexpr int64_t kMinBounds = 8;
+constexpr int64_t kMinComparisons = 16384;
 
 bool IsZero(HloInstruction* value) {
   const HloInstruction* source = SourceOf(value);
@@ -54,8 +54,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* sum, KernelCalls* calls
   search.rows = compare->shape().dimensions(0);
   search.values = compare->shape().dimensions(1);
   search.bounds = compare->shape().dimensions(2);
-  if (search.bounds < kLeastBounds || search.bounds > std::numeric_limits<int32_t>::max() ||
-      xla::ShapeUtil::ElementsIn(compare->shape()) < kLeastComparisons) {
+  if (search.bounds < kMinBounds || search.bounds > std::numeric_limits<int32_t>::max() ||
+      xla::ShapeUtil::ElementsIn(compare->shape()) < kMinComparisons) {
     return nullptr;
   }
   return calls->Add(search.Spec(), {values, bounds}, sum->shape());

@@ -8,7 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "plugin/backends/emulator/kernels/sparse_product.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/evaluator/hlo_evaluator.h"
 #include "xla/literal.h"
 #include "xla/shape_util.h"
@@ -20,13 +20,13 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kLeastElements = 4096;
+constexpr int64_t kMinElements = 4096;
 // What the evaluator computes in a fraction of a second, and a recipe can hold.
-constexpr int64_t kMostElements = 1 << 18;
-constexpr int64_t kMostEntries = 1 << 14;
+constexpr int64_t kMaxElements = 1 << 18;
+constexpr int64_t kMaxEntries = 1 << 14;
 
 bool IsCheapToEvaluate(const HloInstruction* instruction) {
-  if (!instruction->shape().IsArray() || xla::ShapeUtil::ElementsIn(instruction->shape()) > kMostElements) return false;
+  if (!instruction->shape().IsArray() || xla::ShapeUtil::ElementsIn(instruction->shape()) > kMaxElements) return false;
   switch (instruction->opcode()) {
     case HloOpcode::kBroadcast:
     case HloOpcode::kConstant:
@@ -68,7 +68,7 @@ SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
       ++entries;
     }
   }
-  if (entries > kMostEntries || 2 * entries > to * from) sparse.rows.clear();
+  if (entries > kMaxEntries || 2 * entries > to * from) sparse.rows.clear();
   return sparse;
 }
 
@@ -128,7 +128,7 @@ absl::StatusOr<bool> IsPartOfNext(HloInstruction* value, int64_t dimension) {
 
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* value, KernelCalls* calls) {
   const std::optional<Product> last = ProductBehind(value);
-  if (!last.has_value() || xla::ShapeUtil::ElementsIn(value->shape()) < kLeastElements) return nullptr;
+  if (!last.has_value() || xla::ShapeUtil::ElementsIn(value->shape()) < kMinElements) return nullptr;
   const int64_t dimension = last->dimension;
   HPU_ASSIGN_OR_RETURN(const bool is_part, IsPartOfNext(value, dimension));
   if (is_part) return nullptr;

@@ -13,7 +13,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, the array stays in the second-level cache, and a loop that is fused with others is as fast.
-constexpr int64_t kLeastBytes = 64 << 10;
+constexpr int64_t kMinBytes = 64 << 10;
 
 // Whether the last of the operand's dimensions that have more than one element is not the result's.
 bool MovesLast(const HloInstruction* transpose) {
@@ -46,7 +46,7 @@ bool IsTakenByUser(const HloInstruction* value) {
 absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* transpose, KernelCalls* calls) {
   const xla::Shape& shape = transpose->operand(0)->shape();
   if (!shape.is_static() || xla::ShapeUtil::IsZeroElementArray(shape) ||
-      xla::ShapeUtil::ByteSizeOf(shape) < kLeastBytes || !MovesLast(transpose) || IsTakenByUser(transpose) ||
+      xla::ShapeUtil::ByteSizeOf(shape) < kMinBytes || !MovesLast(transpose) || IsTakenByUser(transpose) ||
       TakesTranspositions(SourceOf(transpose->mutable_operand(0)))) {
     return nullptr;
   }

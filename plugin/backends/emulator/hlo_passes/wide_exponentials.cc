@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/literal_util.h"
 #include "xla/shape_util.h"
 
@@ -74,13 +74,13 @@ HloInstruction* SmallExponential(const Arithmetic& arithmetic, HloInstruction* r
 
 HloInstruction* Expanded(HloInstruction* exponential) {
   // Beyond, results are zero and infinity.
-  constexpr double kLeast = -746, kMost = 710;
+  constexpr double kMin = -746, kMax = 710;
   // The first has 21 bits: its multiples by n are exact.
   constexpr double kLog2E = 1.4426950408889634, kLn2High = 0x1.62e42p-1, kLn2Low = 0x1.fdf473de6af28p-22;
   const Arithmetic a(exponential);
   HloInstruction* x = exponential->mutable_operand(0);
-  x = a.Binary(HloOpcode::kMaximum, x, a.Number(kLeast));
-  x = a.Binary(HloOpcode::kMinimum, x, a.Number(kMost));
+  x = a.Binary(HloOpcode::kMaximum, x, a.Number(kMin));
+  x = a.Binary(HloOpcode::kMinimum, x, a.Number(kMax));
   HloInstruction* const n = a.Unary(HloOpcode::kRoundNearestEven, a.Binary(HloOpcode::kMultiply, x, a.Number(kLog2E)));
   HloInstruction* r = a.Binary(HloOpcode::kSubtract, x, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2High)));
   r = a.Binary(HloOpcode::kSubtract, r, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2Low)));

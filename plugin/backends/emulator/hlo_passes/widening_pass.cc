@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "plugin/backends/emulator/hlo_passes/first_maximum.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 #include "xla/hlo/ir/hlo_computation.h"
 #include "xla/shape_util.h"
 

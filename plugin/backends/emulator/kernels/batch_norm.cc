@@ -7,7 +7,7 @@
 #include "plugin/backends/emulator/kernels/columns.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::emulator {
 namespace {

@@ -22,7 +22,7 @@ constexpr int64_t kAddends = 256;
 // Multiplications and additions that take a thread some 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
 // Pieces that a kernel is cut into at least, if its matrices have enough rows.
-constexpr int64_t kLeastPieces = 16;
+constexpr int64_t kMinPieces = 16;
 
 // Some rows of one product.
 struct Work {
@@ -124,7 +124,7 @@ class BatchedProductKernel final : public Kernel {
   explicit BatchedProductKernel(BatchedProduct product) : product_(std::move(product)) {
     for (const BatchedProduct::Batch& batch : product_.batches) matrices_ *= batch.size;
     // Few matrices are cut by rows, too: each element is made in the same way.
-    const int64_t cuts = std::max<int64_t>(1, kLeastPieces / matrices_);
+    const int64_t cuts = std::max<int64_t>(1, kMinPieces / matrices_);
     rows_of_piece_ = ((product_.rows + cuts - 1) / cuts + kRows - 1) / kRows * kRows;
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
@@ -177,10 +177,10 @@ class BatchedProductKernel final : public Kernel {
 
 // No size is so large that a product of them overflows.
 bool AreSizes(const BatchedProduct& product) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMax = int64_t{1} << 40;
   int64_t all = 1;
   const auto multiply = [&all](int64_t size) {
-    return size > 0 && !__builtin_mul_overflow(all, size, &all) && all <= kMost;
+    return size > 0 && !__builtin_mul_overflow(all, size, &all) && all <= kMax;
   };
   for (const BatchedProduct::Batch& batch : product.batches) {
     if (!multiply(batch.size)) return false;

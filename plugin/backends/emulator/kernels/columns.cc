@@ -8,10 +8,10 @@ namespace hpu::emulator {
 namespace {
 
 // A row's part stays in the first-level cache while the rows pass.
-constexpr int64_t kMostColumns = 2048;
+constexpr int64_t kMaxColumns = 2048;
 // Pieces of about this many elements: enough work for a thread, few enough to combine.
 constexpr int64_t kElements = 32 << 10;
-constexpr int64_t kMostRowPieces = 32;
+constexpr int64_t kMaxRowPieces = 32;
 
 int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -25,9 +25,9 @@ absl::StatusOr<Columns> Columns::Parse(absl::Span<const int64_t> parameters) {
 }
 
 ColumnPlan::ColumnPlan(const Columns& sizes, int values)
-    : sizes_(sizes), values_(values), column_pieces_(CeilOfRatio(sizes.columns, kMostColumns)) {
-  const int64_t wanted = CeilOfRatio(sizes.rows * std::min(sizes.columns, kMostColumns), kElements);
-  row_pieces_ = std::clamp<int64_t>(wanted, 1, std::min(sizes.rows, kMostRowPieces));
+    : sizes_(sizes), values_(values), column_pieces_(CeilOfRatio(sizes.columns, kMaxColumns)) {
+  const int64_t wanted = CeilOfRatio(sizes.rows * std::min(sizes.columns, kMaxColumns), kElements);
+  row_pieces_ = std::clamp<int64_t>(wanted, 1, std::min(sizes.rows, kMaxRowPieces));
 }
 
 void ColumnPlan::Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece&)> piece,
@@ -42,13 +42,13 @@ void ColumnPlan::Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece
   float* const base = partials.data();
   const auto make = [&](int64_t number) {
     const int64_t outer = number / per_outer, row_piece = number % per_outer / column_pieces_;
-    const int64_t first_column = number % column_pieces_ * kMostColumns;
+    const int64_t first_column = number % column_pieces_ * kMaxColumns;
     const int64_t row = sizes_.rows * row_piece / row_pieces_, end = sizes_.rows * (row_piece + 1) / row_pieces_;
     ColumnPiece made;
     made.begin = (outer * sizes_.rows + row) * sizes_.columns + first_column;
     made.stride = sizes_.columns;
     made.rows = end - row;
-    made.columns = std::min(kMostColumns, sizes_.columns - first_column);
+    made.columns = std::min(kMaxColumns, sizes_.columns - first_column);
     made.first_column = first_column;
     made.partial = base + (outer * row_pieces_ + row_piece) * per_row_piece + first_column * values_;
     return made;

@@ -8,7 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
 
 namespace hpu::emulator {
 

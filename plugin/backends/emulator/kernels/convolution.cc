@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::emulator {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kName[] = "crop_gradient.1";
 // Each piece of an image looks at all boxes.
-constexpr int64_t kMostPieces = 64;
+constexpr int64_t kMaxPieces = 64;
 // Sums that are added up side by side.
 constexpr int kSums = 16;
 
@@ -226,7 +226,7 @@ class CropGradientKernel final : public Kernel {
     const int64_t image_rows = sizes_.images * sizes_.height;
     const int64_t bytes =
         8 * sizes_.channels * (sizes_.width + sizes_.boxes * sizes_.rows * sizes_.columns * 2 / image_rows);
-    const int64_t each = std::max(ShardSize(bytes), (image_rows + kMostPieces - 1) / kMostPieces);
+    const int64_t each = std::max(ShardSize(bytes), (image_rows + kMaxPieces - 1) / kMaxPieces);
     RunShards(call.pool, image_rows, each, [&](Shard shard) {
       RunImageRows({sizes_, Floats(call, 0), Floats(call, 1), Floats(call, 2),
                     static_cast<const int32_t*>(call.operands[3]), static_cast<float*>(call.results[0]), shard.begin,
@@ -250,10 +250,10 @@ class CropGradientKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMax = int64_t{1} << 31;
   if (parameters.size() != 8 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
-      *std::max_element(parameters.begin() + 1, parameters.end()) > kMost) {
+      *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
     return absl::InvalidArgumentError("not the sizes of crops of images");
   }
   return std::make_unique<CropGradientKernel>(CropGradient{static_cast<CropGradient::Of>(parameters[0]), parameters[1],

@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// What plugin/hal/crop_gradients.h speaks of, which says what operands and result are. Each sum is added up in the
+// What plugin/program/crop_gradients.h speaks of, which says what operands and result are. Each sum is added up in the
 // order of the boxes and their pixels.
 struct CropGradient {
   enum class Of : int64_t { kImage = 0, kPlaces = 1 };

@@ -17,7 +17,7 @@ using Function = Cumulative::Function;
 constexpr char kName[] = "cumulative.4";
 // With fewer elements side by side, those of several outer indices are brought together, if each takes long: so many
 // elements of so many at a time, which stay in the first-level cache.
-constexpr int64_t kLeastInner = 16;
+constexpr int64_t kMinInner = 16;
 constexpr int64_t kGathered = 64;
 
 // Some columns of one outer index, from the first element to be added on.
@@ -148,7 +148,7 @@ class CumulativeKernel final : public Kernel {
       RunColumns(kOfIntegers[function], call);
     } else if (parameters_.type == NumberType::kFloat64) {
       RunColumns(kOfDoubles[function], call);
-    } else if (parameters_.function == Function::kLogAddExp && parameters_.inner < kLeastInner) {
+    } else if (parameters_.function == Function::kLogAddExp && parameters_.inner < kMinInner) {
       RunSequences(call);
     } else {
       RunColumns(kOfFloats[function], call);

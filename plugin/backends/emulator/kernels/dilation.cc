@@ -20,7 +20,7 @@ constexpr int64_t kFewLanes = 16;
 // With fewer channels, windows are computed side by side, of that many numbers and less.
 constexpr int64_t kSideBySide = 256;
 // The filter's gradient is added up in so many pieces of the windows' rows.
-constexpr int64_t kMostPieces = 16;
+constexpr int64_t kMaxPieces = 16;
 
 // Which of a window's places are in the image.
 struct Taps {
@@ -293,7 +293,7 @@ class DilationKernel final : public Kernel {
   }
 
   void RunFilterGradient(ComputePool& pool, const Work& work) const {
-    const int64_t size = Places() * TileSize(), each = (Rows() + kMostPieces - 1) / kMostPieces;
+    const int64_t size = Places() * TileSize(), each = (Rows() + kMaxPieces - 1) / kMaxPieces;
     const int64_t pieces = (Rows() + each - 1) / each;
     thread_local std::vector<float> kept;
     if (static_cast<int64_t>(kept.size()) < pieces * size) kept.resize(pieces * size);
@@ -324,14 +324,14 @@ class DilationKernel final : public Kernel {
 };
 
 bool Fits(const Dilation::Dimension& d) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMax = int64_t{1} << 31;
   const auto sizes = {d.input, d.output, d.window, d.stride, d.rate};
-  return std::min(sizes) > 0 && std::max(sizes) < kMost && 0 <= d.pad_low && d.pad_low < kMost;
+  return std::min(sizes) > 0 && std::max(sizes) < kMax && 0 <= d.pad_low && d.pad_low < kMax;
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) {
-  constexpr int64_t kMost = int64_t{1} << 31;
-  if (p.size() != 3 + 2 * kEach || p[0] < 0 || p[0] > 2 || p[1] <= 0 || p[1] >= kMost || p[2] <= 0 || p[2] >= kMost) {
+  constexpr int64_t kMax = int64_t{1} << 31;
+  if (p.size() != 3 + 2 * kEach || p[0] < 0 || p[0] > 2 || p[1] <= 0 || p[1] >= kMax || p[2] <= 0 || p[2] >= kMax) {
     return absl::InvalidArgumentError("not the sizes of a dilation");
   }
   const auto dimension = [](absl::Span<const int64_t> d) {
@@ -339,7 +339,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) 
   };
   const Dilation sizes{static_cast<Dilation::Of>(p[0]), p[1], p[2], dimension(p.subspan(3, kEach)),
                        dimension(p.subspan(3 + kEach))};
-  if (!Fits(sizes.rows) || !Fits(sizes.columns) || sizes.rows.window * sizes.columns.window >= kMost) {
+  if (!Fits(sizes.rows) || !Fits(sizes.columns) || sizes.rows.window * sizes.columns.window >= kMax) {
     return absl::InvalidArgumentError("sizes of a dilation's windows are out of range");
   }
   return std::make_unique<DilationKernel>(sizes);

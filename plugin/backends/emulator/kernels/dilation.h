@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// What plugin/hal/dilation.h speaks of, which says what operands and result are. The images' gradient is added up in
-// the order of the windows.
+// What plugin/program/dilation.h speaks of, which says what operands and result are. The images' gradient is added up
+// in the order of the windows.
 struct Dilation {
   enum class Of : int64_t { kMaxima = 0, kInput = 1, kFilter = 2 };
   struct Dimension {

@@ -17,9 +17,9 @@ constexpr char kName[] = "extremum.2";
 // As many as OverLanes takes at once: each has an extremum of its own.
 constexpr int kLanes = 64;
 // Of the columns that a thread takes at once: their extrema stay in the first-level cache.
-constexpr int64_t kMostColumns = 128;
+constexpr int64_t kMaxColumns = 128;
 // Of longer rows, pieces of this many elements are found apart: there may be fewer rows than threads.
-constexpr int64_t kMostRow = 64 << 10;
+constexpr int64_t kMaxRow = 64 << 10;
 
 template <bool least>
 struct Order {
@@ -55,7 +55,7 @@ struct Work {
 
 template <typename T, bool least>
 HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
-  float extrema[kMostColumns];
+  float extrema[kMaxColumns];
   for (int64_t c = 0; c < work.columns; ++c) {
     extrema[c] = Order<least>::kInitial;
     work.places[c] = 0;
@@ -75,7 +75,7 @@ HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
 
 template <typename T, bool least>
 HPU_INLINE void ValuesOfColumns(const Work<T>& work) {
-  float extrema[kMostColumns];
+  float extrema[kMaxColumns];
   for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<least>::kInitial;
   const T* from = work.from;
   for (int64_t i = 0; i < work.size; ++i, from += work.stride) {
@@ -225,7 +225,7 @@ class ExtremumKernel final : public Kernel {
     auto* places = extremum_.place ? static_cast<int32_t*>(call.results[0]) : nullptr;
     const int64_t size = extremum_.size, inner = extremum_.inner;
     const int64_t bytes = size * static_cast<int64_t>(sizeof(T));
-    if (inner == 1 && size > kMostRow) return RunLongRows(call, find, from, values, places);
+    if (inner == 1 && size > kMaxRow) return RunLongRows(call, find, from, values, places);
     if (inner == 1) {
       RunShards(call.pool, extremum_.outer, ShardSize(bytes), [&](Shard shard) {
         find({from + shard.begin * size, values == nullptr ? nullptr : values + shard.begin,
@@ -233,12 +233,12 @@ class ExtremumKernel final : public Kernel {
       });
       return;
     }
-    const int64_t pieces = (inner + kMostColumns - 1) / kMostColumns;
-    RunShards(call.pool, extremum_.outer * pieces, ShardSize(bytes * std::min(inner, kMostColumns)), [&](Shard shard) {
+    const int64_t pieces = (inner + kMaxColumns - 1) / kMaxColumns;
+    RunShards(call.pool, extremum_.outer * pieces, ShardSize(bytes * std::min(inner, kMaxColumns)), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
-        const int64_t outer = i / pieces, column = i % pieces * kMostColumns, to = outer * inner + column;
+        const int64_t outer = i / pieces, column = i % pieces * kMaxColumns, to = outer * inner + column;
         find({from + outer * size * inner + column, values == nullptr ? nullptr : values + to,
-              places == nullptr ? nullptr : places + to, nullptr, size, inner, std::min(kMostColumns, inner - column)});
+              places == nullptr ? nullptr : places + to, nullptr, size, inner, std::min(kMaxColumns, inner - column)});
       }
     });
   }
@@ -246,19 +246,19 @@ class ExtremumKernel final : public Kernel {
   template <typename T>
   void RunLongRows(const KernelCall& call, void (*find)(const Work<T>&), const T* from, T* values,
                    int32_t* places) const {
-    const int64_t size = extremum_.size, pieces = (size + kMostRow - 1) / kMostRow, all = extremum_.outer * pieces;
+    const int64_t size = extremum_.size, pieces = (size + kMaxRow - 1) / kMaxRow, all = extremum_.outer * pieces;
     // Kept per thread: a launch allocates nothing.
-    thread_local std::vector<T> kept_values;
+    thread_local std::vector<T> materialized_values;
     thread_local std::vector<Place> kept_places;
-    if (values != nullptr && static_cast<int64_t>(kept_values.size()) < all) kept_values.resize(all);
+    if (values != nullptr && static_cast<int64_t>(materialized_values.size()) < all) materialized_values.resize(all);
     if (places != nullptr && static_cast<int64_t>(kept_places.size()) < all) kept_places.resize(all);
-    T* const piece_values = values == nullptr ? nullptr : kept_values.data();
+    T* const piece_values = values == nullptr ? nullptr : materialized_values.data();
     Place* const piece_places = places == nullptr ? nullptr : kept_places.data();
-    RunShards(call.pool, all, ShardSize(kMostRow * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
+    RunShards(call.pool, all, ShardSize(kMaxRow * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
-        const int64_t begin = i % pieces * kMostRow;
+        const int64_t begin = i % pieces * kMaxRow;
         find({from + i / pieces * size + begin, values == nullptr ? nullptr : piece_values + i, nullptr,
-              places == nullptr ? nullptr : piece_places + i, std::min(kMostRow, size - begin), 1, 1});
+              places == nullptr ? nullptr : piece_places + i, std::min(kMaxRow, size - begin), 1, 1});
       }
     });
     if (values != nullptr) return find({piece_values, values, nullptr, nullptr, pieces, 1, extremum_.outer});
@@ -266,8 +266,8 @@ class ExtremumKernel final : public Kernel {
       const Place* of_row = piece_places + row * pieces;
       Place place = of_row[0];
       for (int64_t i = 1; i < pieces; ++i) {
-        place = extremum_.least ? Append<true>(place, of_row[i], i * kMostRow)
-                                : Append<false>(place, of_row[i], i * kMostRow);
+        place = extremum_.least ? Append<true>(place, of_row[i], i * kMaxRow)
+                                : Append<false>(place, of_row[i], i * kMaxRow);
       }
       places[row] = place.place;
     }

@@ -8,8 +8,8 @@
 
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
+#include "plugin/backends/emulator/codegen/runtime_symbols.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
-#include "plugin/backends/emulator/runtime_symbols.h"
 #include "tsl/platform/threadpool.h"
 
 namespace hpu::emulator {

@@ -39,11 +39,11 @@ HPU_INLINE T Polynomial(T x, double c, More... more) {
 
 // e^x for x <= 0 and NaN; 0 where that would be denormal.
 HPU_INLINE float Exp(float x) {
-  constexpr float kLeast = -87.336544f;  // the logarithm of 2^-126
+  constexpr float kMin = -87.336544f;  // the logarithm of 2^-126
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
   // Added, it leaves a number's nearest integer in the last bits.
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
-  const float bounded = x < kLeast ? kLeast : x;
+  const float bounded = x < kMin ? kMin : x;
   const float shifted = bounded * kLog2E + kRound;
   const float n = shifted - kRound;
   const float r = (bounded - n * kLn2High) - n * kLn2Low;
@@ -58,7 +58,7 @@ HPU_INLINE float Exp(float x) {
   // kRound's own bits leave by the shift.
   const float power = BitsAs<float>((BitsAs<uint32_t>(shifted) + 127u) << 23);
   const float result = p * power;
-  return x < kLeast ? 0.0f : result;
+  return x < kMin ? 0.0f : result;
 }
 
 // log(1 + x) for x from 0 to 1, and NaN.

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/status_macros.h"
-#include "plugin/host_kernels/host_kernels.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/program/user_kernels/host_kernels.h"
 
 namespace hpu::emulator {
 namespace {

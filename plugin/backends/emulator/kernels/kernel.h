@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
 
 namespace hpu::emulator {
 

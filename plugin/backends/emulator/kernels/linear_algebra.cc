@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::emulator {
 namespace {

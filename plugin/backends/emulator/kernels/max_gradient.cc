@@ -7,14 +7,14 @@
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
-#include "plugin/hal/status_macros.h"
+#include "plugin/base/status_macros.h"
 
 namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "max_gradient.3";
 // Larger windows are left to XLA.
-constexpr int64_t kMostPlaces = 512;
+constexpr int64_t kMaxPlaces = 512;
 // Where there are fewer images than work for all threads, each takes that many of an image's lanes: a cache line.
 constexpr int64_t kFewLanes = 16;
 
@@ -78,7 +78,7 @@ struct AddWindows {
         std::fill(output + i * w.inner + piece.lanes.begin, output + i * w.inner + piece.lanes.end, 0.0f);
       }
     }
-    int64_t found[kMostPlaces];
+    int64_t found[kMaxPlaces];
     for (int64_t a = 0; a < w.dimensions[0].output; ++a) {
       for (int64_t b = 0; b < w.dimensions[1].output; ++b) {
         for (int64_t c = 0; c < w.dimensions[2].output; ++c, gradient += w.inner) {
@@ -138,7 +138,7 @@ class MaxGradientKernel final : public Kernel {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.empty()) return absl::InvalidArgumentError("no type");
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(1)));
-  if (windows.places() > kMostPlaces) return absl::InvalidArgumentError("windows are too large");
+  if (windows.places() > kMaxPlaces) return absl::InvalidArgumentError("windows are too large");
   if (parameters[0] != 0) return std::make_unique<MaxGradientKernel<BFloat16>>(windows);
   return std::make_unique<MaxGradientKernel<float>>(windows);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kName[] = "padding.1";
 // Sizes up to this keep sums and differences of a few of them within 64 bits.
-constexpr int64_t kMostElements = std::numeric_limits<int64_t>::max() / 64;
+constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 64;
 
 struct Complex128 {
   double real, imaginary;
@@ -153,9 +153,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   int64_t operand_bytes = padding.element_bytes, result_bytes = padding.element_bytes;
   for (size_t i = 1; i < parameters.size(); i += 3) {
     const Padding::Dimension d{parameters[i], parameters[i + 1], parameters[i + 2]};
-    if (d.operand <= 0 || d.result <= 0 || d.low < -kMostElements || d.low > kMostElements ||
-        __builtin_mul_overflow(operand_bytes, d.operand, &operand_bytes) || operand_bytes > kMostElements ||
-        __builtin_mul_overflow(result_bytes, d.result, &result_bytes) || result_bytes > kMostElements) {
+    if (d.operand <= 0 || d.result <= 0 || d.low < -kMaxElements || d.low > kMaxElements ||
+        __builtin_mul_overflow(operand_bytes, d.operand, &operand_bytes) || operand_bytes > kMaxElements ||
+        __builtin_mul_overflow(result_bytes, d.result, &result_bytes) || result_bytes > kMaxElements) {
       return error;
     }
     padding.dimensions.push_back(d);

@@ -67,10 +67,10 @@ class PlacedGradientKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMax = int64_t{1} << 31;
   if (parameters.size() != 4 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
-      *std::max_element(parameters.begin() + 1, parameters.end()) > kMost) {
+      *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
     return absl::InvalidArgumentError("not the sizes of a gradient with places");
   }
   return std::make_unique<PlacedGradientKernel>(

@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// What plugin/hal/placed_gradient.h speaks of, which says what operands and result are. Numbers are added in their
+// What plugin/program/placed_gradient.h speaks of, which says what operands and result are. Numbers are added in their
 // order, those of an image to others behind those to their own.
 struct PlacedGradient {
   bool of_batch = false;  // places count from the batch's begin

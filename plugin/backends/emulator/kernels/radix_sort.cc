@@ -12,12 +12,12 @@ namespace {
 // Up to here, comparing is quicker than counting.
 constexpr int64_t kFewElements = 24;
 // Up to here, 2 digits leave few elements out of order: for numbers that differ in some more than so many bits.
-constexpr int64_t kMostForShortDigits = 2048;
-constexpr int64_t kMostForTwoDigits = 32 << 10;
+constexpr int64_t kMaxForShortDigits = 2048;
+constexpr int64_t kMaxForTwoDigits = 32 << 10;
 constexpr int kShortDigit = 8;
 constexpr int kLongDigit = 11;
 // How far elements may move when the last ones are put in order; beyond, the numbers' lower digits are sorted by, too.
-constexpr int64_t kMostMovesPerElement = 8;
+constexpr int64_t kMaxMovesPerElement = 8;
 // Of an array that is cut over the pool.
 constexpr int64_t kChunk = 32 << 10;
 
@@ -95,7 +95,7 @@ template <int bits, typename Element>
 Element* SortByTwoDigits(Element* elements, Element* spare, int64_t size, int width) {
   const int lowest = std::max(0, width - 2 * bits);
   Element* const sorted = SortByDigits<bits>(elements, spare, size, lowest, std::min(width, 2 * bits));
-  if (lowest == 0 || SortByInsertion(sorted, size, kMostMovesPerElement * size)) return sorted;
+  if (lowest == 0 || SortByInsertion(sorted, size, kMaxMovesPerElement * size)) return sorted;
   return SortByDigits<kLongDigit>(sorted, sorted == elements ? spare : elements, size, 0, width);
 }
 
@@ -109,8 +109,8 @@ Element* RadixSort(Element* elements, Element* spare, int64_t size) {
   }
   const int width = WidthOf(DifferingBits(elements, size, NumberOf(elements[0])));
   if (width == 0) return elements;
-  if (size <= kMostForShortDigits) return SortByTwoDigits<kShortDigit>(elements, spare, size, width);
-  if (size <= kMostForTwoDigits) return SortByTwoDigits<kLongDigit>(elements, spare, size, width);
+  if (size <= kMaxForShortDigits) return SortByTwoDigits<kShortDigit>(elements, spare, size, width);
+  if (size <= kMaxForTwoDigits) return SortByTwoDigits<kLongDigit>(elements, spare, size, width);
   return SortByDigits<kLongDigit>(elements, spare, size, 0, width);
 }
 

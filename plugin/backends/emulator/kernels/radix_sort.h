@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "plugin/backends/emulator/compute_pool.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
 
 namespace hpu::emulator {
 

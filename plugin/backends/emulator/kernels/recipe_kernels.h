@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "plugin/backends/emulator/compute_pool.h"
 #include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
 
 namespace hpu::emulator {
 

@@ -88,10 +88,10 @@ class RowWindowsKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  constexpr int64_t kMost = int64_t{1} << 40;
+  constexpr int64_t kMax = int64_t{1} << 40;
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.begin() + 4) <= 0 || parameters[4] < 0 ||
-      parameters[5] < 0 || *std::max_element(parameters.begin(), parameters.end()) > kMost ||
+      parameters[5] < 0 || *std::max_element(parameters.begin(), parameters.end()) > kMax ||
       parameters[3] > parameters[2] + parameters[4] + parameters[5]) {
     return absl::InvalidArgumentError("not the sizes of windows of rows");
   }

@@ -16,11 +16,11 @@ namespace {
 
 constexpr char kName[] = "sort.1";
 // Columns that are sorted one after the other from one reading: those that share a line of the cache.
-constexpr int64_t kMostColumns = 16;
+constexpr int64_t kMaxColumns = 16;
 // Longer rows are cut over the pool, if there are few of them.
 constexpr int64_t kLongRow = 64 << 10;
 // With fewer, all are sorted: that takes as long as finding them.
-constexpr int64_t kLeastPerSelected = 8;
+constexpr int64_t kMinPerSelected = 8;
 
 // Some 20 µs of work.
 int64_t RowsPerShard(int64_t size, bool selects) { return std::max<int64_t>(1, (selects ? 16 << 10 : 4 << 10) / size); }
@@ -43,7 +43,7 @@ class Sorting {
       : sort_(sort), call_(call), order_(sort.type, sort.key_bytes, sort.descending) {}
 
   void Run() const {
-    const int64_t columns = std::min(kMostColumns, sort_.inner), pieces = (sort_.inner + columns - 1) / columns;
+    const int64_t columns = std::min(kMaxColumns, sort_.inner), pieces = (sort_.inner + columns - 1) / columns;
     if (sort_.size > kLongRow && sort_.outer * sort_.inner < 4 * call_.pool.threads()) {
       for (int64_t i = 0; i < sort_.outer * sort_.inner; ++i) SortLong(ColumnAt(i / sort_.inner, i % sort_.inner));
       return;
@@ -64,7 +64,7 @@ class Sorting {
   }
 
  private:
-  bool Selects() const { return sort_.count * kLeastPerSelected <= sort_.size; }
+  bool Selects() const { return sort_.count * kMinPerSelected <= sort_.size; }
   int64_t RoomForElements() const { return Selects() ? RoomToSelect(sort_.count) : sort_.size; }
 
   Column ColumnAt(int64_t outer, int64_t inner) const {

@@ -15,7 +15,7 @@ constexpr char kName[] = "sorted_search.2";
 // Values that are searched for at once: one step of each hides what another waits for.
 constexpr int kBlock = 8;
 // Rows of more values are searched for in pieces.
-constexpr int64_t kMostOfRow = 4096;
+constexpr int64_t kMaxOfRow = 4096;
 
 template <typename T>
 struct Work {
@@ -117,7 +117,7 @@ class SortedSearchKernel final : public Kernel {
     const auto* bounds = static_cast<const T*>(call.operands[1]);
     auto* counts = static_cast<int32_t*>(call.results[0]);
     const int64_t size = search_.values, count = search_.bounds;
-    if (size <= kMostOfRow) {
+    if (size <= kMaxOfRow) {
       return RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T)) + size * 64),
                        [&](Shard shard) {
                          for (int64_t row = shard.begin; row < shard.end; ++row) {
@@ -132,11 +132,11 @@ class SortedSearchKernel final : public Kernel {
       for (int64_t row = shard.begin; row < shard.end; ++row) sorted[row] = IsSorted(bounds + row * count, count);
     });
     // Pieces of rows, few of which are shorter than the others.
-    const int64_t pieces = (size + kMostOfRow - 1) / kMostOfRow;
-    RunShards(call.pool, search_.rows * pieces, ShardSize(kMostOfRow * 64), [&](Shard shard) {
+    const int64_t pieces = (size + kMaxOfRow - 1) / kMaxOfRow;
+    RunShards(call.pool, search_.rows * pieces, ShardSize(kMaxOfRow * 64), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
-        const int64_t row = i / pieces, begin = i % pieces * kMostOfRow, first = row * size + begin;
-        search({values + first, bounds + row * count, counts + first, std::min(kMostOfRow, size - begin),
+        const int64_t row = i / pieces, begin = i % pieces * kMaxOfRow, first = row * size + begin;
+        search({values + first, bounds + row * count, counts + first, std::min(kMaxOfRow, size - begin),
                 static_cast<int32_t>(count), sorted[row] != 0});
       }
     });

@@ -7,7 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/one_dnn.h"
-#include "plugin/backends/emulator/kernels/op_device.h"
+#include "plugin/backends/emulator/threads/op_device.h"
 #include "tensorflow/core/framework/allocation_description.pb.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op.h"
@@ -104,7 +104,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
       tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_CPU), device, tensorflow::cpu_allocator(),
                                  node, TF_GRAPH_DEF_VERSION, &status);
   TF_RETURN_IF_ERROR(status);
-  if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMostResults))) {
+  if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMaxResults))) {
     return absl::InvalidArgumentError(absl::StrCat(node.op(), " makes fewer than ", results.size(), " results"));
   }
   return std::unique_ptr<const Kernel>(new TensorFlowKernel(std::move(kernel), std::move(inputs), std::move(results)));

@@ -39,7 +39,7 @@ class TensorFlowKernel final : public Kernel {
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             tensorflow::DataType result_type,
                                                             std::vector<int64_t> result_dims);
-  // `results` are the op's first outputs, at most OpDevice::kMostResults; what it makes beyond them is dropped.
+  // `results` are the op's first outputs, at most OpDevice::kMaxResults; what it makes beyond them is dropped.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             std::vector<Result> results);
 

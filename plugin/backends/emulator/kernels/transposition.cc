@@ -14,8 +14,8 @@ namespace {
 constexpr char kName[] = "transposition.1";
 constexpr int64_t kTile = 64;
 // A piece of work: few enough columns that their lines of the result stay in the TLB.
-constexpr int64_t kMostColumns = kTile;
-constexpr int64_t kMostRows = 4 * kTile;
+constexpr int64_t kMaxColumns = kTile;
+constexpr int64_t kMaxRows = 4 * kTile;
 
 // By way of memory that stays in the first-level cache: lines of the result that lie a power of two apart would throw
 // each other out of it before they are full.
@@ -95,11 +95,11 @@ class TranspositionKernel final : public Kernel {
   template <typename T>
   void Run(const KernelCall& call, void (*transpose)(const TransposedMatrix<T>&)) const {
     const auto pieces_of = [](int64_t size, int64_t most) { return (size + most - 1) / most; };
-    const int64_t row_pieces = pieces_of(rows_.size, kMostRows), column_pieces = pieces_of(columns_.size, kMostColumns);
-    const int64_t piece_bytes = 2 * sizeof(T) * std::min(rows_.size, kMostRows) * std::min(columns_.size, kMostColumns);
+    const int64_t row_pieces = pieces_of(rows_.size, kMaxRows), column_pieces = pieces_of(columns_.size, kMaxColumns);
+    const int64_t piece_bytes = 2 * sizeof(T) * std::min(rows_.size, kMaxRows) * std::min(columns_.size, kMaxColumns);
     RunShards(call.pool, matrices_ * row_pieces * column_pieces, ShardSize(piece_bytes), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
-        const int64_t row = i % row_pieces * kMostRows, column = i / row_pieces % column_pieces * kMostColumns;
+        const int64_t row = i % row_pieces * kMaxRows, column = i / row_pieces % column_pieces * kMaxColumns;
         int64_t from = row * rows_.from_stride + column, to = row + column * columns_.to_stride;
         int64_t matrix = i / (row_pieces * column_pieces);
         for (auto dimension = outer_.rbegin(); dimension != outer_.rend(); ++dimension) {
@@ -108,7 +108,7 @@ class TranspositionKernel final : public Kernel {
           matrix /= dimension->size;
         }
         transpose({static_cast<const T*>(call.operands[0]) + from, static_cast<T*>(call.results[0]) + to,
-                   std::min(kMostRows, rows_.size - row), std::min(kMostColumns, columns_.size - column),
+                   std::min(kMaxRows, rows_.size - row), std::min(kMaxColumns, columns_.size - column),
                    rows_.from_stride, columns_.to_stride});
       }
     });

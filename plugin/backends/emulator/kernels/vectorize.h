@@ -2,7 +2,7 @@
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 
-#include "plugin/backends/emulator/compiler_target.h"
+#include "plugin/backends/emulator/kernels/compiler_target.h"
 
 namespace hpu::emulator {
 

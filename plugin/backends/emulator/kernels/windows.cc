@@ -18,9 +18,9 @@ int64_t ElementOf(const Windows::Dimension& d, int64_t o, int64_t k) {
 }
 
 bool Fits(const Windows::Dimension& d) {
-  constexpr int64_t kMost = int64_t{1} << 31;
+  constexpr int64_t kMax = int64_t{1} << 31;
   const auto sizes = {d.input, d.output, d.window, d.stride, d.dilation, d.base_dilation};
-  return std::min(sizes) > 0 && std::max(sizes) < kMost && -kMost < d.pad_low && d.pad_low < kMost;
+  return std::min(sizes) > 0 && std::max(sizes) < kMax && -kMax < d.pad_low && d.pad_low < kMax;
 }
 
 }  // namespace

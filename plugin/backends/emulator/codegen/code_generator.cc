@@ -1,0 +1,165 @@
+#include "plugin/backends/emulator/codegen/code_generator.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/kernels/compiler_target.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
+#include "plugin/base/status_macros.h"
+#include "tsl/platform/env.h"
+#include "tsl/platform/threadpool.h"
+#include "xla/cpu_function_runtime.h"
+#include "xla/hlo/ir/hlo_module_group.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::cpu_function_runtime::BufferInfo;
+using Modules = std::vector<std::unique_ptr<xla::HloModule>>;
+
+// XLA packs buffers of a program by 16 bytes: after a small one, large ones lie across cache lines, and TensorFlow's
+// kernels, which take no such memory, work on copies. With sizes like these, each begins at a multiple of 64.
+class AligningCompiler final : public xla::cpu::CpuCompiler {
+ public:
+  xla::HloCostAnalysis::ShapeSizeFunction ShapeSizeBytesFunction() const override {
+    const xla::HloCostAnalysis::ShapeSizeFunction size = CpuCompiler::ShapeSizeBytesFunction();
+    return [size](const xla::Shape& shape) -> int64_t { return AlignUp(size(shape)); };
+  }
+};
+
+// Functions that are compiled at a time: enough that what XLA sets up each time does not count, few enough that all
+// threads have work.
+constexpr size_t kBatch = 8;
+
+// True if XLA's buffer can be the caller's memory of result `index`. Not so where the result aliases an argument and
+// XLA did not take that up: the caller's memory is the argument's then, and the code may still read it after writing
+// the result.
+bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
+  if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
+  const uint32_t index = buffer.result_parameter_number();
+  return index < table.results.size() && table.results[index].aliased_argument < 0 &&
+         AlignUp(table.results[index].spec.bytes) == buffer.size();
+}
+
+absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& table, uint64_t* workspace_bytes) {
+  BufferSlot slot;
+  slot.bytes = buffer.size();
+  if (buffer.is_entry_parameter()) {
+    slot.source = BufferSlot::Source::kArgument;
+    slot.value = buffer.entry_parameter_number();
+    if (slot.value >= table.arguments.size() || AlignUp(table.arguments[slot.value].bytes) != buffer.size()) {
+      return absl::InternalError(absl::StrCat("XLA gave argument ", slot.value, " another size than the program"));
+    }
+    slot.bytes = table.arguments[slot.value].bytes;
+  } else if (MayLieInResult(buffer, table)) {
+    slot.source = BufferSlot::Source::kResult;
+    slot.value = buffer.result_parameter_number();
+    slot.bytes = table.results[slot.value].spec.bytes;
+  } else if (buffer.is_temp_buffer()) {
+    slot.source = BufferSlot::Source::kWorkspace;
+    slot.value = AlignUp(*workspace_bytes);
+    *workspace_bytes = slot.value + slot.bytes;
+  }
+  return slot;
+}
+
+absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code, const ProgramTable& table) {
+  CodeParts parts;
+  const std::vector<BufferInfo>& buffers = code.buffer_infos();
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (static_cast<int64_t>(i) == code.result_buffer_index()) {
+      const uint64_t bytes = table.results.size() * sizeof(void*);
+      if (buffers[i].size() != AlignUp(bytes)) return absl::InternalError("XLA's result table has an unexpected size");
+      parts.slots.push_back({BufferSlot::Source::kResultTable, 0, bytes});
+      continue;
+    }
+    HPU_ASSIGN_OR_RETURN(BufferSlot slot, SlotOf(buffers[i], table, &parts.workspace_bytes));
+    parts.slots.push_back(slot);
+  }
+  parts.object.assign(code.object_file_data().begin(), code.object_file_data().end());
+  return parts;
+}
+
+using Results = std::vector<std::unique_ptr<xla::AotCompilationResult>>;
+
+absl::StatusOr<Results> Compile(Modules modules) {
+  const HostCpu& cpu = GetTargetCpu();
+  const xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
+                                                   xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
+  const size_t count = modules.size();
+  HPU_ASSIGN_OR_RETURN(Results results,
+                       XlaCompiler().CompileAheadOfTime(
+                           std::make_unique<xla::HloModuleGroup>("recipe", absl::MakeSpan(modules)), options));
+  if (results.size() != count) return absl::InternalError("XLA compiled programs to another number of objects");
+  return results;
+}
+
+const xla::cpu::CpuAotCompilationResult& CodeIn(const std::unique_ptr<xla::AotCompilationResult>& result) {
+  return static_cast<const xla::cpu::CpuAotCompilationResult&>(*result);
+}
+
+absl::Status CompileOwnCode(std::unique_ptr<xla::HloModule> module, RecipeParts* parts) {
+  const std::unique_ptr<xla::HloModule> copy = module->config().hlo_profiling_enabled() ? module->Clone("") : nullptr;
+  Modules modules;
+  modules.push_back(std::move(module));
+  HPU_ASSIGN_OR_RETURN(const Results results, Compile(std::move(modules)));
+  HPU_ASSIGN_OR_RETURN(static_cast<CodeParts&>(*parts), PartsOf(CodeIn(results[0]), parts->table));
+  if (copy != nullptr && CodeIn(results[0]).hlo_profile_printer_data() != nullptr) {
+    parts->profile = ProfileOf(*copy, *CodeIn(results[0]).hlo_profile_printer_data());
+  }
+  return absl::OkStatus();
+}
+
+// Fills `functions` in, one for each module.
+absl::Status CompileFunctions(Modules modules, FunctionParts* functions) {
+  const size_t count = modules.size();
+  for (size_t i = 0; i < count; ++i) {
+    HPU_ASSIGN_OR_RETURN(functions[i].table, MakeProgramTable(modules[i]->ToProto()));
+  }
+  HPU_ASSIGN_OR_RETURN(const Results results, Compile(std::move(modules)));
+  for (size_t i = 0; i < count; ++i) {
+    HPU_ASSIGN_OR_RETURN(static_cast<CodeParts&>(functions[i]), PartsOf(CodeIn(results[i]), functions[i].table));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+xla::cpu::CpuCompiler& XlaCompiler() {
+  static auto* compiler = new AligningCompiler;
+  return *compiler;
+}
+
+absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
+                                         std::vector<std::unique_ptr<xla::HloModule>> functions) {
+  RecipeParts parts;
+  parts.table = std::move(table);
+  if (functions.empty()) {
+    HPU_RETURN_IF_ERROR(CompileOwnCode(std::move(module), &parts));
+    return parts;
+  }
+  parts.functions.resize(functions.size());
+  std::vector<absl::Status> done(1 + (functions.size() + kBatch - 1) / kBatch);
+  {
+    // All of it on threads that are alike: constants are folded in their floating-point mode.
+    const int threads = std::min<int>(ComputePool::DefaultThreads(), done.size());
+    tsl::thread::ThreadPool pool(tsl::Env::Default(), "hpu_compile", threads);
+    pool.Schedule([&] { done[0] = CompileOwnCode(std::move(module), &parts); });
+    for (size_t i = 1; i < done.size(); ++i) {
+      pool.Schedule([&, i] {
+        const auto begin = functions.begin() + (i - 1) * kBatch;
+        const auto end = functions.begin() + std::min(i * kBatch, functions.size());
+        done[i] = CompileFunctions(Modules(std::make_move_iterator(begin), std::make_move_iterator(end)),
+                                   &parts.functions[(i - 1) * kBatch]);
+      });
+    }
+  }
+  for (const absl::Status& status : done) HPU_RETURN_IF_ERROR(status);
+  return parts;
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,30 @@
+// CompiledFunction: code of the recipe that it calls from several places, as a kernel.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "plugin/backends/emulator/codegen/recipe_parts.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+
+namespace hpu::emulator {
+
+// Results may lie on the arguments that they alias.
+class CompiledFunction : public Kernel {
+ public:
+  // `entry` is the function of the parts' object, loaded; both outlive the kernel.
+  CompiledFunction(const FunctionParts& parts, void* entry);
+
+  int results() const override { return static_cast<int>(parts_.table.results.size()); }
+  absl::Status Run(const KernelCall& call) const override;
+
+ private:
+  const FunctionParts& parts_;
+  void* const entry_;
+  std::vector<size_t> small_;  // operands that may be constants of less than a cache line
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_

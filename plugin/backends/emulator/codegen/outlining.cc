@@ -1,0 +1,249 @@
+#include "plugin/backends/emulator/codegen/outlining.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
+#include "plugin/backends/emulator/kernels/recipe_kernels.h"
+#include "plugin/base/status_macros.h"
+#include "xla/hlo/ir/hlo_casting_utils.h"
+#include "xla/hlo/ir/hlo_clone_context.h"
+#include "xla/hlo/ir/hlo_computation.h"
+#include "xla/hlo/ir/hlo_instruction.h"
+#include "xla/hlo/ir/hlo_instructions.h"
+#include "xla/primitive_util.h"
+#include "xla/service/hlo_alias_analysis.h"
+#include "xla/service/hlo_dataflow_analysis.h"
+#include "xla/shape_util.h"
+
+namespace hpu::emulator {
+namespace {
+
+using xla::HloComputation;
+using xla::HloInstruction;
+using xla::HloModule;
+using xla::HloOpcode;
+
+// Fewer than this are compiled as quickly in one piece.
+constexpr size_t kFewest = 12;
+
+bool IsArrayOf(const xla::Shape& shape, int64_t elements) {
+  return shape.IsArray() && shape.is_static() && shape.has_layout() && xla::ShapeUtil::ElementsIn(shape) >= elements &&
+         xla::primitive_util::BitWidth(shape.element_type()) >= 8;
+}
+
+// Results of the instruction: its own shape, or the elements of its tuple.
+std::vector<xla::Shape> ResultsOf(const HloInstruction* instruction) {
+  if (instruction->shape().IsTuple()) return instruction->shape().tuple_shapes();
+  return {instruction->shape()};
+}
+
+xla::ShapeIndex IndexOf(const HloInstruction* instruction, int64_t result) {
+  return instruction->shape().IsTuple() ? xla::ShapeIndex{result} : xla::ShapeIndex{};
+}
+
+// Whether code for it depends on nothing but its operands, and calls no kernel.
+bool IsPure(const HloInstruction* instruction) {
+  switch (instruction->opcode()) {
+    case HloOpcode::kBroadcast:
+    case HloOpcode::kConcatenate:
+    case HloOpcode::kConvolution:
+    case HloOpcode::kCopy:
+    case HloOpcode::kDot:
+    case HloOpcode::kDynamicSlice:
+    case HloOpcode::kGather:
+    case HloOpcode::kIota:
+    case HloOpcode::kPad:
+    case HloOpcode::kReduce:
+    case HloOpcode::kReduceWindow:
+    case HloOpcode::kReshape:
+    case HloOpcode::kReverse:
+    case HloOpcode::kSelectAndScatter:
+    case HloOpcode::kSlice:
+    case HloOpcode::kTranspose:
+      return true;
+    case HloOpcode::kRng:
+      return false;
+    default:
+      return instruction->IsElementwise();
+  }
+}
+
+bool IsPureInside(const HloInstruction* instruction) {
+  return absl::c_all_of(instruction->called_computations(), [](const HloComputation* called) {
+    return absl::c_all_of(called->instructions(), [](const HloInstruction* inner) {
+      switch (inner->opcode()) {
+        case HloOpcode::kParameter:
+        case HloOpcode::kConstant:
+        case HloOpcode::kTuple:
+        case HloOpcode::kGetTupleElement:
+        case HloOpcode::kBitcast:
+        case HloOpcode::kDynamicUpdateSlice:
+          return true;
+        case HloOpcode::kFusion:
+          return IsPureInside(inner);
+        default:
+          return IsPure(inner) && IsPureInside(inner);
+      }
+    });
+  });
+}
+
+bool IsWorthAFunction(const HloInstruction* instruction) {
+  const bool one_of_many = instruction->opcode() == HloOpcode::kFusion || instruction->opcode() == HloOpcode::kCall;
+  if (!one_of_many && !IsPure(instruction)) return false;
+  const std::vector<xla::Shape> results = ResultsOf(instruction);
+  const auto is_array = [](const xla::Shape& shape) { return IsArrayOf(shape, 1); };
+  const auto has_loop = [](const xla::Shape& shape) { return IsArrayOf(shape, 2); };
+  const auto operand_has_loop = [](const HloInstruction* operand) { return IsArrayOf(operand->shape(), 2); };
+  return absl::c_all_of(results, is_array) &&
+         absl::c_all_of(instruction->operands(),
+                        [&](const HloInstruction* operand) { return is_array(operand->shape()); }) &&
+         (absl::c_any_of(results, has_loop) || absl::c_any_of(instruction->operands(), operand_has_loop)) &&
+         IsPureInside(instruction) && xla::HloDataflowAnalysis::GetInPlaceInputOutputPairs(instruction).empty();
+}
+
+// The computations that run one instruction after the other: the entry, bodies of loops, branches.
+void AddSequential(const HloComputation* computation, std::vector<HloInstruction*>* found) {
+  for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
+    switch (instruction->opcode()) {
+      case HloOpcode::kWhile:
+      case HloOpcode::kConditional:
+        for (const HloComputation* called : instruction->called_computations()) AddSequential(called, found);
+        break;
+      default:
+        if (IsWorthAFunction(instruction)) found->push_back(instruction);
+    }
+  }
+}
+
+// An operand whose memory is that of a result: variables that are updated, what a loop carries, what is overwritten.
+struct InPlace {
+  int64_t result = 0;
+  int64_t operand = 0;
+};
+
+std::vector<InPlace> SharedMemory(const HloInstruction* instruction, const xla::HloAliasAnalysis& aliases) {
+  std::vector<InPlace> pairs;
+  for (int64_t result = 0; result < static_cast<int64_t>(ResultsOf(instruction).size()); ++result) {
+    const auto written = aliases.ComputeBuffersAt(instruction, IndexOf(instruction, result));
+    for (int64_t operand = 0; operand < instruction->operand_count(); ++operand) {
+      if (written.size() != 1 || aliases.ComputeBuffersAt(instruction->operand(operand)) != written) continue;
+      pairs.push_back({result, operand});
+      break;
+    }
+  }
+  return pairs;
+}
+
+absl::Status ComputeInPlace(const std::vector<InPlace>& in_place, HloModule* program) {
+  for (const InPlace& pair : in_place) {
+    HPU_RETURN_IF_ERROR(program->input_output_alias_config().SetUpAlias({pair.result}, pair.operand, {},
+                                                                        xla::HloInputOutputAliasConfig::kMustAlias));
+  }
+  return absl::OkStatus();
+}
+
+// All that the program computes, and nothing else: no names, no origin in the graph.
+std::string TextOf(const HloModule& program) {
+  xla::HloPrintOptions options = xla::HloPrintOptions::Canonical();
+  options.set_print_large_constants(true).set_print_backend_config(true).set_print_ids(false);
+  return absl::StrCat(program.ToString(options), program.input_output_alias_config().ToString());
+}
+
+struct Function {
+  int number = 0;
+  std::optional<int64_t> overwritten_operand;  // by its only result
+};
+
+absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function) {
+  HloComputation* computation = instruction->parent();
+  HloInstruction::InstructionVector operands = instruction->operands();
+  if (function.overwritten_operand.has_value()) {
+    // Of one shape, as XLA asks for; the function sees the memory alone.
+    HloInstruction*& overwritten = operands[*function.overwritten_operand];
+    if (!xla::ShapeUtil::Equal(overwritten->shape(), instruction->shape())) {
+      overwritten = computation->AddInstruction(HloInstruction::CreateBitcast(instruction->shape(), overwritten));
+    }
+  }
+  std::vector<xla::Shape> shapes;
+  for (const HloInstruction* operand : operands) shapes.push_back(operand->shape());
+  HloInstruction* call = computation->AddInstruction(
+      HloInstruction::CreateCustomCall(instruction->shape(), operands, kKernelSymbol, shapes,
+                                       KernelCallText(function.number, instruction->ToCategory()),
+                                       xla::CustomCallApiVersion::API_VERSION_STATUS_RETURNING_UNIFIED),
+      instruction->name());
+  if (function.overwritten_operand.has_value()) {
+    xla::Cast<xla::HloCustomCallInstruction>(call)->set_output_to_operand_aliasing(
+        {{{}, {*function.overwritten_operand, {}}}});
+  }
+  call->set_metadata(instruction->metadata());
+  HPU_RETURN_IF_ERROR(call->CopyAllControlDepsFrom(instruction));
+  HPU_RETURN_IF_ERROR(instruction->DropAllControlDeps());
+  return computation->ReplaceInstruction(instruction, call);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* module, int first_number) {
+  std::vector<std::unique_ptr<HloModule>> programs;
+  std::vector<HloInstruction*> instructions;
+  AddSequential(module->entry_computation(), &instructions);
+  if (instructions.size() < kFewest) return programs;
+  HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
+  // Before any is replaced: the analysis is of the module as it was.
+  const MemoryReuse reuse(*module, *aliases);
+  std::vector<Function> functions;
+  absl::flat_hash_map<std::string, int> known;
+  for (HloInstruction* instruction : instructions) {
+    std::unique_ptr<HloModule> program = ProgramOfInstruction(*instruction);
+    std::vector<InPlace> in_place = SharedMemory(instruction, *aliases);
+    const std::optional<int64_t> overwritten = reuse.OperandToOverwrite(instruction);
+    if (overwritten.has_value()) in_place.push_back({0, *overwritten});
+    HPU_RETURN_IF_ERROR(ComputeInPlace(in_place, program.get()));
+    const auto [found, is_new] = known.try_emplace(TextOf(*program), first_number + programs.size());
+    functions.push_back({found->second, overwritten});
+    if (is_new) programs.push_back(std::move(program));
+  }
+  for (size_t i = 0; i < instructions.size(); ++i) {
+    HPU_RETURN_IF_ERROR(ReplaceByCall(instructions[i], functions[i]));
+  }
+  return programs;
+}
+
+std::unique_ptr<HloModule> ProgramOfInstruction(const HloInstruction& instruction,
+                                                absl::Span<const HloInstruction* const> inner) {
+  xla::HloModuleConfig config = instruction.GetModule()->config();
+  config.clear_entry_computation_layout();
+  xla::DebugOptions debug_options = config.debug_options();
+  debug_options.set_xla_hlo_profile(false);
+  config.set_debug_options(debug_options);
+  auto program = std::make_unique<HloModule>("function", config);
+  xla::HloCloneContext context(program.get());
+  HloComputation::Builder builder("function");
+  int64_t parameters = 0;
+  const std::function<HloInstruction*(const HloInstruction&)> clone = [&](const HloInstruction& original) {
+    std::vector<HloInstruction*> operands;
+    for (const HloInstruction* operand : original.operands()) {
+      const bool computed = std::find(inner.begin(), inner.end(), operand) != inner.end();
+      operands.push_back(computed ? clone(*operand)
+                                  : builder.AddInstruction(HloInstruction::CreateParameter(
+                                        parameters, operand->shape(), absl::StrCat("operand.", parameters))));
+      if (!computed) ++parameters;
+    }
+    return builder.AddInstruction(original.CloneWithNewOperands(original.shape(), operands, &context));
+  };
+  HloInstruction* root = clone(instruction);
+  if (!root->shape().IsTuple()) root = builder.AddInstruction(HloInstruction::CreateTuple({root}));
+  program->AddEntryComputationWithLayouts(builder.Build(root));
+  return program;
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,62 @@
+#include "plugin/backends/emulator/codegen/recipe_code.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "xla/executable_run_options.h"
+#include "xla/service/computation_placer.h"
+#include "xla/service/custom_call_status_internal.h"
+
+namespace hpu::emulator {
+namespace {
+
+// The signature of code that XLA's CPU compiler generates.
+using EntryFunction = void (*)(void* result, const xla::ExecutableRunOptions* options, const void** arguments,
+                               void** buffers, XlaCustomCallStatus* status, int64_t* profile_counters);
+
+// One device: what replica-id and collectives of one participant look up.
+const xla::DeviceAssignment* OneDevice() {
+  static auto* assignment = [] {
+    auto* one = new xla::DeviceAssignment(1, 1);
+    (*one)(0, 0) = 0;
+    return one;
+  }();
+  return assignment;
+}
+
+void* AddressOf(const BufferSlot& slot, const CodeCall& call, void** result_table) {
+  switch (slot.source) {
+    case BufferSlot::Source::kNone:
+      return nullptr;
+    case BufferSlot::Source::kArgument:
+      return const_cast<void*>(call.arguments[slot.value]);
+    case BufferSlot::Source::kResult:
+      return call.results[slot.value];
+    case BufferSlot::Source::kWorkspace:
+      return static_cast<char*>(call.workspace) + slot.value;
+    case BufferSlot::Source::kResultTable:
+      return result_table;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::Status CodeTables::Call(void* entry, const std::vector<BufferSlot>& slots, size_t results, const CodeCall& call,
+                              int64_t* counters) {
+  const size_t results_end = (results + 1) & ~size_t{1};
+  if (tables_.size() < results_end + slots.size()) tables_.resize(results_end + slots.size());
+  void** const buffers = tables_.data() + results_end;
+  for (size_t i = 0; i < slots.size(); ++i) buffers[i] = AddressOf(slots[i], call, tables_.data());
+  xla::ExecutableRunOptions options;
+  options.set_intra_op_thread_pool(call.pool.device());
+  options.set_device_ordinal(0);
+  options.set_device_assignment(OneDevice());
+  XlaCustomCallStatus status;
+  reinterpret_cast<EntryFunction>(entry)(nullptr, &options, nullptr, buffers, &status, counters);
+  const std::optional<absl::string_view> message = xla::CustomCallStatusGetMessage(&status);
+  return message.has_value() ? absl::InternalError(absl::StrCat("custom call failed: ", *message)) : absl::OkStatus();
+}
+
+}  // namespace hpu::emulator

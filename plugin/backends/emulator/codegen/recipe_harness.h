@@ -1,0 +1,57 @@
+// For tests: runs a computation as a recipe, and as XLA's own just-in-time executable.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/backends/emulator/codegen/recipe.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
+#include "xla/client/xla_builder.h"
+#include "xla/client/xla_computation.h"
+#include "xla/literal.h"
+
+namespace hpu::emulator {
+
+// Bytes of one array, aligned as device memory is.
+class TestBuffer {
+ public:
+  explicit TestBuffer(uint64_t bytes);
+  explicit TestBuffer(absl::string_view contents);
+
+  // Null where it has no bytes, as the device's addresses are.
+  void* data() const { return bytes_ == 0 ? nullptr : aligned_; }
+  absl::string_view contents() const { return {aligned_, bytes_}; }
+
+ private:
+  uint64_t bytes_;
+  std::unique_ptr<char[]> storage_;
+  char* aligned_;
+};
+
+hal::Program ProgramOf(const xla::XlaComputation& computation);
+
+// Results' bytes; results that alias an argument take its memory. Fails the test on an error.
+std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments,
+                                   ComputePool& pool);
+std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments);
+
+// What XLA's LocalClient computes: what tf.function(jit_compile=True) runs on the CPU.
+std::vector<std::string> RunJit(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
+
+// Numbers of the element type, the same ones for the same seed: floats in [-1, 1), integers over their whole range.
+xla::Literal Numbers(const xla::Shape& shape, uint32_t seed);
+// Numbers for every parameter of the computation.
+std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation);
+
+// Fails the test unless the computation's recipe, stored and loaded again, gives the same bytes.
+void ExpectSameFromDisk(const xla::XlaComputation& computation);
+
+// Bytes of an array literal.
+std::string BytesOf(const xla::Literal& literal);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_

@@ -1,0 +1,20 @@
+#include "plugin/backends/emulator/codegen/runtime_symbols.h"
+
+#include <dlfcn.h>
+
+#include "plugin/backends/emulator/kernels/fork_join.h"
+#include "plugin/backends/emulator/kernels/recipe_kernels.h"
+#include "xla/service/custom_call_target_registry.h"
+
+namespace hpu::emulator {
+
+void* FindRuntimeSymbol(const std::string& name) {
+  if (name == kKernelSymbol) return KernelSymbolAddress();
+  if (name == kForkJoinSymbol) return ForkJoinAddress();
+  // The just-in-time compiler resolves by this registry alone: the same functions give the same numbers. It also holds
+  // names that no library exports (__truncsfbf2).
+  void* address = xla::CustomCallTargetRegistry::Global()->Lookup(name, "Host");
+  return address != nullptr ? address : dlsym(RTLD_DEFAULT, name.c_str());
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,72 @@
+// CollectiveSteps: the data movement of one rank in a collective, without any waiting.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COLLECTIVE_STEPS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COLLECTIVE_STEPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "plugin/backends/common/checked_communicator.h"
+#include "plugin/backends/emulator/device/peer_segment.h"
+
+namespace hpu::emulator {
+
+// One rank's operands in a collective. Pointers are device memory of that rank.
+struct Part {
+  using Kind = common::Collective::Kind;
+
+  Kind kind = Kind::kAllReduce;
+  const char* source = nullptr;
+  char* destination = nullptr;
+  hal::Elements elements = 0;  // as hal::Communicator has them
+  hal::DataType dtype = hal::DataType::kInvalid;
+  hal::ReduceOp op = hal::ReduceOp::kSum;
+  int root = 0;
+};
+
+// Data moves in chunks, each through one piece of every rank. The rank's own share of a chunk is read from the source
+// and written to the destination directly, so both may be the same memory.
+class CollectiveSteps {
+ public:
+  // first_piece: index of the piece of chunk 0, less than kCollectivePieces. Borrows the arguments.
+  CollectiveSteps(const PeerSegment& segment, int rank, int size, const Part& part, uint64_t first_piece);
+
+  // At least 1: the ranks compare their parts even if there are no elements.
+  uint64_t chunks() const { return chunks_; }
+  // Whether Exchange has to run between CopyIn and CopyOut.
+  bool exchanges_results() const { return part_.kind == Part::Kind::kAllReduce; }
+
+  // Copies from the source what other ranks read.
+  void CopyIn(uint64_t chunk) const;
+  // Once all ranks have copied in: AllReduce reduces the rank's share, for all ranks.
+  void Exchange(uint64_t chunk) const;
+  // Once all ranks have copied in, and exchanged if they have to: writes the destination.
+  void CopyOut(uint64_t chunk) const;
+
+ private:
+  struct Range {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    uint64_t count() const { return end - begin; }
+  };
+  // Elements of the operand in a chunk.
+  Range ChunkRange(uint64_t chunk) const;
+  // AllReduce: elements of the chunk that `rank` reduces.
+  Range ShareOf(const Range& chunk, int rank) const;
+  char* PieceOf(int rank, uint64_t chunk) const;
+  const char* SourceAt(uint64_t element) const { return part_.source + element * element_bytes_; }
+  char* DestinationAt(uint64_t element) const { return part_.destination + element * element_bytes_; }
+  void Copy(char* to, const char* from, uint64_t count) const;
+
+  const PeerSegment& segment_;
+  const int rank_;
+  const int size_;
+  const Part& part_;
+  const uint64_t first_piece_;
+  const uint64_t element_bytes_;
+  const uint64_t chunk_elements_;
+  const uint64_t chunks_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COLLECTIVE_STEPS_H_

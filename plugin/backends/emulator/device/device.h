@@ -1,0 +1,103 @@
+// The emulated device.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "plugin/backends/common/device_memory.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/backends/common/host_memory.h"
+#include "plugin/backends/common/liveness.h"
+#include "plugin/backends/common/module_lock.h"
+#include "plugin/backends/common/timeline.h"
+#include "plugin/backends/emulator/device/busy_time.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/host_results.h"
+
+namespace hpu::emulator {
+
+class EmulatorStream;
+
+class EmulatorDevice final : public hal::Device, public hal::HostResults {
+ public:
+  EmulatorDevice(hal::DeviceInfo info, std::optional<common::ModuleLock> lock,
+                 std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+  ~EmulatorDevice() override;
+
+  const hal::DeviceInfo& info() const override { return info_; }
+  hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
+  hal::DeviceUsage usage() const override {
+    return {reservation_->CommittedBytes(), static_cast<uint64_t>(busy_.total().count())};
+  }
+  std::chrono::nanoseconds longest_launch() override;
+  absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::HostBuffer>> MapHost(void* data, uint64_t bytes) override;
+  absl::StatusOr<std::unique_ptr<hal::Stream>> CreateStream(hal::StreamKind kind) override;
+  absl::StatusOr<std::unique_ptr<hal::Event>> CreateEvent() override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> Compile(const hal::Program& program) override;
+  absl::StatusOr<std::shared_ptr<const hal::Recipe>> LoadRecipe(absl::string_view name,
+                                                                absl::string_view bytes) override;
+  absl::StatusOr<std::string> CreateCommunicatorId() override;
+  absl::StatusOr<std::unique_ptr<hal::Communicator>> CreateCommunicator(
+      const hal::CommunicatorOptions& options) override;
+  absl::Status Synchronize() override;
+  void TakeHostResults() override { takes_host_results_.store(true, std::memory_order_relaxed); }
+
+  // For the streams.
+  const common::Liveness& liveness() const { return liveness_; }
+  const common::DeviceMemory& memory() const { return state_->memory; }
+  const common::HostMemory& host() const { return state_->host; }
+  ComputePool& pool() { return state_->pool; }
+  // Where the data of an address lies; null for address 0.
+  char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
+  // The same of a checked result, which may lie in host memory.
+  char* ToResult(hal::DeviceAddress address) const {
+    return address == 0 || reservation_->Contains(address) ? ToData(address) : reinterpret_cast<char*>(address);
+  }
+  // Where results may lie beside device memory; null if nowhere.
+  const common::HostMemory* host_of_results() const {
+    return takes_host_results_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
+  }
+  // Counts a command that is about to run; the error that a test asked for.
+  absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
+    return state_->faults.CountCommand(kind, stream, liveness_);
+  }
+  // Of launches.
+  BusyTime* busy() { return &busy_; }
+  void AddStream(EmulatorStream* stream);
+  void RemoveStream(EmulatorStream* stream);
+
+ private:
+  // Left alone, not destroyed, in a forked child.
+  struct State {
+    State(EmulatorDevice* device, std::unique_ptr<common::Reservation> reservation, common::Faults faults);
+
+    common::DeviceMemory memory;
+    common::HostMemory host;
+    ComputePool pool;
+    common::Faults faults;
+    std::mutex streams_mutex;
+    std::vector<EmulatorStream*> streams;  // guarded by streams_mutex
+  };
+
+  void WaitForStreams();
+
+  const hal::DeviceInfo info_;
+  const std::optional<common::ModuleLock> lock_;  // not there: the module was claimed by other means
+  common::Liveness liveness_;
+  std::atomic<bool> takes_host_results_{false};
+  const common::Reservation* const reservation_;  // owned by state_->memory
+  mutable BusyTime busy_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_

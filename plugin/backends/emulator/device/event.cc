@@ -1,0 +1,38 @@
+#include "plugin/backends/emulator/device/event.h"
+
+#include <utility>
+
+#include "plugin/base/status_macros.h"
+
+namespace hpu::emulator {
+
+EmulatorEvent::~EmulatorEvent() {
+  // The last reference to a timeline destroys a condition variable, which never returns if a thread slept on it when
+  // this process was forked.
+  if (liveness_.forked()) static_cast<void>(state_.release());
+}
+
+void EmulatorEvent::Set(common::Point point) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  std::swap(state_->point, point);  // the old point goes after the lock
+}
+
+common::Point EmulatorEvent::point() const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->point;
+}
+
+absl::StatusOr<bool> EmulatorEvent::Query() const {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  const common::Point now = point();
+  if (!now.Reached()) return false;
+  HPU_RETURN_IF_ERROR(now.Error());
+  return true;
+}
+
+absl::Status EmulatorEvent::Synchronize() const {
+  HPU_RETURN_IF_ERROR(liveness_.Check());
+  return point().Wait();
+}
+
+}  // namespace hpu::emulator

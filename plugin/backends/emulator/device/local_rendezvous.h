@@ -1,0 +1,48 @@
+// LocalRendezvous: joins the ranks of one communicator that are devices of this process.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/base/files/shared_memory.h"
+#include "plugin/hal/communicator.h"
+
+namespace hpu::emulator {
+
+// A rank owns it as long as its communicator, so a second one with the same number is recognised. Thread safe.
+class LocalRendezvous {
+ public:
+  // The rendezvous of that id; the first call creates it. InvalidArgument if another rank has created it with another
+  // size.
+  static absl::StatusOr<std::shared_ptr<LocalRendezvous>> Find(const std::string& id, int size);
+
+  // Blocks until all ranks have joined, for at most a minute; returns this rank's mapping of the segment that all ranks
+  // share. DeadlineExceeded names the missing ranks; InvalidArgument: the rank has joined before. Cancelled if one is
+  // abandoned, on all ranks.
+  absl::StatusOr<std::unique_ptr<files::SharedMemory>> Join(const hal::CommunicatorOptions& options);
+
+ private:
+  LocalRendezvous(std::unique_ptr<files::SharedMemory> segment, int size)
+      : segment_(std::move(segment)), has_joined_(size) {}
+
+  absl::Status AwaitRanks(const hal::CommunicatorOptions& options);
+  std::string MissingLocked() const;
+
+  const std::unique_ptr<files::SharedMemory> segment_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> has_joined_;  // by rank; guarded by mutex_, as all below
+  size_t joined_ = 0;
+  std::string aborted_;  // the reason
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_

@@ -1,0 +1,195 @@
+#include "plugin/backends/emulator/device/peer_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+// How far a correct rank can be ahead of or behind an awaited barrier is less.
+constexpr int32_t kMaxBarrierDistance = 8;
+
+const char* NameOf(uint32_t kind) {
+  switch (static_cast<Part::Kind>(kind)) {
+    case Part::Kind::kAllReduce:
+      return "AllReduce";
+    case Part::Kind::kReduceScatter:
+      return "ReduceScatter";
+    case Part::Kind::kAllGather:
+      return "AllGather";
+    case Part::Kind::kBroadcast:
+      return "Broadcast";
+  }
+  return "operation";
+}
+
+PartRecord RecordOf(const Part& part) {
+  PartRecord record;
+  record.kind = static_cast<uint32_t>(part.kind);
+  record.op = static_cast<uint32_t>(part.op);
+  record.root = part.root;
+  record.elements = ElementsRecord::Of(part.elements, part.dtype);
+  return record;
+}
+
+bool IsValid(const PartRecord& part) {
+  return part.kind <= static_cast<uint32_t>(Part::Kind::kBroadcast) &&
+         part.op <= static_cast<uint32_t>(hal::ReduceOp::kAverage) && part.elements.IsValid();
+}
+
+bool Agree(const PartRecord& one, const PartRecord& other) {
+  return one.kind == other.kind && one.op == other.op && one.root == other.root && one.elements == other.elements;
+}
+
+}  // namespace
+
+absl::StatusOr<uint64_t> PeerGroup::SegmentBytes(int ranks) {
+  if (ranks >= 1 && ranks <= PeerSegment::kMaxRanks) return PeerSegment::BytesFor(ranks);
+  return absl::InvalidArgumentError(
+      absl::StrCat("a communicator of ", ranks, " ranks: supported are 1 to ", PeerSegment::kMaxRanks));
+}
+
+absl::StatusOr<std::unique_ptr<files::SharedMemory>> PeerGroup::CreateSegment(int ranks) {
+  HPU_ASSIGN_OR_RETURN(const uint64_t bytes, SegmentBytes(ranks));
+  return files::SharedMemory::Create(bytes);
+}
+
+absl::StatusOr<std::unique_ptr<PeerGroup>> PeerGroup::Attach(std::unique_ptr<files::SharedMemory> segment, int rank,
+                                                             int size) {
+  HPU_ASSIGN_OR_RETURN(const uint64_t bytes, SegmentBytes(size));
+  if (rank < 0 || rank >= size) return absl::InvalidArgumentError(absl::StrCat("rank ", rank, " of ", size));
+  if (segment->size() != bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the memory of a communicator of ", size, " ranks has ",
+                                                   segment->size(), " bytes instead of ", bytes));
+  }
+  return std::unique_ptr<PeerGroup>(new PeerGroup(std::move(segment), rank, size));
+}
+
+PeerGroup::PeerGroup(std::unique_ptr<files::SharedMemory> segment, int rank, int size)
+    : segment_(std::move(segment), size), rank_(rank), size_(size), sent_(size), received_(size) {}
+
+uint32_t PeerGroup::Arrive() {
+  segment_.rank(rank_).progress.store(++progress_);
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank != rank_) segment_.rank(rank).collective_bell.RingFrom(rank_);
+  }
+  return progress_;
+}
+
+absl::Status PeerGroup::AwaitAll(uint32_t barrier) {
+  Bell& bell = segment_.rank(rank_).collective_bell;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank == rank_) continue;
+    const std::atomic<uint32_t>& progress = segment_.rank(rank).progress;
+    int32_t ahead = 0;
+    const auto has_arrived = [&] {
+      ahead = static_cast<int32_t>(progress.load() - barrier);
+      return ahead >= 0 || ahead < -kMaxBarrierDistance;
+    };
+    HPU_RETURN_IF_ERROR(Await(bell, static_cast<uint32_t>(rank) + 1, collective_spin_, has_arrived));
+    if (ahead < 0 || ahead > kMaxBarrierDistance) return Damaged(absl::StrCat("the progress of rank ", rank));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PeerGroup::CompareParts(const PartRecord& own) {
+  std::vector<PartRecord> parts;
+  bool agree = true;
+  for (int rank = 0; rank < size_; ++rank) {
+    const PartRecord part = rank == rank_ ? own : Snapshot(segment_.rank(rank).parts[operations_ % 2]);
+    if (!IsValid(part)) return Damaged(absl::StrCat("the operation of rank ", rank));
+    agree = agree && Agree(part, own);
+    parts.push_back(part);
+  }
+  if (agree) return absl::OkStatus();
+  std::vector<std::string> told;
+  for (int rank = 0; rank < size_; ++rank) {
+    const PartRecord& part = parts[rank];
+    told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind), " of ", part.elements.Describe(),
+                                ", operation ", part.op, ", root ", part.root));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", size_, " ranks of a communicator ask for different things: ", absl::StrJoin(told, "; ")));
+}
+
+// A piece is used again three chunks later (kCollectivePieces), when all ranks have copied out of it: the peers copy
+// out of a chunk before they arrive at the barrier of the second chunk after it, and this rank waits for that barrier
+// before it copies the third one in.
+absl::Status PeerGroup::Run(const Part& own) {
+  HPU_RETURN_IF_ERROR(Check());
+  const CollectiveSteps steps(segment_, rank_, size_, own, next_piece_);
+  // The peers have read the record before the previous one: they have arrived in the previous operation since.
+  const PartRecord record = RecordOf(own);
+  segment_.rank(rank_).parts[operations_ % 2] = record;
+  steps.CopyIn(0);
+  uint32_t copied_in = Arrive();
+  HPU_RETURN_IF_ERROR(AwaitAll(copied_in));
+  const absl::Status verdict = CompareParts(record);
+  ++operations_;
+  next_piece_ = (next_piece_ + (verdict.ok() ? steps.chunks() : 1)) % kCollectivePieces;
+  HPU_RETURN_IF_ERROR(verdict);
+  for (uint64_t chunk = 0; chunk < steps.chunks(); ++chunk) {
+    if (chunk > 0) HPU_RETURN_IF_ERROR(AwaitAll(copied_in));
+    uint32_t exchanged = copied_in;
+    if (steps.exchanges_results()) {
+      steps.Exchange(chunk);
+      exchanged = Arrive();
+    }
+    if (chunk + 1 < steps.chunks()) {  // the peers may still be at this chunk
+      steps.CopyIn(chunk + 1);
+      copied_in = Arrive();
+    }
+    HPU_RETURN_IF_ERROR(AwaitAll(exchanged));
+    steps.CopyOut(chunk);
+  }
+  return absl::OkStatus();
+}
+
+void PeerGroup::Abort(absl::string_view reason) {
+  static_cast<void>(Check());  // the reason of another rank comes first
+  const std::string text =
+      reason.empty() ? absl::StrCat("rank ", rank_, " has aborted the communicator") : std::string(reason);
+  End(absl::CancelledError(text), text);
+}
+
+absl::Status PeerGroup::Damaged(absl::string_view what) {
+  End(absl::InternalError(absl::StrCat("the communicator's memory is damaged: ", what)),
+      absl::StrCat("rank ", rank_, " found the communicator's memory damaged: ", what));
+  return Check();
+}
+
+void PeerGroup::End(const absl::Status& error, absl::string_view reason) {
+  {
+    std::lock_guard<std::mutex> lock(abort_mutex_);
+    if (aborted_) return;
+    error_ = error;
+    aborted_ = true;
+    segment_.rank(rank_).reason.Set(reason);
+    uint32_t nobody = 0;
+    segment_.aborted_by().compare_exchange_strong(nobody, static_cast<uint32_t>(rank_) + 1);
+  }
+  for (int rank = 0; rank < size_; ++rank) {
+    segment_.rank(rank).collective_bell.Ring();
+    segment_.rank(rank).transfer_bell.Ring();
+  }
+}
+
+absl::Status PeerGroup::Check() {
+  if (!aborted_) {
+    const uint32_t aborted_by = segment_.aborted_by().load();
+    if (aborted_by == 0) return absl::OkStatus();
+    if (aborted_by > static_cast<uint32_t>(size_)) return Damaged("the rank that aborted");
+    const ReasonRecord reason = Snapshot(segment_.rank(static_cast<int>(aborted_by) - 1).reason);
+    if (reason.bytes > ReasonRecord::kMaxBytes) return Damaged("the reason of an abort");
+    const std::string text = reason.Text();
+    End(absl::CancelledError(text), text);
+  }
+  std::lock_guard<std::mutex> lock(abort_mutex_);
+  return error_;
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,198 @@
+// PeerGroup::Exchange: sends and receives of one rank, all of which make progress in turn.
+//
+// A receiver announces each transfer, and the sender fills pieces for announced transfers only. So a filled piece
+// always has a receiver that is in Exchange and takes it, whatever the other transfers wait for.
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/backends/emulator/device/peer_group.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::emulator {
+namespace {
+
+absl::Status Mismatch(int sender, const ElementsRecord& sent, int receiver, const ElementsRecord& received) {
+  return absl::InvalidArgumentError(absl::StrCat("rank ", sender, " sends ", sent.Describe(), ", and rank ", receiver,
+                                                 " receives ", received.Describe()));
+}
+
+}  // namespace
+
+class PeerGroup::TransferLoop {
+ public:
+  TransferLoop(PeerGroup* group, const std::vector<Transfer>& transfers) : group_(group), segment_(group->segment_) {
+    std::map<std::pair<int, bool>, const State*> latest;
+    for (const Transfer& transfer : transfers) {
+      State& state = states_.emplace_back(transfer);
+      const State*& before = latest[{transfer.peer, transfer.sends}];
+      state.before = std::exchange(before, &state);
+    }
+  }
+
+  bool done() const {
+    return std::all_of(states_.begin(), states_.end(), [](const State& state) { return state.done; });
+  }
+  // OK unless a value of the segment is impossible.
+  const absl::Status& damage() const { return damage_; }
+  // Of the transfers, receives first.
+  absl::Status status() const {
+    absl::Status status;
+    for (const bool sends : {false, true}) {
+      for (const State& state : states_) {
+        if (state.transfer.sends == sends) status.Update(state.status);
+      }
+    }
+    return status;
+  }
+
+  // Does all that is possible without waiting, at most a few pieces of each transfer. Returns whether there was
+  // anything, damage included.
+  bool Step() {
+    bool moved = false;
+    for (State& state : states_) {
+      if (state.done || (state.before != nullptr && !state.before->done)) continue;
+      moved |= state.transfer.sends ? StepSend(state) : StepReceive(state);
+      if (!damage_.ok()) return true;
+    }
+    return moved;
+  }
+
+ private:
+  struct State {
+    explicit State(const Transfer& transfer)
+        : transfer(transfer),
+          record(ElementsRecord::Of(transfer.elements, transfer.dtype)),
+          bytes(transfer.elements.count * hal::SizeOf(transfer.dtype)) {}
+
+    const Transfer& transfer;
+    const ElementsRecord record;
+    const uint64_t bytes;
+    const State* before = nullptr;  // has to end first: the same peer and direction
+    bool begun = false;
+    bool filled = false;  // sender: all packets are offered
+    bool done = false;
+    uint64_t copied = 0;
+    std::deque<int> pieces;  // sender: of the packets in flight
+    absl::Status status;
+  };
+
+  int rank() const { return group_->rank_; }
+
+  bool Damaged(absl::string_view what, int peer) {
+    damage_ = group_->Damaged(absl::StrCat(what, " of rank ", peer));
+    return true;
+  }
+
+  bool StepSend(State& state) {
+    const int peer = state.transfer.peer;
+    PairBlock& pair = segment_.pair(rank(), peer);
+    PairCounts& counts = group_->sent_[peer];
+    bool moved = false;
+    if (!state.begun) {
+      const uint32_t wanted = pair.wanted.load() - counts.transfers;
+      if (wanted == 0) return false;
+      if (wanted != 1) return Damaged("the announced transfer", peer);
+      const ElementsRecord received = Snapshot(pair.elements);
+      if (!received.IsValid()) return Damaged("the announced transfer", peer);
+      if (!(received == state.record)) state.status = Mismatch(rank(), state.record, peer, received);
+      ++counts.transfers;
+      state.begun = moved = true;
+    }
+    const uint32_t in_flight = counts.packets - pair.taken.load();
+    if (in_flight > state.pieces.size()) return Damaged("the received packets", peer);
+    for (; state.pieces.size() > in_flight; moved = true) {
+      piece_used_[state.pieces.front()] = false;
+      state.pieces.pop_front();
+    }
+    if (!state.filled) moved |= Offer(state, pair, counts);
+    state.done = state.filled && state.pieces.empty();
+    return moved;
+  }
+
+  // Fills one piece, if one is free.
+  bool Offer(State& state, PairBlock& pair, PairCounts& counts) {
+    const int piece = static_cast<int>(std::find(piece_used_, piece_used_ + kTransferPieces, false) - piece_used_);
+    if (piece == kTransferPieces) return false;
+    char* const data = segment_.transfer_piece(rank(), piece);
+    uint32_t packet = piece;
+    if (!state.status.ok()) {
+      std::memcpy(data, &state.record, sizeof(state.record));
+      packet |= PairBlock::kRefusal;
+      state.filled = true;
+    } else {
+      const uint64_t bytes = std::min(segment_.piece_bytes(), state.bytes - state.copied);
+      if (bytes > 0) std::memcpy(data, state.transfer.data + state.copied, bytes);
+      state.copied += bytes;
+      state.filled = state.copied == state.bytes;
+    }
+    piece_used_[piece] = true;
+    state.pieces.push_back(piece);
+    pair.packets[counts.packets % kTransferPieces].store(packet);
+    pair.offered.store(++counts.packets);
+    segment_.rank(state.transfer.peer).transfer_bell.RingFrom(rank());
+    return true;
+  }
+
+  bool StepReceive(State& state) {
+    const int peer = state.transfer.peer;
+    PairBlock& pair = segment_.pair(peer, rank());
+    PairCounts& counts = group_->received_[peer];
+    Bell& bell = segment_.rank(peer).transfer_bell;
+    bool moved = false;
+    if (!state.begun) {
+      pair.elements = state.record;
+      pair.wanted.store(++counts.transfers);
+      bell.RingFrom(rank());
+      state.begun = moved = true;
+    }
+    const uint32_t offered = pair.offered.load() - counts.packets;
+    if (offered == 0) return moved;
+    if (offered > kTransferPieces) return Damaged("the offered packets", peer);
+    const uint32_t packet = pair.packets[counts.packets % kTransferPieces].load();
+    const bool refuses = (packet & PairBlock::kRefusal) != 0;
+    const uint32_t piece = packet & ~PairBlock::kRefusal;
+    if (piece >= kTransferPieces) return Damaged("a packet", peer);
+    const char* const data = segment_.transfer_piece(peer, static_cast<int>(piece));
+    if (refuses) {
+      const ElementsRecord sent = Snapshot(*reinterpret_cast<const ElementsRecord*>(data));
+      if (!sent.IsValid()) return Damaged("the sent elements", peer);
+      state.status = Mismatch(peer, sent, rank(), state.record);
+    } else {
+      const uint64_t bytes = std::min(segment_.piece_bytes(), state.bytes - state.copied);
+      if (bytes > 0) std::memcpy(state.transfer.data + state.copied, data, bytes);
+      state.copied += bytes;
+    }
+    pair.taken.store(++counts.packets);
+    bell.RingFrom(rank());
+    state.done = refuses || state.copied == state.bytes;
+    return true;
+  }
+
+  PeerGroup* const group_;
+  const PeerSegment& segment_;
+  std::deque<State> states_;  // by transfer; addresses are stable
+  bool piece_used_[kTransferPieces] = {};
+  absl::Status damage_;
+};
+
+absl::Status PeerGroup::Exchange(const std::vector<Transfer>& transfers) {
+  HPU_RETURN_IF_ERROR(Check());
+  for (const Transfer& transfer : transfers) {
+    if (transfer.peer >= 0 && transfer.peer < size_ && transfer.peer != rank_) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a transfer between rank ", rank_, " and rank ", transfer.peer, " of ", size_));
+  }
+  TransferLoop loop(this, transfers);
+  Bell& bell = segment_.rank(rank_).transfer_bell;
+  while (!loop.done()) {
+    HPU_RETURN_IF_ERROR(Await(bell, Bell::kAnyRank, transfer_spin_, [&] { return loop.Step(); }));
+    HPU_RETURN_IF_ERROR(loop.damage());
+  }
+  return loop.status();
+}
+
+}  // namespace hpu::emulator

@@ -1,0 +1,137 @@
+// PeerSegment: layout of the shared memory through which the ranks of one communicator exchange data.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_SEGMENT_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_SEGMENT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/string_view.h"
+#include "plugin/base/files/shared_memory.h"
+#include "plugin/hal/communicator.h"
+
+namespace hpu::emulator {
+
+// The structs below lie in shared memory, and all zeros is their first state. Every rank can write every byte at any
+// time, so a reader copies a value once (atomic load or Snapshot) and checks the copy. There are no locks: a killed
+// rank would keep them.
+
+// A private copy of a shared value; the compiler cannot read the original again.
+template <typename T>
+T Snapshot(const T& shared) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T copy;
+  std::memcpy(&copy, &shared, sizeof(T));
+  asm volatile("" : : "r"(&copy) : "memory");
+  return copy;
+}
+
+// hal::Elements and their type.
+struct ElementsRecord {
+  static ElementsRecord Of(const hal::Elements& elements, hal::DataType dtype);
+  bool IsValid() const;
+  bool operator==(const ElementsRecord& other) const;
+  // As "6 elements of float32, shape [2,3]". Requires IsValid.
+  std::string Describe() const;
+
+  uint64_t count = 0;
+  uint32_t dtype = 0;
+  uint32_t shape_bytes = 0;
+  char shape[hal::Elements::kMaxShapeBytes] = {};
+};
+
+// A rank's Part without its pointers.
+struct PartRecord {
+  uint32_t kind = 0;
+  uint32_t op = 0;
+  int32_t root = 0;
+  uint32_t padding = 0;
+  ElementsRecord elements;
+};
+
+// Why a rank has aborted the communicator.
+struct ReasonRecord {
+  static constexpr uint32_t kMaxBytes = 508;
+
+  void Set(absl::string_view reason);
+  // Requires bytes <= kMaxBytes. Characters that are not printable ASCII become '?'.
+  std::string Text() const;
+
+  uint32_t bytes = 0;
+  char text[kMaxBytes] = {};
+};
+
+// Wakes a rank that sleeps.
+struct alignas(64) Bell {
+  static constexpr uint32_t kAnyRank = UINT32_MAX;
+
+  // Wakes the sleeper if it waits for `rank`; makes no system call otherwise.
+  void RingFrom(int rank);
+  void Ring();
+  // Returns when the bell rings, at once if it no longer shows `seen`, and after 50 ms: a wake-up may be lost.
+  void Sleep(uint32_t seen);
+
+  std::atomic<uint32_t> rings;
+  std::atomic<uint32_t> awaited;  // 1 + the rank that the sleeper waits for, or kAnyRank; 0: awake
+};
+
+// Written by one rank, except for its bells.
+struct alignas(64) RankBlock {
+  std::atomic<uint32_t> progress;  // barriers at which the rank has arrived
+  Bell collective_bell;
+  Bell transfer_bell;
+  PartRecord parts[2];  // of operations with even and odd numbers
+  ReasonRecord reason;  // complete before `aborted_by` names the rank
+};
+
+// Number of pieces of a rank's data for collectives and for transfers.
+inline constexpr int kCollectivePieces = 3;
+inline constexpr int kTransferPieces = 2;
+
+// State of the transfers from one rank to another. A packet is one piece of the sender.
+struct alignas(64) PairBlock {
+  // Written by the receiver.
+  std::atomic<uint32_t> wanted;  // transfers that the receiver has begun
+  std::atomic<uint32_t> taken;   // packets that the receiver has copied
+  ElementsRecord elements;       // of the latest wanted transfer
+  // Written by the sender.
+  alignas(64) std::atomic<uint32_t> offered;       // packets that the sender has filled
+  std::atomic<uint32_t> packets[kTransferPieces];  // by number: index of the piece, with kRefusal or without
+  static constexpr uint32_t kRefusal = 256;        // the piece holds the sender's ElementsRecord
+};
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
+
+// A rank's mapping of the segment.
+class PeerSegment {
+ public:
+  static constexpr int kMaxRanks = 1024;
+
+  // Requires 1 <= ranks <= kMaxRanks, as all members do.
+  static uint64_t BytesFor(int ranks);
+
+  PeerSegment(std::unique_ptr<files::SharedMemory> memory, int ranks);
+
+  // 1 + the first rank that has aborted the communicator, or 0.
+  std::atomic<uint32_t>& aborted_by() const;
+  RankBlock& rank(int rank) const;
+  PairBlock& pair(int sender, int receiver) const;
+  uint64_t piece_bytes() const { return piece_bytes_; }
+  char* collective_piece(int rank, int index) const { return Piece(rank, index); }
+  char* transfer_piece(int rank, int index) const { return Piece(rank, kCollectivePieces + index); }
+
+ private:
+  char* Piece(int rank, int index) const;
+
+  const std::unique_ptr<files::SharedMemory> memory_;
+  const int ranks_;
+  const uint64_t piece_bytes_;
+  char* const pieces_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_SEGMENT_H_

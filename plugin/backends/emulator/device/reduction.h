@@ -1,0 +1,22 @@
+// Reduce: element-wise reduction of arrays, as in AllReduce and ReduceScatter.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_REDUCTION_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_REDUCTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "plugin/hal/communicator.h"
+#include "plugin/hal/types.h"
+
+namespace hpu::emulator {
+
+bool IsReducible(hal::DataType dtype);
+
+// Reduces `count` elements of all sources, in the order of the sources, and writes the result to all destinations. A
+// destination may be a source. Requires IsReducible(dtype).
+void Reduce(hal::DataType dtype, hal::ReduceOp op, const std::vector<const char*>& sources, uint64_t count,
+            const std::vector<char*>& destinations);
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_REDUCTION_H_

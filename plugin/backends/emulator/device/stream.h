@@ -1,0 +1,84 @@
+// The emulator's streams: a queue and a thread each.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "plugin/backends/common/timeline.h"
+#include "plugin/backends/emulator/device/command_queue.h"
+#include "plugin/hal/stream.h"
+
+namespace hpu::emulator {
+
+class EmulatorDevice;
+
+// The stream's thread runs its commands one after another; recipes hand parts of their work to the device's
+// ComputePool. Queueing checks everything that the caller can get wrong, translates addresses to data pointers and
+// makes a system call only if the thread sleeps.
+class EmulatorStream final : public hal::Stream {
+ public:
+  EmulatorStream(EmulatorDevice* device, hal::StreamKind kind);
+  ~EmulatorStream() override;
+
+  hal::StreamKind kind() const override { return kind_; }
+  absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) override;
+  absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) override;
+  absl::Status Fill(hal::DeviceAddress destination, uint8_t value, uint64_t bytes) override;
+  absl::Status Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) override;
+  absl::Status Record(hal::Event& event) override;
+  absl::Status Wait(const hal::Event& event) override;
+  absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
+  absl::Status Synchronize() override;
+
+  // For communicators: `exchange` as in Command.
+  void QueueExchange(std::function<absl::Status(const absl::Status&)> exchange);
+  const EmulatorDevice* device() const { return device_; }
+  // For how long the launch that runs now has run; zero if none does. Any thread may ask.
+  std::chrono::nanoseconds launch_time() const;
+
+ private:
+  friend class EmulatorDevice;
+
+  // What the thread works with. Left alone, not destroyed, in a forked child: the thread does not exist there.
+  struct State {
+    State()
+        : timeline(std::make_shared<common::Timeline>()),
+          queue(timeline),
+          failure(std::make_shared<common::Failure>()) {}
+
+    const std::shared_ptr<common::Timeline> timeline;
+    CommandQueue queue;
+    std::mutex failure_mutex;
+    std::shared_ptr<common::Failure> failure;  // guarded by failure_mutex
+    std::atomic<bool> failed{false};           // whether `failure` is set; written under failure_mutex
+    // When the launch that runs now began, by the steady clock; 0: none runs.
+    std::atomic<int64_t> launch_begin_ns{0};
+    std::thread thread;
+  };
+
+  // The end of the work queued so far.
+  common::Point Now();
+  absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
+
+  // On the stream's thread.
+  void RunCommands();
+  void Run(Command& command, uint64_t sequence);
+  absl::Status RunWork(Command& command);
+  absl::Status RunLaunch(Command& command);
+  void Fail(uint64_t sequence, absl::Status status);
+  absl::Status CurrentError();
+
+  EmulatorDevice* const device_;
+  const hal::StreamKind kind_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_

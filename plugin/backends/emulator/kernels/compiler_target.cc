@@ -1,0 +1,77 @@
+#include "plugin/backends/emulator/kernels/compiler_target.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "llvm/TargetParser/Host.h"
+#include "plugin/backends/emulator/kernels/kernel.h"
+#include "plugin/backends/emulator/kernels/one_dnn.h"
+#include "plugin/backends/emulator/threads/compute_pool.h"
+#include "plugin/base/flags/flags.h"
+
+namespace hpu::emulator {
+namespace {
+
+HostCpu DetectHostCpu() {
+  HostCpu cpu;
+  llvm::StringRef name = llvm::sys::getHostCPUName();
+  cpu.name.assign(name.data, name.length);
+  static auto* map = new llvm::StringMap<bool, llvm::MallocAllocator>;
+  std::vector<std::string> features;
+  if (llvm::sys::getHostCPUFeatures(*map)) {
+    for (unsigned i = 0; i < map->buckets(); ++i) {
+      const llvm::StringMapEntryOfBool* entry = map->bucket(i);
+      if (entry == nullptr) continue;
+      features.push_back(absl::StrCat(entry->value ? "+" : "-", absl::string_view(entry->key(), entry->key_length)));
+    }
+  }
+  std::sort(features.begin(), features.end());
+  cpu.features = absl::StrJoin(features, ",");
+  return cpu;
+}
+
+// oneDNN's numbers are not those of TensorFlow's other kernels.
+std::string Kernels() {
+  if (!flags::EmulatorKernels()) return "none";
+  return absl::StrCat(KernelNames(), !IsTargetGeneric() && IsOneDnnOn() ? " by oneDNN" : "",
+                      flags::Autotune() ? " by measurement" : "");
+}
+
+}  // namespace
+
+const HostCpu& GetHostCpu() {
+  static const auto* cpu = new HostCpu(DetectHostCpu());
+  return *cpu;
+}
+
+bool IsTargetGeneric() {
+  static const bool generic = [] {
+    if (flags::EmulatorTarget() != "generic") return false;
+    // Eigen, which multiplies matrices for XLA, takes code of oneDNN's by the processor. It asks at its first product.
+    setenv("TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL", "0", /*overwrite=*/1);
+    return true;
+  }();
+  return generic;
+}
+
+const HostCpu& GetTargetCpu() {
+  static const auto* any = new HostCpu{"x86-64", ""};
+  return IsTargetGeneric() ? *any : GetHostCpu();
+}
+
+std::string CompilerTarget() {
+  // XLA reads them once per process, too.
+  static const auto* flags = [] {
+    const char* value = std::getenv("XLA_FLAGS");
+    return new std::string(value == nullptr ? "" : value);
+  }();
+  const HostCpu& cpu = GetTargetCpu();
+  return absl::StrCat("emulator 1; tensorflow " HPU_TENSORFLOW_VERSION "; cpu ", cpu.name, " ", cpu.features,
+                      "; threads ", ComputePool::DefaultThreads(), "; effort ", flags::CompileEffort(),
+                      flags::EmulatorProfile() ? "; timed" : "", "; kernels ", Kernels(), "; flags ", *flags);
+}
+
+}  // namespace hpu::emulator

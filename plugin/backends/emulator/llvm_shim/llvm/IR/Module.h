@@ -1,9 +1,0 @@
-// See ../../README.md.
-#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_LLVM_SHIM_LLVM_IR_MODULE_H_
-#define HPU_PLUGIN_BACKENDS_EMULATOR_LLVM_SHIM_LLVM_IR_MODULE_H_
-
-namespace llvm {
-class Module;
-}  // namespace llvm
-
-#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_LLVM_SHIM_LLVM_IR_MODULE_H_

@@ -1,0 +1,52 @@
+// ComputePool: the threads that the emulator computes with.
+#ifndef HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_
+#define HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_
+
+#include <memory>
+
+#include "plugin/backends/common/spin.h"
+
+namespace Eigen {
+struct ThreadPoolDevice;
+}  // namespace Eigen
+namespace tsl::thread {
+class ThreadPool;
+}  // namespace tsl::thread
+
+namespace hpu::emulator {
+
+class ComputeThreads;
+class OpDevice;
+
+// Recipes split their loops over it. Its threads flush denormals, as TensorFlow's do, so that results do not depend on
+// the thread. A thread of the pool must not run a recipe: it would wait for itself. Thread safe.
+class ComputePool {
+ public:
+  explicit ComputePool(int threads = DefaultThreads());
+  ~ComputePool();
+
+  ComputePool(const ComputePool&) = delete;
+  ComputePool& operator=(const ComputePool&) = delete;
+
+  const Eigen::ThreadPoolDevice* device() const { return device_.get(); }
+  tsl::thread::ThreadPool* workers() const { return pool_.get(); }
+  // For waiting until they have finished.
+  common::AdaptiveSpin& finish_spin() const;
+  // The same threads for TensorFlow's CPU kernels.
+  OpDevice* op_device() const { return op_device_.get(); }
+  int threads() const { return threads_; }
+
+  // HPU_EMULATOR_THREADS, or the CPUs that this process may use; at least 1. Compilation splits work by it.
+  static int DefaultThreads();
+
+ private:
+  const int threads_;
+  const std::unique_ptr<ComputeThreads> compute_threads_;
+  const std::unique_ptr<tsl::thread::ThreadPool> pool_;  // over these threads, as all below
+  const std::unique_ptr<Eigen::ThreadPoolDevice> device_;
+  const std::unique_ptr<OpDevice> op_device_;
+};
+
+}  // namespace hpu::emulator
+
+#endif  // HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_

@@ -1,0 +1,141 @@
+#include "plugin/base/containment/crash_handler.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "absl/base/const_init.h"
+#include "absl/base/log_severity.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::containment {
+namespace {
+
+constexpr int kSignals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kMaxSignal = 32;
+constexpr int kMaxThreads = 256;
+constexpr size_t kHandlerStackBytes = 64 * 1024;
+
+// A handler cannot use thread_local: the first access in a thread allocates. So threads are found by their id.
+struct Slot {
+  std::atomic<pid_t> thread{0};  // 0: free
+  std::atomic<WatchedThread*> watched{nullptr};
+};
+Slot slots[kMaxThreads];
+
+// What was installed before ours, by signal. Written under `install_mutex`, read by the handler.
+struct sigaction previous[kMaxSignal];
+ABSL_CONST_INIT absl::Mutex install_mutex(absl::kConstInit);
+
+pid_t CurrentThread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+// The calling thread's slot; null if it is not watched.
+Slot* FindSlot() {
+  const pid_t self = CurrentThread();
+  for (Slot& slot : slots) {
+    if (slot.thread.load(std::memory_order_acquire) == self) return &slot;
+  }
+  return nullptr;
+}
+
+// Gives the signal to the handler that was there before. With ours gone, the default or that handler acts when the
+// instruction runs again; a signal that was sent (SIGABRT) is sent again.
+void PassOn(int signal, const siginfo_t* info) {
+  sigaction(signal, &previous[signal], nullptr);
+  const bool sent = info->si_code <= 0 || signal == SIGABRT;
+  if (sent) raise(signal);
+}
+
+void Handle(int signal, siginfo_t* info, void*) {
+  Slot* const slot = FindSlot();
+  if (slot == nullptr) return PassOn(signal, info);
+  WatchedThread* const thread = slot->watched.load(std::memory_order_acquire);
+  slot->thread.store(0, std::memory_order_release);  // another thread may have the slot from here on
+  thread->signal.store(signal, std::memory_order_release);
+  sem_post(&thread->ended);
+  for (;;) pause();
+}
+
+// Keeps the text of a failed CHECK for the thread that is about to abort.
+void KeepFatalMessage(std::string_view text, std::string_view file, int line) {
+  Slot* const slot = FindSlot();
+  if (slot == nullptr) return;
+  WatchedThread* const thread = slot->watched.load(std::memory_order_acquire);
+  thread->fatal_message = absl::StrCat(text, " (", file.substr(file.rfind('/') + 1), ":", line, ")");
+}
+
+// TensorFlow's log passes a message to its sinks on the failing thread, before it aborts.
+class TslMessages : public tensorflow::TFLogSink {
+ public:
+  void Send(const tensorflow::TFLogEntry& entry) override {
+    if (entry.log_severity() == absl::LogSeverity::kFatal) {
+      KeepFatalMessage(entry.text_message(), entry.FName(), entry.Line());
+    }
+  }
+};
+
+// The sink lives as long as the process: other threads log at any time. Parts of TensorFlow log by an Abseil inside
+// libtensorflow_cc that takes no sinks; their text is on standard error only.
+void AddSinks() {
+  auto* messages = new TslMessages;
+  tensorflow::TFAddLogSink(messages);
+  // libtensorflow_cc and libtensorflow_framework each hold a copy of the log. The linker knows the first one's only.
+  void* framework = dlopen("libtensorflow_framework.so.2", RTLD_LAZY | RTLD_NOLOAD);
+  if (framework == nullptr) return;
+  using Add = void (*)(tensorflow::TFLogSink*);
+  const auto add = reinterpret_cast<Add>(dlsym(framework, "_ZN3tsl12TFAddLogSinkEPNS_9TFLogSinkE"));
+  if (add != nullptr && add != static_cast<Add>(tensorflow::TFAddLogSink)) add(messages);
+}
+
+}  // namespace
+
+CrashWatch::CrashWatch(WatchedThread* thread) {
+  for (int i = 0; i < kMaxThreads && slot_ < 0; ++i) {
+    pid_t free = 0;
+    // -1 reserves the slot and is no thread's id.
+    if (slots[i].thread.compare_exchange_strong(free, -1)) slot_ = i;
+  }
+  if (slot_ < 0) return;
+  stack_ = malloc(kHandlerStackBytes);
+  stack_t alternative = {};
+  alternative.ss_sp = stack_;
+  alternative.ss_size = kHandlerStackBytes;
+  sigaltstack(&alternative, nullptr);
+  slots[slot_].watched.store(thread, std::memory_order_release);
+  slots[slot_].thread.store(CurrentThread(), std::memory_order_release);
+}
+
+CrashWatch::~CrashWatch() {
+  if (slot_ < 0) return;
+  slots[slot_].thread.store(0, std::memory_order_release);
+  stack_t none = {};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+  free(stack_);
+}
+
+void InstallCrashHandlers() {
+  absl::MutexLock lock(&install_mutex);
+  static const bool added = (AddSinks(), true);
+  static_cast<void>(added);
+  for (const int signal : kSignals) {
+    struct sigaction current = {};
+    sigaction(signal, nullptr, &current);
+    if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == Handle) continue;
+    previous[signal] = current;
+    struct sigaction ours = {};
+    ours.sa_sigaction = Handle;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&ours.sa_mask);
+    sigaction(signal, &ours, nullptr);
+  }
+}
+
+}  // namespace hpu::containment

@@ -1,0 +1,109 @@
+#include "plugin/base/files/file_lock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace hpu::files {
+namespace {
+
+constexpr size_t kMaxCommandBytes = 200;
+constexpr int kMaxLocks = 256;
+
+// Lock files that this process holds open. A forked child must close them at once, without a mutex or memory
+// allocation: a lock lives as long as any descriptor of it.
+std::array<std::atomic<int>, kMaxLocks> held_files;  // descriptor + 1; 0: unused
+
+// Takes a descriptor out of the table; -1 if the place was empty.
+int TakeHeldFile(int slot) { return held_files[slot].exchange(0, std::memory_order_relaxed) - 1; }
+
+void CloseHeldFilesInChild() {
+  for (int slot = 0; slot < kMaxLocks; ++slot) {
+    const int fd = TakeHeldFile(slot);
+    if (fd >= 0) close(fd);
+  }
+}
+
+// Puts the descriptor where a forked child finds it; its index, or -1 if the table is full.
+int Keep(FileDescriptor& file) {
+  static auto* once = new std::once_flag;
+  std::call_once(*once, [] { pthread_atfork(nullptr, nullptr, &CloseHeldFilesInChild); });
+  for (int slot = 0; slot < kMaxLocks; ++slot) {
+    int empty = 0;
+    if (held_files[slot].compare_exchange_strong(empty, file.get() + 1)) {
+      file.Release();
+      return slot;
+    }
+  }
+  return -1;
+}
+
+void WriteHolder(const FileDescriptor& file) {
+  const std::string text = absl::StrCat(getpid(), "\n", OwnCommand(), "\n");
+  // Only messages depend on it, so a full disk is no reason to fail.
+  if (ftruncate(file.get(), 0) == 0) static_cast<void>(!pwrite(file.get(), text.data(), text.size(), 0));
+}
+
+}  // namespace
+
+std::string OwnCommand() {
+  std::ifstream stream("/proc/self/cmdline", std::ios::binary);
+  std::string command((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  std::replace_if(command.begin(), command.end(), [](unsigned char c) { return c < ' '; }, ' ');
+  if (command.size() > kMaxCommandBytes) command.resize(kMaxCommandBytes);
+  absl::StripTrailingAsciiWhitespace(&command);
+  return command;
+}
+
+LockAttempt TryLock(const FileDescriptor& file) {
+  int result;
+  do {
+    result = flock(file.get(), LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return LockAttempt::kLocked;
+  return errno == EWOULDBLOCK ? LockAttempt::kHeld : LockAttempt::kFailed;
+}
+
+LockHolder ReadHolder(const FileDescriptor& file) {
+  char text[kMaxCommandBytes + 32];
+  const ssize_t size = pread(file.get(), text, sizeof(text), 0);
+  const std::vector<std::string> lines = absl::StrSplit(absl::string_view(text, std::max<ssize_t>(size, 0)), '\n');
+  LockHolder holder;
+  // Written by a process that has ended: the present holder has locked the file, but not yet written to it.
+  const bool current = absl::SimpleAtoi(lines[0], &holder.pid) && (kill(holder.pid, 0) == 0 || errno == EPERM);
+  if (!current) holder.pid = 0;
+  if (current && lines.size() > 1) holder.command = lines[1];
+  return holder;
+}
+
+FileLock::FileLock(FileDescriptor file) : file_(std::move(file)) {
+  WriteHolder(file_);
+  slot_ = Keep(file_);
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)) {}
+
+FileLock::~FileLock() {
+  const int fd = slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // none in a forked child: closed already
+  if (fd < 0) return;
+  static_cast<void>(!ftruncate(fd, 0));  // the next holder must not be taken for this process
+  if (slot_ >= 0) close(fd);
+}
+
+}  // namespace hpu::files

@@ -1,0 +1,36 @@
+// Packet sockets: messages, with files, between processes of this machine (AF_UNIX, SOCK_SEQPACKET).
+#ifndef HPU_PLUGIN_BASE_FILES_PACKET_SOCKET_H_
+#define HPU_PLUGIN_BASE_FILES_PACKET_SOCKET_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/base/files/file_descriptor.h"
+
+namespace hpu::files {
+
+inline constexpr size_t kMaxPacketBytes = size_t{64} << 10;
+inline constexpr size_t kMaxPacketFiles = 2;
+
+struct Packet {
+  std::string bytes;  // never empty
+  std::vector<FileDescriptor> files;
+};
+
+// The two ends of a connected socket, both closed by exec(). Unavailable if the system has none.
+absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> PacketSocketPair();
+
+// Sends `bytes`, 1 to kMaxPacketBytes, with at most kMaxPacketFiles files, which stay the caller's. Blocks while the
+// socket is full. Unavailable if the other end is closed. Thread safe: a packet is sent as a whole.
+absl::Status SendPacket(const FileDescriptor& socket, absl::string_view bytes, const std::vector<int>& files = {});
+
+// Waits for the next packet. Unavailable once the other end is closed, InvalidArgument for a packet beyond the limits.
+absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket);
+
+}  // namespace hpu::files
+
+#endif  // HPU_PLUGIN_BASE_FILES_PACKET_SOCKET_H_

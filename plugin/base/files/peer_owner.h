@@ -1,0 +1,27 @@
+// Who listens at the other end of a Unix socket.
+#ifndef HPU_PLUGIN_BASE_FILES_PEER_OWNER_H_
+#define HPU_PLUGIN_BASE_FILES_PEER_OWNER_H_
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+namespace hpu::files {
+
+// Why a connected Unix socket's other end is not to be trusted; empty if it is: a process of this user or of root.
+// Anybody may put a socket into a folder for temporary files.
+inline std::string PeerOwnerProblem(int socket) {
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::strerror(errno);
+  if (peer.uid == geteuid() || peer.uid == 0) return "";
+  return "the socket is that of a process of user " + std::to_string(peer.uid) +
+         ", and only servers of one's own user and of root are used; start one at another path";
+}
+
+}  // namespace hpu::files
+
+#endif  // HPU_PLUGIN_BASE_FILES_PEER_OWNER_H_

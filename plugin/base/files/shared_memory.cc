@@ -1,0 +1,54 @@
+#include "plugin/base/files/shared_memory.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace hpu::files {
+namespace {
+
+constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+absl::Status Failure(const char* what, uint64_t bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(what, " of ", bytes, " bytes of shared memory: ", std::strerror(errno)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Create(uint64_t bytes) {
+  FileDescriptor file(memfd_create("hpu", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid() || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
+      fcntl(file.get(), F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) {
+    return Failure("creation", bytes);
+  }
+  return Open(std::move(file), bytes);
+}
+
+absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor file, uint64_t bytes) {
+  struct stat info = {};
+  struct statfs system = {};
+  const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
+  if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || fstat(file.get(), &info) != 0 ||
+      static_cast<uint64_t>(info.st_size) != bytes || fstatfs(file.get(), &system) != 0 ||
+      system.f_type == HUGETLBFS_MAGIC) {  // a touch fails where huge pages have run out
+    return absl::FailedPreconditionError(absl::StrCat("a file that is no sealed memory of ", bytes, " bytes"));
+  }
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
+  if (data == MAP_FAILED) return Failure("mapping", bytes);
+  madvise(data, bytes, MADV_DONTFORK);
+  madvise(data, bytes, MADV_DONTDUMP);
+  return std::unique_ptr<SharedMemory>(new SharedMemory(std::move(file), static_cast<char*>(data), bytes));
+}
+
+SharedMemory::~SharedMemory() { munmap(data_, size_); }
+
+}  // namespace hpu::files

@@ -1,0 +1,96 @@
+#include "plugin/base/flags/parse.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+
+namespace hpu::flags {
+namespace {
+
+const char* Get(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+void ReportOnce(const char* name, const char* value, const char* expected) {
+  static auto* mutex = new std::mutex;
+  static auto* reported = new std::set<std::string>;
+  std::lock_guard<std::mutex> lock(*mutex);
+  if (reported->insert(name).second && !WarningsAreOff()) {
+    std::fprintf(stderr, "hpu-tensorflow: %s=%s is not %s; the default is used\n", name, value, expected);
+  }
+}
+
+bool EqualsAny(const char* value, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (strcasecmp(value, word) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsSet(const char* name) { return Get(name) != nullptr; }
+
+bool WarningsAreOff() {
+  const char* level = Get("TF_CPP_MIN_LOG_LEVEL");
+  return level != nullptr && std::strtol(level, nullptr, 10) > 1;
+}
+
+bool ParseBool(const char* name, bool fallback) {
+  const char* value = Get(name);
+  if (value == nullptr) return fallback;
+  if (EqualsAny(value, {"1", "true", "yes", "on"})) return true;
+  if (EqualsAny(value, {"0", "false", "no", "off"})) return false;
+  ReportOnce(name, value, "a truth value");
+  return fallback;
+}
+
+int64_t ParseInt(const char* name, int64_t fallback) {
+  const char* value = Get(name);
+  if (value == nullptr) return fallback;
+  char* end = nullptr;
+  errno = 0;
+  const int64_t number = std::strtoll(value, &end, 10);
+  if (errno == 0 && *end == '\0') return number;
+  ReportOnce(name, value, "a whole number");
+  return fallback;
+}
+
+std::string ParseString(const char* name, const char* fallback) {
+  const char* value = Get(name);
+  return value != nullptr ? value : fallback;
+}
+
+std::string ParseEnum(const char* name, const char* fallback, std::initializer_list<const char*> values) {
+  const char* value = Get(name);
+  if (value == nullptr) return fallback;
+  for (const char* candidate : values) {
+    if (strcasecmp(value, candidate) == 0) return candidate;
+  }
+  std::string expected = "one of";
+  for (const char* candidate : values) expected += std::string(" ") + candidate;
+  ReportOnce(name, value, expected.c_str());
+  return fallback;
+}
+
+std::vector<std::string> ParseList(const char* name, const char* fallback) {
+  const std::string text = ParseString(name, fallback);
+  std::vector<std::string> entries;
+  std::string entry;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != ',') {
+      entry += text[i];
+      continue;
+    }
+    const size_t first = entry.find_first_not_of(" \t");
+    if (first != std::string::npos) entries.push_back(entry.substr(first, entry.find_last_not_of(" \t") - first + 1));
+    entry.clear();
+  }
+  return entries;
+}
+
+}  // namespace hpu::flags

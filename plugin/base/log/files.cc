@@ -1,0 +1,92 @@
+#include "plugin/base/log/files.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/flags/parse.h"
+
+namespace hpu::log {
+namespace {
+
+std::atomic<bool> stopped{false};
+
+// Open files by path; -1 where opening failed. Never destroyed: messages come until the process ends.
+struct Files {
+  std::mutex mutex;
+  std::map<std::string, int> open;
+  bool warned = false;
+};
+
+Files& GetFiles() {
+  static auto* files = [] {
+    // A child forked while another thread writes must not find the lock held.
+    pthread_atfork([] { GetFiles().mutex.lock(); }, [] { GetFiles().mutex.unlock(); },
+                   [] { GetFiles().mutex.unlock(); });
+    return new Files;
+  }();
+  return *files;
+}
+
+std::string Directory() {
+  std::string directory = flags::HabanaLogs();
+  if (!directory.empty()) return directory;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') {
+    const passwd* user = getpwuid(getuid());
+    home = user != nullptr ? user->pw_dir : "/tmp";
+  }
+  return std::string(home) + "/.habana_logs";
+}
+
+void MakeDirectories(const std::string& path) {
+  for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    mkdir(path.substr(0, slash).c_str(), 0777);  // open() tells whether it worked
+    if (slash == std::string::npos) return;
+  }
+}
+
+int Open(const std::string& directory, const std::string& path, bool* warned) {
+  MakeDirectories(directory);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0 && !*warned && !flags::WarningsAreOff()) {
+    *warned = true;
+    std::fprintf(stderr,
+                 "hpu-tensorflow: no log files, for %s cannot be written (%s); HABANA_LOGS names another directory\n",
+                 path.c_str(), std::strerror(errno));
+  }
+  return file;
+}
+
+}  // namespace
+
+void AppendToFile(const std::string& module, const std::string& line) {
+  if (stopped) return;
+  const std::string directory = Directory();
+  std::string path = directory + "/";
+  for (const char c : module) path += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  path += "_" + std::to_string(getpid()) + ".log";
+  Files& files = GetFiles();
+  std::lock_guard<std::mutex> lock(files.mutex);
+  auto found = files.open.find(path);
+  if (found == files.open.end()) found = files.open.emplace(path, Open(directory, path, &files.warned)).first;
+  if (found->second < 0) return;
+  // One call for a whole line: lines of several processes do not mix. A full disk loses the line, no more.
+  if (write(found->second, line.data(), line.size()) < 0) return;
+}
+
+void StopAppending() { stopped = true; }
+
+}  // namespace hpu::log

@@ -1,0 +1,57 @@
+// The plugin's own log, one file per module and process, in the manner of the card's libraries: docs/user/logging.md.
+#ifndef HPU_PLUGIN_BASE_LOG_LOG_H_
+#define HPU_PLUGIN_BASE_LOG_LOG_H_
+
+#include <atomic>
+#include <sstream>
+
+// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL asks for it. Otherwise it costs
+// an atomic load, and what follows is not evaluated.
+#define HPU_LOG(module, level)                                                   \
+  if (!::hpu::log::IsOn(::hpu::log::Module::module, ::hpu::log::Level::level)) { \
+  } else /* NOLINT */                                                            \
+    ::hpu::log::Message(::hpu::log::Module::module, ::hpu::log::Level::level).stream()
+
+namespace hpu::log {
+
+enum class Module { kPasses, kCompiler, kDevice, kKernels, kBackend };
+inline constexpr int kModules = 5;
+
+// As LOG_LEVEL_<module> counts them.
+enum class Level { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
+
+// Levels are kept from the first message on. This reads all settings of the log again: called once for each graph and
+// each compilation, so that programs may set them late.
+void ReadSettings();
+
+namespace internal {
+inline constexpr int kUnread = -1;
+extern std::atomic<int> levels[kModules];
+bool IsOnAfterReading(Module module, Level level);
+}  // namespace internal
+
+inline bool IsOn(Module module, Level level) {
+  const int threshold = internal::levels[static_cast<int>(module)].load(std::memory_order_relaxed);
+  if (static_cast<int>(level) < threshold) return false;
+  return threshold != internal::kUnread || internal::IsOnAfterReading(module, level);
+}
+
+// One line, written when it goes. Any thread may write; a forked child writes to files of its own.
+class Message {
+ public:
+  Message(Module module, Level level) : module_(module), level_(level) {}
+  ~Message();
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+
+  std::ostream& stream() { return text_; }
+
+ private:
+  const Module module_;
+  const Level level_;
+  std::ostringstream text_;
+};
+
+}  // namespace hpu::log
+
+#endif  // HPU_PLUGIN_BASE_LOG_LOG_H_

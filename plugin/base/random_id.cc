@@ -1,0 +1,18 @@
+#include "plugin/base/random_id.h"
+
+#include <sys/random.h>
+
+#include <cstdlib>
+
+#include "absl/strings/escaping.h"
+
+namespace hpu::hal {
+
+std::string RandomId() {
+  std::string bytes(16, '\0');
+  // So few bytes come whole, and from every kernel that runs this program.
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
+  return absl::BytesToHexString(bytes);
+}
+
+}  // namespace hpu::hal

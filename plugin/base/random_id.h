@@ -1,0 +1,14 @@
+// RandomId: names that nobody can guess.
+#ifndef HPU_PLUGIN_BASE_RANDOM_ID_H_
+#define HPU_PLUGIN_BASE_RANDOM_ID_H_
+
+#include <string>
+
+namespace hpu::hal {
+
+// 32 hexadecimal digits from the system's random numbers. Opens no file. Thread safe.
+std::string RandomId();
+
+}  // namespace hpu::hal
+
+#endif  // HPU_PLUGIN_BASE_RANDOM_ID_H_

@@ -1,0 +1,32 @@
+// Makes what the C interface returns.
+#ifndef HPU_PLUGIN_C_API_C_BUFFER_H_
+#define HPU_PLUGIN_C_API_C_BUFFER_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "plugin/c_api/c_api.h"
+
+namespace hpu {
+
+// A copy of `text`, for hpu_buffer_free to give back. A zero byte that does not count follows it.
+inline hpu_buffer MakeBuffer(absl::string_view text) {
+  auto* data = static_cast<char*>(std::malloc(text.size() + 1));
+  if (data == nullptr) std::abort();
+  std::memcpy(data, text.data(), text.size());
+  data[text.size()] = '\0';
+  return hpu_buffer{data, text.size()};
+}
+
+// The status's code; `message`, if not null, gets its text.
+inline int32_t ReportStatus(const absl::Status& status, hpu_buffer* message) {
+  if (message != nullptr) *message = MakeBuffer(status.message());
+  return static_cast<int32_t>(status.code());
+}
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_C_API_C_BUFFER_H_

@@ -1,0 +1,107 @@
+// The passes' part of plugin/c_api.h.
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_split.h"
+#include "plugin/c_api/c_api.h"
+#include "plugin/c_api/c_buffer.h"
+#include "plugin/passes/clustering/recluster.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/pipeline.h"
+#include "tensorflow/core/common_runtime/graph_constructor.h"
+#include "tensorflow/core/framework/graph.pb.h"
+#include "tensorflow/core/lib/core/errors.h"
+
+namespace hpu::passes {
+namespace {
+
+// Serializes in the same way each time: maps sorted.
+std::string Serialize(const tensorflow::GraphDef& graph) {
+  std::string bytes;
+  tensorflow::protobuf::io::StringOutputStream stream(&bytes);
+  tensorflow::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  graph.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
+absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDefinition* library,
+                    std::unique_ptr<tensorflow::Graph>* graph) {
+  tensorflow::GraphDef definition;
+  if (!definition.ParseFromArray(data, static_cast<int>(size))) {
+    return tensorflow::errors::InvalidArgument("the bytes are no GraphDef");
+  }
+  TF_RETURN_IF_ERROR(library->AddLibrary(definition.library()));
+  *graph = std::make_unique<tensorflow::Graph>(library);
+  tensorflow::GraphConstructorOptions options;
+  options.allow_internal_ops = true;
+  options.expect_device_spec = false;
+  options.add_default_attributes = true;
+  definition.clear_library();
+  TF_RETURN_IF_ERROR(tensorflow::ConvertGraphDefToGraph(options, std::move(definition), graph->get()));
+  // What a placed graph would say.
+  for (tensorflow::Node* node : (*graph)->op_nodes()) node->set_assigned_device_name(node->requested_device());
+  return absl::OkStatus();
+}
+
+std::string Export(const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library) {
+  tensorflow::GraphDef result;
+  graph.ToGraphDef(&result);
+  *result.mutable_library() = SortedLibrary(library);
+  return Serialize(result);
+}
+
+absl::Status RunOn(const void* data, size_t size, const char* name, const char* function, std::string* graph_out,
+                   std::string* report_out) {
+  tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
+  std::unique_ptr<tensorflow::Graph> graph;
+  TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
+  PassContext context(&graph, &library, GraphName(function), Settings::FromEnvironment());
+  context.report.function = function;
+  if (std::strcmp(name, "all") == 0) {
+    TF_RETURN_IF_ERROR(RunPasses(&context));
+  } else {
+    TF_RETURN_IF_ERROR(RunPass(&context, name));
+  }
+  *graph_out = Export(*graph, library);
+  *report_out = context.report.ToJson();
+  return absl::OkStatus();
+}
+
+absl::Status Split(const void* data, size_t size, const char* cluster, const char* refused, const char* device,
+                   std::string* graph_out, std::string* name_out) {
+  tensorflow::FunctionLibraryDefinition library(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
+  std::unique_ptr<tensorflow::Graph> graph;
+  TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
+  const std::vector<std::string> names = absl::StrSplit(refused, '\n', absl::SkipEmpty());
+  TF_ASSIGN_OR_RETURN(const SplitCluster split, ReclusterWithout(cluster, names, device, &library));
+  *name_out = split.function;
+  *graph_out = Export(*graph, library);
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace hpu::passes
+
+int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
+                           hpu_buffer* graph_out, hpu_buffer* report_out) {
+  std::string result;
+  std::string report;
+  const absl::Status status = hpu::passes::RunOn(graph, size, pass, function, &result, &report);
+  *graph_out = hpu::MakeBuffer(result);
+  *report_out = hpu::MakeBuffer(status.ok() ? report : std::string(status.message()));
+  return static_cast<int32_t>(status.code());
+}
+
+int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused, const char* device,
+                          hpu_buffer* graph_out, hpu_buffer* name_out) {
+  std::string result;
+  std::string name;
+  const absl::Status status = hpu::passes::Split(graph, size, cluster, refused, device, &result, &name);
+  *graph_out = hpu::MakeBuffer(result);
+  *name_out = hpu::MakeBuffer(status.ok() ? name : std::string(status.message()));
+  return static_cast<int32_t>(status.code());
+}
+
+hpu_buffer hpu_graph_reports() { return hpu::MakeBuffer(hpu::passes::RecentReports()); }

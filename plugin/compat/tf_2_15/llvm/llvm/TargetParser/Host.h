@@ -1,0 +1,50 @@
+// See ../../README.md. LLVM's host detection, as far as the emulator calls it. Names and layouts are LLVM's.
+#ifndef HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_
+#define HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_
+
+#include <cstddef>
+
+namespace llvm {
+
+struct StringRef {
+  const char* data;
+  size_t length;
+};
+
+class MallocAllocator {};
+
+// An entry's key follows it in memory.
+struct StringMapEntryOfBool {
+  size_t key_length;
+  bool value;
+
+  const char* key() const { return reinterpret_cast<const char*>(this + 1); }
+};
+
+template <typename Value, typename Allocator>
+class StringMap;
+
+// LLVM fills it. Its memory is never freed: callers keep it for the whole process.
+template <>
+class StringMap<bool, MallocAllocator> {
+ public:
+  unsigned buckets() const { return buckets_; }
+  // Null where the bucket is empty. (Tombstones come from erasing only.)
+  const StringMapEntryOfBool* bucket(unsigned index) const { return table_[index]; }
+
+ private:
+  StringMapEntryOfBool** table_ = nullptr;
+  unsigned buckets_ = 0;
+  unsigned items_ = 0;
+  unsigned tombstones_ = 0;
+  unsigned item_size_ = sizeof(StringMapEntryOfBool);
+};
+
+namespace sys {
+StringRef getHostCPUName();
+bool getHostCPUFeatures(StringMap<bool, MallocAllocator>& features);
+}  // namespace sys
+
+}  // namespace llvm
+
+#endif  // HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_

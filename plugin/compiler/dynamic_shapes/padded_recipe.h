@@ -1,0 +1,52 @@
+// PaddedRecipe: one recipe for all signatures of a cluster that differ in their number of rows, up to its own.
+#ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_
+#define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/compiler/executable.h"
+#include "plugin/compiler/lowering.h"
+#include "plugin/hal/device.h"
+
+namespace hpu {
+
+// Lowered at the first use, and compiled once a signature was found to fit. Thread safe.
+class PaddedRecipe {
+ public:
+  // `arguments` are a signature's, with `rows` in the place of its rows.
+  PaddedRecipe(std::vector<ArgumentDescription> arguments, int64_t rows)
+      : arguments_(std::move(arguments)), rows_(rows) {}
+
+  // Whether there is a recipe: signatures that fit take only the time of their lowering.
+  bool compiled() const { return compiled_.load(std::memory_order_acquire); }
+
+  // An executable for arguments with fewer rows (at least half as many), whose launches add rows and drop them again;
+  // or with as many. FailedPrecondition says why where rows depend on each other or on their number
+  // (row_independence.h).
+  absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
+                                                             const std::vector<ArgumentDescription>& arguments,
+                                                             int64_t rows, const std::atomic<bool>* cancelled)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  absl::Status LowerOnce(const ClusterSource& source) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::vector<ArgumentDescription> arguments_;
+  const int64_t rows_;
+  std::atomic<bool> compiled_{false};
+  absl::Mutex mutex_;  // held while lowering and compiling
+  std::optional<Lowered> lowered_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const hal::Recipe> recipe_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_

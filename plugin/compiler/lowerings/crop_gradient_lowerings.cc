@@ -1,0 +1,236 @@
+// Lowerings of CropAndResize's gradients, which TensorFlow has none of: as calls that a backend can know
+// (plugin/program/crop_gradients.h).
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/crop_places.h"
+#include "plugin/compiler/lowerings/marked_call.h"
+#include "plugin/program/crop_gradients.h"
+#include "tensorflow/compiler/tf2xla/type_util.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/array2d.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/slicing.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+#include "xla/util.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::XlaOpKernelContext;
+using xla::XlaOp;
+using Dims = std::vector<int64_t>;
+
+// Crops [boxes, rows, columns, channels] of images [batch, height, width, channels].
+struct Sizes {
+  Dims crops;
+  Dims images;
+
+  bool empty() const { return xla::Product(crops) == 0 || xla::Product(images) == 0; }
+};
+
+absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, const xla::Shape& image_of_box,
+                         absl::Span<const int64_t> images) {
+  if (gradient.rank() != 4 || gradient.dimensions(1) <= 0 || gradient.dimensions(2) <= 0) {
+    return absl::InvalidArgumentError("gradients must be those of crops: " + gradient.ToString());
+  }
+  const int64_t count = gradient.dimensions(0);
+  if (boxes.rank() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4 || image_of_box.rank() != 1 ||
+      image_of_box.dimensions(0) != count) {
+    return absl::InvalidArgumentError("boxes must be [boxes, 4], and each in an image: " + boxes.ToString());
+  }
+  if (images.size() != 4 || images[0] < 0 || images[1] <= 0 || images[2] <= 0 || images[3] != gradient.dimensions(3)) {
+    return absl::InvalidArgumentError("images must be as deep as their crops, of positive sizes");
+  }
+  return absl::OkStatus();
+}
+
+// The pixels between which places lie in one direction, as whole numbers, and how much the second one counts.
+struct Between {
+  explicit Between(XlaOp place) : Between(place, xla::Max(place, xla::ZerosLike(place))) {}
+
+  const XlaOp inside;
+  const XlaOp first;
+  const XlaOp second;
+  const XlaOp fraction;
+
+ private:
+  Between(XlaOp place, XlaOp positive)
+      : inside(xla::Ge(place, xla::ZerosLike(place))),
+        first(xla::Floor(positive)),
+        second(xla::Ceil(positive)),
+        fraction(positive - first) {}
+};
+
+// Operands: crops' gradient, y, x, image_of_box.
+XlaOp ImageGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
+  const auto [gradient, y, x, image_of_box] = std::tie(operands[0], operands[1], operands[2], operands[3]);
+  const Dims pixels(sizes.crops.begin(), sizes.crops.end() - 1);
+  const int64_t count = xla::Product(pixels), channels = sizes.crops[3];
+  const Between rows(y), columns(x);
+  const auto by_rows = [&](XlaOp value) { return xla::BroadcastInDim(value, pixels, {0, 1}); };
+  const auto by_columns = [&](XlaOp value) { return xla::BroadcastInDim(value, pixels, {0, 2}); };
+  const XlaOp inside = xla::And(by_rows(rows.inside), by_columns(columns.inside));
+  const XlaOp one = xla::ScalarLike(gradient, 1);
+
+  xla::ScatterDimensionNumbers numbers;
+  numbers.add_update_window_dims(1);
+  numbers.add_inserted_window_dims(0);
+  numbers.add_scatter_dims_to_operand_dims(0);
+  numbers.set_index_vector_dim(1);
+  const xla::XlaComputation add = xla::CreateScalarAddComputation(xla::F32, gradient.builder());
+  XlaOp images =
+      xla::Broadcast(xla::Zero(gradient.builder(), xla::F32), {xla::Product(sizes.images) / channels, channels});
+  for (const bool below : {false, true}) {
+    for (const bool right : {false, true}) {
+      const XlaOp weight = by_rows(below ? rows.fraction : one - rows.fraction) *
+                           by_columns(right ? columns.fraction : one - columns.fraction);
+      const XlaOp pixel = CropPixel(image_of_box, below ? rows.second : rows.first,
+                                    right ? columns.second : columns.first, sizes.images[1], sizes.images[2], pixels);
+      // What lies outside is not scattered.
+      const XlaOp counts = xla::And(inside, xla::Gt(weight, xla::ZerosLike(weight)));
+      const XlaOp index = xla::Select(counts, pixel, xla::FullLike(pixel, -1));
+      const XlaOp updates = xla::Mul(gradient, weight, {0, 1, 2});
+      images =
+          xla::Scatter(images, xla::Reshape(index, {count, 1}), xla::Reshape(updates, {count, channels}), add, numbers);
+    }
+  }
+  return xla::Reshape(images, sizes.images);
+}
+
+// Operands: crops' gradient, images, y, x, image_of_box.
+XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
+  const auto [gradient, images, y, x, image_of_box] =
+      std::tie(operands[0], operands[1], operands[2], operands[3], operands[4]);
+  const Between rows(y), columns(x);
+  const CropReader reader(images, xla::ShapeUtil::MakeShape(xla::F32, sizes.images), image_of_box);
+  const auto at = [&](XlaOp row, XlaOp column) { return reader.At(row, column, sizes.crops); };
+  const XlaOp top_left = at(rows.first, columns.first), top_right = at(rows.first, columns.second),
+              bottom_left = at(rows.second, columns.first), bottom_right = at(rows.second, columns.second);
+  const auto mix = [&](XlaOp first, XlaOp second, XlaOp weight, int64_t dimension) {
+    return xla::Mul(first, xla::ScalarLike(weight, 1) - weight, {0, dimension}) +
+           xla::Mul(second, weight, {0, dimension});
+  };
+  const XlaOp zero = xla::ZerosLike(image_of_box);
+  const XlaOp known =
+      xla::And(xla::Ge(image_of_box, zero), xla::Lt(image_of_box, xla::FullLike(image_of_box, sizes.images[0])));
+  const XlaOp counts =
+      xla::And(xla::BroadcastInDim(known, sizes.crops, {0}), xla::BroadcastInDim(rows.inside, sizes.crops, {0, 1}),
+               xla::BroadcastInDim(columns.inside, sizes.crops, {0, 2}));
+  const auto sum = [&](XlaOp slope, int64_t of) {  // over all but the boxes and this dimension
+    const XlaOp products = xla::Select(counts, gradient * slope, xla::ZerosLike(gradient));
+    return xla::Reduce(products, xla::Zero(gradient.builder(), xla::F32),
+                       xla::CreateScalarAddComputation(xla::F32, gradient.builder()), {3 - of, 3});
+  };
+  const XlaOp by_y = sum(mix(bottom_left - top_left, bottom_right - top_right, columns.fraction, 2), 1);
+  const XlaOp by_x = sum(mix(top_right - top_left, bottom_right - bottom_left, rows.fraction, 1), 2);
+  return xla::ConcatInDim(gradient.builder(), {by_y, by_x}, 1);
+}
+
+// Places as the calls take them: negative where they were outside.
+XlaOp Marked(const CropPlaces& places) {
+  return xla::Select(places.inside, places.place, xla::FullLike(places.place, -1));
+}
+
+class CropImageGradientLowering : public tensorflow::XlaOpKernel {
+ public:
+  explicit CropImageGradientLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("method", &method_));
+    OP_REQUIRES(construction, method_ == "bilinear" || method_ == "nearest",
+                absl::InvalidArgumentError("method must be bilinear or nearest: " + method_));
+  }
+
+  void Compile(XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(0), boxes = context->InputXlaShape(1),
+                                     image_of_box = context->InputXlaShape(2);
+    for (const auto* shape : {&gradient, &boxes, &image_of_box}) OP_REQUIRES_OK(context, shape->status());
+    Sizes sizes;
+    OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(3, &sizes.images));
+    OP_REQUIRES_OK(context, CheckInputs(*gradient, *boxes, *image_of_box, sizes.images));
+    sizes.crops.assign(gradient->dimensions().begin(), gradient->dimensions().end());
+    xla::PrimitiveType type;
+    OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
+    if (sizes.empty()) {
+      return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), type), sizes.images));
+    }
+    const auto places = [&](int64_t direction) {
+      CropPlaces places = PlacesOf(context->Input(1), sizes.crops[0], direction, sizes.crops[direction + 1],
+                                   sizes.images[direction + 1], CropScale::kDivided);
+      if (method_ == "nearest") places.place = xla::Round(places.place);
+      return Marked(places);
+    };
+    const absl::StatusOr<XlaOp> call = MarkedCall(
+        hal::kCropGradientAttribute, hal::kImageGradient, {context->Input(0), places(0), places(1), context->Input(2)},
+        [&](const std::vector<XlaOp>& operands) { return ImageGradient(operands, sizes); });
+    OP_REQUIRES_OK(context, call.status());
+    context->SetOutput(0, xla::ConvertElementType(*call, type));
+  }
+
+ private:
+  std::string method_;
+};
+
+// How much each of the places counts for the begin and the end of a box: [places, 2].
+XlaOp SharesOf(xla::XlaBuilder* builder, int64_t pixels, int64_t length) {
+  xla::Array2D<float> shares(pixels, 2);
+  const float last = static_cast<float>(length - 1);
+  const float step = pixels > 1 ? last / static_cast<float>(pixels - 1) : 0;
+  for (int64_t i = 0; i < pixels; ++i) {
+    shares(i, 1) = pixels > 1 ? static_cast<float>(i) * step : 0.5f * last;
+    shares(i, 0) = last - shares(i, 1);
+  }
+  return xla::ConstantR2FromArray2D(builder, shares);
+}
+
+class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
+ public:
+  explicit CropBoxesGradientLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {}
+
+  void Compile(XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(0), images = context->InputXlaShape(1),
+                                     boxes = context->InputXlaShape(2), image_of_box = context->InputXlaShape(3);
+    for (const auto* shape : {&gradient, &images, &boxes, &image_of_box}) OP_REQUIRES_OK(context, shape->status());
+    OP_REQUIRES_OK(context, CheckInputs(*gradient, *boxes, *image_of_box, images->dimensions()));
+    Sizes sizes;
+    sizes.crops.assign(gradient->dimensions().begin(), gradient->dimensions().end());
+    sizes.images.assign(images->dimensions().begin(), images->dimensions().end());
+    const int64_t count = sizes.crops[0], rows = sizes.crops[1], columns = sizes.crops[2];
+    if (sizes.empty()) {
+      return context->SetOutput(0, xla::Broadcast(xla::Zero(context->builder(), xla::F32), {count, 4}));
+    }
+    const auto places = [&](int64_t direction) {
+      return Marked(PlacesOf(context->Input(2), count, direction, sizes.crops[direction + 1],
+                             sizes.images[direction + 1], CropScale::kMultiplied));
+    };
+    const absl::StatusOr<XlaOp> call =
+        MarkedCall(hal::kCropGradientAttribute, hal::kPlacesGradient,
+                   {context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), places(0), places(1),
+                    context->Input(3)},
+                   [&](const std::vector<XlaOp>& operands) { return PlacesGradient(operands, sizes); });
+    OP_REQUIRES_OK(context, call.status());
+    const auto sides = [&](int64_t begin, int64_t pixels, int64_t length) {
+      const XlaOp by_place = xla::SliceInDim(*call, begin, begin + pixels, 1, 1);
+      const XlaOp shares = SharesOf(context->builder(), pixels, length);
+      xla::PrecisionConfig precision;
+      precision.add_operand_precision(xla::PrecisionConfig::HIGHEST);
+      precision.add_operand_precision(xla::PrecisionConfig::HIGHEST);
+      return xla::Reshape(xla::Dot(by_place, shares, &precision), {count, 2, 1});
+    };
+    const XlaOp y = sides(0, rows, sizes.images[1]), x = sides(rows, columns, sizes.images[2]);
+    context->SetOutput(0, xla::Reshape(xla::ConcatInDim(context->builder(), {y, x}, 2), {count, 4}));
+  }
+};
+
+REGISTER_XLA_OP(Name("CropAndResizeGradImage").Device(kCompilationDevice).CompileTimeConstantInput("image_size"),
+                CropImageGradientLowering)
+REGISTER_XLA_OP(Name("CropAndResizeGradBoxes").Device(kCompilationDevice), CropBoxesGradientLowering)
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,176 @@
+// Lowerings of MaxPoolWithArgmax and its gradient, which TensorFlow has none of. A window's first element is taken in
+// any case, others if they are greater than those before them: as on the CPU, a NaN counts only there. The gradient is
+// a call that a backend can know (plugin/program/placed_gradient.h).
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/marked_call.h"
+#include "plugin/compiler/lowerings/window_places.h"
+#include "plugin/program/placed_gradient.h"
+#include "tensorflow/compiler/tf2xla/type_util.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tsl/platform/statusor.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+#include "xla/util.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::XlaOpKernelContext;
+using xla::XlaOp;
+
+// What both ops say of their windows.
+class PoolingLowering : public tensorflow::XlaOpKernel {
+ public:
+  explicit PoolingLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("padding", &padding_));
+    OP_REQUIRES_OK(construction, construction->GetAttr("ksize", &sizes_));
+    OP_REQUIRES_OK(construction, construction->GetAttr("strides", &strides_));
+    OP_REQUIRES_OK(construction, construction->GetAttr("include_batch_in_index", &include_batch_));
+    for (const std::vector<int32_t>* numbers : {&sizes_, &strides_}) {
+      OP_REQUIRES(construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
+                  absl::UnimplementedError("windows move over rows and columns alone"));
+    }
+  }
+
+ protected:
+  absl::StatusOr<WindowPlaces> PlacesOf(const xla::Shape& images) const {
+    if (images.rank() != 4) {
+      return absl::InvalidArgumentError("tensor_in must be 4-dimensional: " + images.ToString());
+    }
+    return WindowPlaces::Make(images.dimensions(), {sizes_[1], strides_[1]}, {sizes_[2], strides_[2]}, padding_);
+  }
+  bool include_batch() const { return include_batch_; }
+
+ private:
+  tensorflow::Padding padding_;
+  std::vector<int32_t> sizes_;
+  std::vector<int32_t> strides_;
+  bool include_batch_ = false;
+};
+
+class MaxArgmaxLowering : public PoolingLowering {
+ public:
+  using PoolingLowering::PoolingLowering;
+
+  void Compile(XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, images.status());
+    const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
+    OP_REQUIRES_OK(context, places.status());
+    OP_REQUIRES(context, !xla::ShapeUtil::IsZeroElementArray(*images),
+                absl::InvalidArgumentError("tensor_in must have elements: " + images->ToString()));
+    OP_REQUIRES(context, xla::ShapeUtil::ElementsIn(*images) <= std::numeric_limits<int32_t>::max(),
+                absl::UnimplementedError("more elements than 32 bits count"));
+    xla::PrimitiveType type;
+    OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(1), &type));
+    if (xla::Product(places->windows()) == 0) {
+      context->SetOutput(
+          0, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(images->element_type(), places->windows())));
+      return context->SetOutput(1, xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(type, places->windows())));
+    }
+    const absl::StatusOr<std::vector<XlaOp>> found = Find(context->Input(0), *places);
+    OP_REQUIRES_OK(context, found.status());
+    context->SetOutput(0, (*found)[0]);
+    context->SetOutput(1, xla::ConvertElementType(IndexOf((*found)[1], *places), type));
+  }
+
+ private:
+  // The maxima and their pixels.
+  static absl::StatusOr<std::vector<XlaOp>> Find(XlaOp images, const WindowPlaces& places) {
+    xla::XlaBuilder* const builder = images.builder();
+    TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(images));
+    const XlaOp lowest = xla::MinFiniteValue(builder, shape.element_type());
+    return places.Fold(WindowPlaces::Order::kForwards, {places.FrameOf(images, lowest)},
+                       {xla::Broadcast(lowest, places.windows()),
+                        xla::Broadcast(xla::ConstantR0<int32_t>(builder, -1), places.windows())},
+                       [&places](const WindowPlace& place, auto constants, auto values) {
+                         const XlaOp next = places.At(constants[0], place);
+                         XlaOp taken = xla::Or(xla::Gt(next, values[0]), xla::Lt(values[1], xla::ZerosLike(values[1])));
+                         if (places.StandOut()) taken = xla::And(taken, places.IsInside(next.builder(), place));
+                         const XlaOp pixel = places.PixelAt(next.builder(), place);
+                         return std::vector<XlaOp>{xla::Select(taken, next, values[0]),
+                                                   xla::Select(taken, pixel, values[1])};
+                       });
+  }
+
+  XlaOp IndexOf(XlaOp pixel, const WindowPlaces& places) const {
+    xla::XlaBuilder* const builder = pixel.builder();
+    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::S32, places.windows());
+    if (include_batch()) {
+      pixel = pixel + xla::Iota(builder, shape, 0) * xla::ScalarLike(pixel, places.images()[1] * places.images()[2]);
+    }
+    return pixel * xla::ScalarLike(pixel, places.images()[3]) + xla::Iota(builder, shape, 3);
+  }
+};
+
+// Places, int64 like the gradient, count from the begin of the batch.
+XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
+  xla::XlaBuilder* const builder = gradient.builder();
+  const xla::Shape* const shape = builder->GetShapePtr(gradient).value();
+  const int64_t batch = shape->dimensions(0), count = batch * shape->dimensions(1);
+  xla::ScatterDimensionNumbers numbers;
+  numbers.add_inserted_window_dims(0);
+  numbers.add_scatter_dims_to_operand_dims(0);
+  numbers.set_index_vector_dim(1);
+  const XlaOp sums = xla::Scatter(xla::Broadcast(xla::Zero(builder, shape->element_type()), {batch * elements}),
+                                  xla::Reshape(places, {count, 1}), xla::Reshape(gradient, {count}),
+                                  xla::CreateScalarAddComputation(shape->element_type(), builder), numbers);
+  return xla::Reshape(sums, {batch, elements});
+}
+
+// TensorFlow's kernel on the CPU ends the process for an index of no image; here it is dropped.
+class MaxArgmaxGradientLowering : public PoolingLowering {
+ public:
+  using PoolingLowering::PoolingLowering;
+
+  void Compile(XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> images = context->InputXlaShape(0), gradient = context->InputXlaShape(1),
+                                     argmax = context->InputXlaShape(2);
+    for (const auto* shape : {&images, &gradient, &argmax}) OP_REQUIRES_OK(context, shape->status());
+    const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
+    OP_REQUIRES_OK(context, places.status());
+    for (const auto* shape : {&gradient, &argmax}) {
+      OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
+                  absl::InvalidArgumentError("grad and argmax must be like the maxima, not " + (*shape)->ToString()));
+    }
+    if (xla::ShapeUtil::IsZeroElementArray(*images) || xla::ShapeUtil::IsZeroElementArray(*gradient)) {
+      return context->SetOutput(0, xla::Zeros(context->builder(), *images));
+    }
+    const xla::PrimitiveType type = images->element_type();
+    const bool is_float = type == xla::F32 || type == xla::BF16 || type == xla::F16;
+    const int64_t batch = images->dimensions(0), count = xla::ShapeUtil::ElementsIn(*gradient) / batch;
+    const std::vector<XlaOp> operands = {
+        xla::Reshape(xla::ConvertElementType(context->Input(1), is_float ? xla::F32 : type), {batch, count}),
+        xla::Reshape(context->Input(2), {batch, count})};
+    const int64_t elements = xla::ShapeUtil::ElementsIn(*images) / batch;
+    const auto scatter = [&](const std::vector<XlaOp>& of) {
+      return Scatter(of[0], include_batch() ? of[1] : OfBatch(of[1], elements), elements);
+    };
+    const absl::StatusOr<XlaOp> sums =
+        is_float ? MarkedCall(hal::kPlacedGradientAttribute,
+                              include_batch() ? hal::kPlacesOfBatch : hal::kPlacesOfImage, operands, scatter)
+                 : scatter(operands);
+    OP_REQUIRES_OK(context, sums.status());
+    context->SetOutput(0, xla::Reshape(xla::ConvertElementType(*sums, type), images->dimensions()));
+  }
+
+ private:
+  // Places that counted from the begin of an image.
+  static XlaOp OfBatch(XlaOp places, int64_t elements) {
+    const xla::Shape* const shape = places.builder()->GetShapePtr(places).value();
+    return places + xla::Iota(places.builder(), *shape, 0) * xla::ScalarLike(places, elements);
+  }
+};
+
+REGISTER_XLA_OP(Name("MaxPoolWithArgmax").Device(kCompilationDevice), MaxArgmaxLowering)
+REGISTER_XLA_OP(Name("MaxPoolGradWithArgmax").Device(kCompilationDevice), MaxArgmaxGradientLowering)
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,199 @@
+// Lowerings of TensorFlow's resize ops and their gradients, in place of TensorFlow's own.
+//
+// TensorFlow's lowering of ResizeBilinear gives wrong numbers where an image becomes three times as large in one
+// direction and larger in the other (8 x 8 to 16 x 24), nearest neighbours have a lowering without a gradient, and
+// bicubic interpolation and means of areas have none. Here an image is multiplied by a matrix for each of the two
+// directions, and a gradient by the same ones transposed. By XLA's own products, an infinite pixel hence spoils its row
+// and column, not only what is near it; the emulator's kernel (sparse_product) adds what counts alone.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/image_product.h"
+#include "tensorflow/compiler/tf2xla/type_util.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/arithmetic.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/math.h"
+#include "xla/client/xla_builder.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+enum class Interpolation { kNearest, kBilinear, kBicubic, kArea };
+
+// How much a pixel at `distance` (0 to 2) counts: Keys' cubic convolution, whose slope at a distance of 1 is `slope`.
+xla::XlaOp CubicWeight(xla::XlaOp distance, float slope) {
+  const auto number = [distance](float value) { return xla::ScalarLike(distance, value); };
+  const xla::XlaOp square = distance * distance;
+  const xla::XlaOp near = (number(slope + 2) * distance - number(slope + 3)) * square + number(1);
+  const xla::XlaOp far =
+      ((number(slope) * distance - number(5 * slope)) * distance + number(8 * slope)) * distance - number(4 * slope);
+  return xla::Select(xla::Le(distance, number(1)), near, far);
+}
+
+// How much each of `from` pixels counts for each of `to`: [to, from], float32.
+class Weights {
+ public:
+  Weights(Interpolation interpolation, bool align_corners, bool half_pixel_centers)
+      : interpolation_(interpolation), align_corners_(align_corners), half_pixel_centers_(half_pixel_centers) {}
+
+  xla::XlaOp Matrix(xla::XlaBuilder* builder, int64_t to, int64_t from) const {
+    const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {to, from});
+    if (interpolation_ == Interpolation::kArea) return Area(builder, shape);
+    const xla::XlaOp place = Source(builder, xla::Iota(builder, shape, 0), to, from);
+    const xla::XlaOp pixel = xla::Iota(builder, shape, 1);
+    if (interpolation_ == Interpolation::kNearest) {
+      return xla::ConvertElementType(xla::Eq(place, pixel), xla::F32);
+    }
+    if (interpolation_ == Interpolation::kBicubic) return Cubic(builder, place, pixel, from);
+    // Of the two pixels beside the place, each counts for what it is near; others are further away than 1.
+    const xla::XlaOp distance = xla::Abs(place - pixel);
+    return xla::Max(xla::ScalarLike(distance, 1.0f) - distance, xla::ScalarLike(distance, 0.0f));
+  }
+
+ private:
+  float Scale(int64_t to, int64_t from) const {
+    const bool corners = align_corners_ && to > 1;
+    return corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1) : static_cast<float>(from) / to;
+  }
+
+  // Each pixel counts for what it shares with the area that is averaged; the last one for what lies beyond it, too.
+  xla::XlaOp Area(xla::XlaBuilder* builder, const xla::Shape& shape) const {
+    const int64_t to = shape.dimensions(0), from = shape.dimensions(1);
+    // With align_corners, the areas of a single pixel have no size.
+    if (Scale(to, from) == 0) return xla::Broadcast(xla::ConstantR0<float>(builder, 1), shape.dimensions());
+    const xla::XlaOp result = xla::Iota(builder, shape, 0), pixel = xla::Iota(builder, shape, 1);
+    const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
+    const xla::XlaOp scale = number(Scale(to, from)), one = number(1);
+    const xla::XlaOp begin = result * scale, end = (result + one) * scale;
+    const xla::XlaOp is_last = xla::Eq(pixel, number(static_cast<float>(from - 1)));
+    const xla::XlaOp border = xla::Select(is_last, xla::Max(end, pixel + one), pixel + one);
+    return xla::Max(xla::Min(border, end) - xla::Max(pixel, begin), number(0)) / scale;
+  }
+
+  // Four pixels count for each place. Of those beyond the border, the pixel at the border takes their weight, or with
+  // half_pixel_centers all others share it. TensorFlow's kernels take weights from a table of 1024 fractions.
+  xla::XlaOp Cubic(xla::XlaBuilder* builder, xla::XlaOp place, xla::XlaOp pixel, int64_t from) const {
+    const xla::XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(from - 1));
+    const xla::XlaOp first = xla::Floor(place);
+    const xla::XlaOp steps = xla::ScalarLike(place, 1024.0f);
+    const xla::XlaOp fraction = xla::RoundToEven((place - first) * steps) / steps;
+    xla::XlaOp weights = zero;
+    for (const float offset : {-1.0f, 0.0f, 1.0f, 2.0f}) {
+      const xla::XlaOp other = first + xla::ScalarLike(first, offset);
+      const xla::XlaOp distance = xla::Abs(fraction - xla::ScalarLike(fraction, offset));
+      const xla::XlaOp weight = CubicWeight(distance, half_pixel_centers_ ? -0.5f : -0.75f);
+      const xla::XlaOp at = half_pixel_centers_ ? other : xla::Clamp(zero, other, last);
+      weights = weights + xla::Select(xla::Eq(at, pixel), weight, zero);
+    }
+    if (!half_pixel_centers_) return weights;
+    const xla::XlaOp sum = xla::Reduce(weights, xla::ConstantR0<float>(builder, 0),
+                                       xla::CreateScalarAddComputation(xla::F32, builder), {1});
+    return xla::Div(weights, sum, {0});
+  }
+
+  // The place in the source that each pixel of the result comes from, as TensorFlow's kernels on the CPU have it.
+  xla::XlaOp Source(xla::XlaBuilder* builder, xla::XlaOp pixel, int64_t to, int64_t from) const {
+    const float scale = Scale(to, from);
+    const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
+    xla::XlaOp place = half_pixel_centers_ ? (pixel + number(0.5f)) * number(scale) : pixel * number(scale);
+    if (interpolation_ == Interpolation::kNearest) {
+      place = align_corners_ ? xla::Floor(place + number(0.5f)) : xla::Floor(place);
+    } else if (half_pixel_centers_) {
+      place = place - number(0.5f);
+    }
+    if (interpolation_ == Interpolation::kBicubic) return place;
+    return xla::Clamp(xla::ConstantR0<float>(builder, 0), place,
+                      xla::ConstantR0<float>(builder, static_cast<float>(from - 1)));
+  }
+
+  const Interpolation interpolation_;
+  const bool align_corners_;
+  const bool half_pixel_centers_;
+};
+
+template <Interpolation kInterpolation, bool kGradient>
+class ResizeLowering : public tensorflow::XlaOpKernel {
+ public:
+  explicit ResizeLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
+    if (kInterpolation == Interpolation::kArea) return;
+    OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
+    // The CPU's kernel of one gradient takes both.
+    OP_REQUIRES(construction,
+                !half_pixel_centers_ || !align_corners_ || (kGradient && kInterpolation == Interpolation::kNearest),
+                absl::InvalidArgumentError("If half_pixel_centers is True, align_corners must be False."));
+  }
+
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(0);
+    OP_REQUIRES_OK(context, shape.status());
+    OP_REQUIRES(context, shape->rank() == 4,
+                absl::InvalidArgumentError("input must be 4-dimensional: " + shape->ToString()));
+    std::vector<int64_t> size;
+    if (kGradient && kInterpolation != Interpolation::kNearest) {
+      const absl::StatusOr<xla::Shape> original = context->InputXlaShape(1);
+      OP_REQUIRES_OK(context, original.status());
+      OP_REQUIRES(context, original->rank() == 4,
+                  absl::InvalidArgumentError("original_image must be 4-dimensional: " + original->ToString()));
+      OP_REQUIRES(context,
+                  original->dimensions(0) == shape->dimensions(0) && original->dimensions(3) == shape->dimensions(3),
+                  absl::InvalidArgumentError("original_image has other batches or channels than its gradient"));
+      size = {original->dimensions(1), original->dimensions(2)};
+    } else {
+      OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(1, &size));
+    }
+    OP_REQUIRES(context,
+                size.size() == 2 && size[0] > 0 && size[1] > 0 && shape->dimensions(1) > 0 && shape->dimensions(2) > 0,
+                absl::InvalidArgumentError("sizes of images must be positive"));
+    xla::PrimitiveType type;
+    OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
+
+    const Weights weights(kInterpolation, align_corners_, half_pixel_centers_);
+    // Whole numbers of more than 24 bits would lose some in float32.
+    const bool wide = type == xla::F64 || type == xla::S32 || type == xla::S64;
+    xla::XlaOp image = xla::ConvertElementType(context->Input(0), wide ? xla::F64 : xla::F32);
+    for (const int dimension : {1, 2}) {
+      const int64_t from = shape->dimensions(dimension), to = size[dimension - 1];
+      if (from == to) continue;
+      const xla::XlaOp matrix =
+          kGradient ? weights.Matrix(context->builder(), from, to) : weights.Matrix(context->builder(), to, from);
+      image = WithDimension(xla::ConvertElementType(matrix, wide ? xla::F64 : xla::F32), image, dimension, kGradient);
+    }
+    context->SetOutput(0, xla::ConvertElementType(image, type));
+  }
+
+ private:
+  bool align_corners_ = false;
+  bool half_pixel_centers_ = false;
+};
+
+template <typename Lowering>
+tensorflow::OpKernel* Make(tensorflow::OpKernelConstruction* construction) {
+  return new Lowering(construction);
+}
+
+template <typename Lowering>
+bool Register(const char* op, bool constant_size) {
+  tensorflow::XlaOpRegistrationBuilder builder = tensorflow::XlaOpRegistrationBuilder::Name(op);
+  builder.Device(kCompilationDevice);
+  if (constant_size) builder.CompileTimeConstantInput("size");
+  tensorflow::XlaOpRegistrar registrar(builder.Build(Make<Lowering>));
+  return true;
+}
+
+[[maybe_unused]] const bool registered =
+    Register<ResizeLowering<Interpolation::kBilinear, false>>("ResizeBilinear", true) &&
+    Register<ResizeLowering<Interpolation::kBilinear, true>>("ResizeBilinearGrad", false) &&
+    Register<ResizeLowering<Interpolation::kNearest, false>>("ResizeNearestNeighbor", true) &&
+    Register<ResizeLowering<Interpolation::kNearest, true>>("ResizeNearestNeighborGrad", true) &&
+    Register<ResizeLowering<Interpolation::kBicubic, false>>("ResizeBicubic", true) &&
+    Register<ResizeLowering<Interpolation::kBicubic, true>>("ResizeBicubicGrad", false) &&
+    Register<ResizeLowering<Interpolation::kArea, false>>("ResizeArea", true);
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,95 @@
+// Lowerings of Zeta and Polygamma: XLA's series has seven digits only, and another value at the poles.
+//
+// The sum of (q + k)^-x by the Euler-Maclaurin formula, as the Cephes library has it (zeta.c); the cases in front are
+// those of Eigen's kernel (unsupported/Eigen/src/SpecialFunctions/SpecialFunctionsImpl.h).
+#include <array>
+#include <limits>
+
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/compiler/lowerings/elementwise_lowering.h"
+#include "tensorflow/compiler/tf2xla/lib/broadcast.h"
+#include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "xla/client/lib/constants.h"
+#include "xla/client/lib/math.h"
+#include "xla/client/xla_builder.h"
+
+namespace hpu {
+namespace {
+
+using xla::XlaOp;
+
+// (2k)! divided by the Bernoulli number B(2k), for k from 1.
+constexpr std::array<double, 12> kCoefficients = {12.0,
+                                                  -720.0,
+                                                  30240.0,
+                                                  -1209600.0,
+                                                  47900160.0,
+                                                  -1.8924375803183791606e9,
+                                                  7.47242496e10,
+                                                  -2.950130727918164224e12,
+                                                  1.1646782814350067249e14,
+                                                  -4.5979787224074726105e15,
+                                                  1.8152105401943546773e17,
+                                                  -7.1661652561756670113e18};
+constexpr int kFirstTerms = 10;  // summed one by one
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+XlaOp Series(XlaOp x, XlaOp q) {
+  XlaOp sum = xla::Pow(q, -x), end = q, power = sum;
+  for (int i = 1; i < kFirstTerms; ++i) {
+    end = end + Scalar(end, 1);
+    power = xla::Pow(end, -x);
+    sum = sum + power;
+  }
+  sum = sum + power * end / (x - Scalar(x, 1)) - power * Scalar(power, 0.5);
+  XlaOp factor = x, below = power / end;  // x (x + 1) … (x + 2k) and end^-(x + 2k + 1)
+  for (int k = 0; k < static_cast<int>(kCoefficients.size()); ++k) {
+    sum = sum + factor * below / Scalar(sum, kCoefficients[k]);
+    factor = factor * (x + Scalar(x, 2 * k + 1)) * (x + Scalar(x, 2 * k + 2));
+    below = below / (end * end);
+  }
+  // Where the first term is infinite, or the others vanish beside it.
+  const XlaOp first = xla::Pow(q, -x);
+  const XlaOp infinite = xla::Or(xla::Eq(x, Scalar(x, kInfinity)), xla::Eq(q, Scalar(q, kInfinity)));
+  return xla::Select(xla::Or(xla::Eq(first, Scalar(first, kInfinity)), infinite), first, sum);
+}
+
+XlaOp HurwitzZeta(XlaOp x, XlaOp q) {
+  const XlaOp one = Scalar(x, 1), zero = xla::ZerosLike(q);
+  const XlaOp whole = xla::Eq(x, xla::Floor(x));
+  const XlaOp half = x * Scalar(x, 0.5);
+  const XlaOp even = xla::And(whole, xla::Eq(half, xla::Floor(half)));
+  const XlaOp at_pole = xla::And(xla::Le(q, zero), xla::Eq(q, xla::Floor(q)));
+  XlaOp result = Series(x, q);
+  result = NumberWhere(xla::And(xla::Le(q, zero), xla::Not(whole)), kNan, result);
+  result = xla::Select(at_pole, NumberWhere(even, kInfinity, xla::FullLike(result, kNan)), result);
+  result = NumberWhere(xla::Lt(x, one), kNan, result);
+  return NumberWhere(xla::Eq(x, one), kInfinity, result);
+}
+
+XlaOp Polygamma(XlaOp n, XlaOp x) {
+  const XlaOp next = n + Scalar(n, 1);
+  XlaOp result = xla::Pow(Scalar(n, -1), next) * xla::Exp(xla::Lgamma(next)) * HurwitzZeta(next, x);
+  result = xla::Select(xla::Eq(n, xla::ZerosLike(n)), xla::Digamma(x), result);
+  return NumberWhere(xla::Or(xla::Lt(n, xla::ZerosLike(n)), xla::Ne(n, xla::Floor(n))), kNan, result);
+}
+
+template <XlaOp (*kFunction)(XlaOp, XlaOp)>
+class PairLowering : public tensorflow::XlaOpKernel {
+ public:
+  using XlaOpKernel::XlaOpKernel;
+  void Compile(tensorflow::XlaOpKernelContext* context) override {
+    XlaOp first = context->Input(0), second = context->Input(1);
+    OP_REQUIRES_OK(context, tensorflow::BroadcastOpsToSame(&first, &second));
+    context->SetOutput(0, kFunction(first, second));
+  }
+};
+
+REGISTER_XLA_OP(Name("Polygamma").Device(kCompilationDevice), PairLowering<Polygamma>)
+REGISTER_XLA_OP(Name("Zeta").Device(kCompilationDevice), PairLowering<HurwitzZeta>)
+
+}  // namespace
+}  // namespace hpu

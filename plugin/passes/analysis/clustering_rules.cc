@@ -1,0 +1,88 @@
+#include "plugin/passes/analysis/clustering_rules.h"
+
+#include <string_view>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/fusible_ops.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Node;
+
+constexpr char kJitScopeAttr[] = "_XlaCompile";
+constexpr char kJitScopeNameAttr[] = "_XlaScope";
+
+// Whether a name of the settings means a node: its whole name, or the part after the last scope.
+bool IsNamed(std::string_view node, std::string_view name) {
+  if (node == name) return true;
+  const size_t scope = node.rfind('/');
+  return scope != std::string_view::npos && node.substr(scope + 1) == name;
+}
+
+OpRefusal RefuseOff(const Settings& settings) {
+  return {"user-setting", absl::StrCat("clustering is off: ", settings.clustering_source)};
+}
+
+}  // namespace
+
+std::optional<bool> JitScope(const Node& node) {
+  bool compile = false;
+  if (!tensorflow::TryGetNodeAttr(node.attrs(), kJitScopeAttr, &compile)) return std::nullopt;
+  return compile;
+}
+
+std::string JitScopeName(const Node& node) {
+  std::string name;
+  tensorflow::TryGetNodeAttr(node.attrs(), kJitScopeNameAttr, &name);
+  return name;
+}
+
+void SetJitScope(Node* node, bool compile, const std::string& name) {
+  node->AddAttr(kJitScopeAttr, compile);
+  if (!name.empty()) node->AddAttr(kJitScopeNameAttr, name);
+}
+
+std::optional<OpRefusal> RefuseInsideBySettings(const Node& node, const Settings& settings) {
+  for (const std::string& name : settings.dont_cluster) {
+    if (IsNamed(node.name(), name)) return OpRefusal{"user-setting", absl::StrCat("TF_DONT_CLUSTER names ", name)};
+  }
+  if (JitScope(node) == false) return OpRefusal{"jit-scope", "is under jit_scope(False)"};
+  if (settings.clustering == Clustering::kLite && !IsFusible(node.type_string())) {
+    return OpRefusal{"lite", absl::StrCat("HPU_CLUSTERING=lite: XLA does not fuse ", node.type_string())};
+  }
+  return std::nullopt;
+}
+
+std::optional<OpRefusal> RefuseBySettings(const Node& node, const Settings& settings) {
+  if (auto refusal = RefuseInsideBySettings(node, settings)) return refusal;
+  if (settings.clustering == Clustering::kOff) return RefuseOff(settings);
+  if (settings.clustering == Clustering::kScopes && !JitScope(node).value_or(false)) return RefuseOff(settings);
+  if (!settings.cluster_variables && absl::c_linear_search(node.input_types(), tensorflow::DT_RESOURCE)) {
+    return OpRefusal{"user-setting", "reads or updates a variable: TF_CLUSTER_VARIABLES=0"};
+  }
+  return std::nullopt;
+}
+
+bool MayHaveClusters(PassContext* context) {
+  const Settings& settings = context->settings;
+  if (settings.clustering == Clustering::kOn || settings.clustering == Clustering::kLite) return true;
+  const tensorflow::Graph& graph = **context->graph;
+  if (settings.clustering == Clustering::kScopes &&
+      absl::c_any_of(graph.op_nodes(), [](const Node* node) { return JitScope(*node).value_or(false); })) {
+    return true;
+  }
+  for (const Node* node : graph.op_nodes()) {
+    ++context->report.nodes;
+    if (!IsOnHpu(*node)) continue;
+    ++context->report.hpu_nodes;
+    const OpRefusal refusal = RefuseOff(settings);
+    context->report.Refuse(node->name(), node->type_string(), refusal.rule, refusal.reason);
+  }
+  return false;
+}
+
+}  // namespace hpu::passes

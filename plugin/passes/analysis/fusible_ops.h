@@ -1,0 +1,15 @@
+// The ops of HPU_CLUSTERING=lite.
+#ifndef HPU_PLUGIN_PASSES_ANALYSIS_FUSIBLE_OPS_H_
+#define HPU_PLUGIN_PASSES_ANALYSIS_FUSIBLE_OPS_H_
+
+#include <string_view>
+
+namespace hpu::passes {
+
+// Whether XLA fuses the op with its neighbours: element-wise arithmetic, reductions, changes of shape, and updates of
+// variables, which are element-wise. Not matrix products, convolutions, sorts, loops, branches and calls.
+bool IsFusible(std::string_view op);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_ANALYSIS_FUSIBLE_OPS_H_

@@ -1,0 +1,37 @@
+#include "plugin/passes/analysis/handle_device.h"
+
+#include "absl/algorithm/container.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::Node;
+
+// What makes the handle that the node passes on.
+const Node* Origin(const Node* node) {
+  const Node* before = nullptr;
+  while (node->IsIdentity() && node->input_node(0, &before).ok()) node = before;
+  return node;
+}
+
+// The graph may not be placed yet.
+bool IsElsewhere(const Node& origin) {
+  if (origin.has_assigned_device_name()) return !IsOnHpu(origin);
+  if (IsPinnedElsewhere(origin)) return true;
+  return !origin.IsArg() &&
+         !tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), origin.def(), nullptr, nullptr).ok();
+}
+
+}  // namespace
+
+bool TakesHandleFromElsewhere(const Node& node) {
+  return absl::c_any_of(node.in_edges(), [&](const Edge* edge) {
+    return !edge->IsControlEdge() && node.input_type(edge->dst_input()) == tensorflow::DT_RESOURCE &&
+           IsElsewhere(*Origin(edge->src()));
+  });
+}
+
+}  // namespace hpu::passes

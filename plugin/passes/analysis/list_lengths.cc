@@ -1,0 +1,60 @@
+#include "plugin/passes/analysis/list_lengths.h"
+
+#include <memory>
+#include <optional>
+
+#include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::Node;
+
+// The edge that brings an input, from before the identities on its way; null where there is none.
+const Edge* OriginOf(const Node& node, int input) {
+  const Edge* edge = nullptr;
+  if (!node.input_edge(input, &edge).ok()) return nullptr;
+  while (edge->src()->IsIdentity()) {
+    if (!edge->src()->input_edge(0, &edge).ok()) return nullptr;
+  }
+  return edge;
+}
+
+// True if each turn sets an element, which leaves the length as it was.
+bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
+  const Node* set = SourceOf(*body.ret_nodes[index], 0);
+  bool grows = false;
+  return set != nullptr && set->type_string() == "TensorListSetItem" && SourceOf(*set, 0) == body.arg_nodes[index] &&
+         !(tensorflow::TryGetNodeAttr(set->attrs(), "resize_if_index_out_of_bounds", &grows) && grows);
+}
+
+}  // namespace
+
+absl::Status SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
+                                KnownNumbers* known) {
+  for (Node* stack : graph->op_nodes()) {
+    int64_t length = 0;
+    if (stack->type_string() != "TensorListStack" ||
+        !tensorflow::TryGetNodeAttr(stack->attrs(), "num_elements", &length) || length >= 0) {
+      continue;
+    }
+    const Edge* list = OriginOf(*stack, 0);
+    if (list == nullptr || !list->src()->IsWhileNode()) continue;
+    const Node* reserve = SourceOf(*list->src(), list->src_output());
+    if (reserve == nullptr || reserve->type_string() != "TensorListReserve") continue;
+    const std::optional<int64_t> size = known->Scalar(SourceOf(*reserve, 1));
+    if (!size.has_value() || *size < 0) continue;
+    TF_ASSIGN_OR_RETURN(const auto body, LoopFunction(*list->src(), "body", library));
+    if (!KeepsLength(*body, list->src_output())) continue;
+    stack->ClearAttr("num_elements");
+    stack->AddAttr("num_elements", *size);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,114 @@
+#include "plugin/passes/analysis/list_values.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::Edge;
+using tensorflow::FunctionBody;
+using tensorflow::Node;
+using tensorflow::Tensor;
+
+// A vector, or the only number as a scalar.
+std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType type, bool scalar) {
+  if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
+  tensorflow::TensorShape shape;
+  if (!scalar) shape.AddDim(static_cast<int64_t>(numbers.size()));
+  Tensor tensor(type, shape);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (type == tensorflow::DT_INT32) tensor.flat<int32_t>()(i) = static_cast<int32_t>(numbers[i]);
+    if (type == tensorflow::DT_INT64) tensor.flat<int64_t>()(i) = numbers[i];
+  }
+  return tensor;
+}
+
+// What each turn pushes, if it is the length or the element shape of a list that was made of a tensor.
+std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
+  const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
+  if (value == nullptr) return std::nullopt;
+  const bool length = value->type_string() == "TensorListLength";
+  if (!length && value->type_string() != "TensorListElementShape") return std::nullopt;
+  const int list = LoopValueOf(body, SourceOf(*value, 0));
+  if (list < 0 || !IsInvariant(body, list)) return std::nullopt;
+  const Node* source = SourceOf(loop, list);
+  if (source == nullptr || source->type_string() != "TensorListFromTensor") return std::nullopt;
+  const std::vector<int64_t> sizes = known->SizesOfInput(*source, 0);
+  if (sizes.empty() || std::find(sizes.begin(), sizes.end(), -1) != sizes.end()) return std::nullopt;
+  if (length) return TensorOf({sizes[0]}, value->output_type(0), /*scalar=*/true);
+  return TensorOf({sizes.begin() + 1, sizes.end()}, value->output_type(0), /*scalar=*/false);
+}
+
+// The inputs of loops that take a node's result, identities left out.
+void FindLoopInputs(const Node& node, int output, std::vector<std::pair<Node*, int>>* found) {
+  for (const Edge* edge : OutEdges(node)) {
+    if (edge->src_output() != output) continue;
+    if (edge->dst()->IsWhileNode()) found->push_back({edge->dst(), edge->dst_input()});
+    if (edge->dst()->IsIdentity()) FindLoopInputs(*edge->dst(), 0, found);
+  }
+}
+
+// True if a turn pops from the list once and hands on what remains.
+bool Pops(const FunctionBody& body, int index, const Node* pop) {
+  return pop->type_string() == "TensorListPopBack" && SourceOf(*body.ret_nodes[index], 0) == pop;
+}
+
+// Uses the value instead of what is popped; false if nothing is.
+absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Tensor& value) {
+  for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
+    Node* pop = edge->dst();
+    if (edge->IsControlEdge() || !Pops(body, index, pop)) continue;
+    tensorflow::NodeDef definition;
+    definition.set_name(body.graph->NewName(absl::StrCat(pop->name(), "/known")));
+    definition.set_op("Const");
+    tensorflow::AddNodeAttr("dtype", value.dtype(), &definition);
+    tensorflow::AddNodeAttr("value", value, &definition);
+    TF_ASSIGN_OR_RETURN(Node * constant, body.graph->AddNode(std::move(definition)));
+    for (const Edge* use : OutEdges(*pop)) {
+      if (use->src_output() != 1) continue;
+      TF_RETURN_IF_ERROR(body.graph->UpdateEdge(constant, 0, use->dst(), use->dst_input()));
+    }
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ListValues::Add(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
+  const std::optional<Tensor> value = PushedValue(loop, body, index, known);
+  if (!value.has_value()) return;
+  std::vector<std::pair<Node*, int>> inputs;
+  FindLoopInputs(loop, index, &inputs);
+  for (const auto& [node, input] : inputs) {
+    auto found = std::find_if(popped_.begin(), popped_.end(), [&](const auto& of) { return of.first == node; });
+    if (found == popped_.end()) found = popped_.insert(popped_.end(), {node, {}});
+    found->second.emplace(input, *value);
+  }
+}
+
+absl::Status ListValues::Replace(tensorflow::FunctionLibraryDefinition* library) {
+  for (const auto& [loop, values] : popped_) {
+    TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
+    bool changed = false;
+    for (const auto& [index, value] : values) {
+      TF_ASSIGN_OR_RETURN(const bool replaced, ReplacePopped(*body, index, value));
+      changed |= replaced;
+    }
+    if (changed) TF_RETURN_IF_ERROR(SetBody(loop, *body, "_known", library));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

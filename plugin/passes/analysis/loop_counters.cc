@@ -1,0 +1,102 @@
+#include "plugin/passes/analysis/loop_counters.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "plugin/passes/functions/loop_functions.h"
+
+namespace hpu::passes {
+
+using tensorflow::FunctionBody;
+using tensorflow::Node;
+
+class LoopCounters::Finder {
+ public:
+  Finder(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
+      : loop_(loop), condition_(condition), body_(body), known_(known) {}
+
+  std::vector<Counter> Find() {
+    AddFrom(SourceOf(*condition_.ret_nodes[0], 0));
+    return std::move(found_);
+  }
+
+ private:
+  void AddFrom(const Node* holds) {
+    if (holds == nullptr) return;
+    const std::string& op = holds->type_string();
+    if (op == "LogicalAnd") {
+      AddFrom(SourceOf(*holds, 0));
+      AddFrom(SourceOf(*holds, 1));
+    }
+    const bool less = op == "Less" || op == "LessEqual", greater = op == "Greater" || op == "GreaterEqual";
+    if (!less && !greater) return;
+    const bool or_equal = op == "LessEqual" || op == "GreaterEqual";
+    AddComparison(SourceOf(*holds, 0), SourceOf(*holds, 1), less, or_equal);
+    AddComparison(SourceOf(*holds, 1), SourceOf(*holds, 0), !less, or_equal);
+  }
+
+  // A number that is less, or greater, than another.
+  void AddComparison(const Node* number, const Node* limit, bool less, bool or_equal) {
+    const int value = LoopValueOf(condition_, number);
+    const std::optional<int64_t> end = Fixed(condition_, limit);
+    if (value < 0 || !end.has_value()) return;
+    const std::optional<int64_t> first = known_->Scalar(SourceOf(loop_, value)), step = StepOf(value);
+    if (!first.has_value() || !step.has_value() || *step == 0 || (*step > 0) != less) return;
+    const int64_t last = or_equal ? *end : less ? *end - 1 : *end + 1;
+    const Counter counter{value, less ? Range{*first, last} : Range{last, *first}, *step};
+    // The first number that the condition refuses must not wrap around.
+    if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found_.push_back(counter);
+  }
+
+  // A constant of one of the loop's functions, or what the loop is given and hands on.
+  std::optional<int64_t> Fixed(const FunctionBody& function, const Node* number) const {
+    const int value = LoopValueOf(function, number);
+    if (value < 0) return ConstantScalar(number);
+    return IsInvariant(body_, value) ? known_->Scalar(SourceOf(loop_, value)) : std::nullopt;
+  }
+
+  std::optional<int64_t> StepOf(int value) const {
+    const Node* const next = SourceOf(*body_.ret_nodes[value], 0);
+    const Node* const now = body_.arg_nodes[value];
+    if (next == nullptr) return std::nullopt;
+    const Sum sum = SumOf(*next);
+    if (sum.source == now) return sum.added;
+    // tf.range's step is a value that the loop is given and hands on.
+    if ((next->type_string() != "AddV2" && next->type_string() != "Add") || SourceOf(*next, 0) != now) {
+      return std::nullopt;
+    }
+    return Fixed(body_, SourceOf(*next, 1));
+  }
+
+  const Node& loop_;
+  const FunctionBody& condition_;
+  const FunctionBody& body_;
+  KnownNumbers* const known_;
+  std::vector<Counter> found_;
+};
+
+LoopCounters::LoopCounters(const Node& loop, const FunctionBody& condition, const FunctionBody& body,
+                           KnownNumbers* known)
+    : counters_(Finder(loop, condition, body, known).Find()) {}
+
+std::optional<int64_t> LoopCounters::MostTurns() const {
+  std::optional<int64_t> most;
+  for (const Counter& counter : counters_) {
+    const int64_t size = std::max<int64_t>(0, counter.range.most - counter.range.least + 1);
+    const int64_t step = std::abs(counter.step), turns = (size + step - 1) / step;
+    most = std::min(most.value_or(turns), turns);
+  }
+  return most;
+}
+
+std::optional<Range> LoopCounters::RangeOf(int value) const {
+  for (const Counter& counter : counters_) {
+    if (counter.value == value) return counter.range;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hpu::passes

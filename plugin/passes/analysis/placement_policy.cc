@@ -1,0 +1,207 @@
+#include "plugin/passes/analysis/placement_policy.h"
+
+#include <map>
+#include <memory>
+
+#include "absl/algorithm/container.h"
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/passes/analysis/custom_ops.h"
+#include "plugin/passes/graph/nearest_name.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::OpDef;
+
+constexpr char kAllNodes[] = "all_nodes";
+
+const OpListData& ListNamed(const std::string& name) {
+  const OpListData* list = FindOpList(name);
+  CHECK(list != nullptr) << "no op list is called " << name;  // the values of HPU_OP_LIST are those that there are
+  return *list;
+}
+
+// Says each thing once in a process.
+bool FirstTime(const std::string& what) {
+  static auto* mutex = new absl::Mutex;
+  static auto* said = new absl::flat_hash_set<std::string>;
+  absl::MutexLock lock(mutex);
+  return said->insert(what).second;
+}
+
+void WarnIfNoOp(const std::string& name) {
+  if (tensorflow::OpRegistry::Global()->LookUp(name) != nullptr) return;
+  std::vector<std::string> names;
+  tensorflow::OpList ops;
+  tensorflow::OpRegistry::Global()->Export(/*include_internal=*/true, &ops);
+  for (const OpDef& op : ops.op()) names.push_back(op.name());
+  names.push_back(kAllNodes);
+  const std::string nearest = NearestName(name, names);
+  LOG(WARNING) << "TF_PLACE_ON_CPU: there is no op type " << name
+               << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
+}
+
+// The types that an attribute gives: one, several (a list), none (not set in a function yet).
+std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrSlice attrs) {
+  const tensorflow::AttrValue* value = attrs.Find(attribute.name());
+  if (value == nullptr) value = attribute.has_default_value() ? &attribute.default_value() : nullptr;
+  std::vector<DataType> types;
+  if (value == nullptr || !value->placeholder().empty()) return types;
+  if (attribute.type() == "type") types.push_back(value->type());
+  for (const int type : value->list().type()) types.push_back(static_cast<DataType>(type));
+  return types;
+}
+
+// Handles and lists have no values that a device could lack; strings never have a kernel there.
+bool HasValues(DataType type) {
+  return type != tensorflow::DT_RESOURCE && type != tensorflow::DT_VARIANT && type != tensorflow::DT_STRING &&
+         type != tensorflow::DT_INVALID && !tensorflow::IsRefType(type);
+}
+
+bool IsArgumentOrResult(std::string_view op) {
+  return absl::StartsWith(op, "_Arg") || absl::StartsWith(op, "_Retval") || absl::StartsWith(op, "_DeviceArg") ||
+         absl::StartsWith(op, "_DeviceRetval");
+}
+
+}  // namespace
+
+bool IsStructural(std::string_view op, const OpDef& definition) {
+  static const auto* ops = new absl::flat_hash_set<std::string_view>{
+      "Const",     "Enter",    "Exit",      "HostConst",      "LoopCond",        "Merge",     "NextIteration",
+      "NoOp",      "Abort",    "RefEnter",  "RefExit",        "RefMerge",        "RefSwitch", "RefNextIteration",
+      "Switch",    "_SwitchN", "Assert",    "ControlTrigger", "Placeholder",     "_Send",     "PlaceholderWithDefault",
+      "_HostSend", "_Recv",    "_HostRecv", "_Switch",        "SymbolicGradient"};
+  if (ops->contains(op) || IsArgumentOrResult(op) || absl::StartsWith(op, "Habana")) return true;
+  return absl::c_any_of(definition.attr(),
+                        [](const auto& attr) { return attr.type() == "func" || attr.type() == "list(func)"; });
+}
+
+bool IsHorovodOp(std::string_view op) { return absl::StartsWith(op, "Horovod"); }
+
+PlacementPolicy::PlacementPolicy(const Settings& settings)
+    : list_(ListNamed(settings.list)), unknown_(settings.unknown) {
+  for (const std::string& op : settings.on_cpu) {
+    if (op == kAllNodes) {
+      all_on_cpu_ = true;
+      continue;
+    }
+    WarnIfNoOp(op);
+    on_cpu_.insert(op);
+  }
+}
+
+const PlacementPolicy& PlacementPolicy::Active() {
+  static auto* mutex = new absl::Mutex;
+  static auto* policies = new std::map<std::string, std::unique_ptr<PlacementPolicy>>;
+  static thread_local std::string last_key;
+  static thread_local const PlacementPolicy* last = nullptr;
+  Settings settings{flags::TfPlaceOnCpu(), flags::OpList(), flags::OpListUnknown()};
+  std::string key = absl::StrCat(settings.list, "/", settings.unknown, "/", absl::StrJoin(settings.on_cpu, ","));
+  if (last != nullptr && key == last_key) return *last;
+  absl::MutexLock lock(mutex);
+  std::unique_ptr<PlacementPolicy>& policy = (*policies)[key];
+  if (policy == nullptr) policy = std::make_unique<PlacementPolicy>(settings);
+  last_key = std::move(key);
+  last = policy.get();
+  return *last;
+}
+
+std::optional<OpRefusal> PlacementPolicy::RefuseByUser(const std::string& op) const {
+  if (on_cpu_.contains(op)) return OpRefusal{"user-setting", absl::StrCat("TF_PLACE_ON_CPU lists ", op)};
+  if (all_on_cpu_) return OpRefusal{"user-setting", "TF_PLACE_ON_CPU is all_nodes"};
+  return std::nullopt;
+}
+
+std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::string_view rule,
+                                                  const std::string& what) const {
+  if (unknown_ == "cpu") {
+    return OpRefusal{std::string(rule), absl::StrCat(what, ", and HPU_OP_LIST_UNKNOWN is cpu")};
+  }
+  if (unknown_ == "warn" && FirstTime(what)) {
+    LOG(WARNING) << op << " runs on the HPU although " << what << " (HPU_OP_LIST_UNKNOWN=cpu would move it).";
+  }
+  return std::nullopt;
+}
+
+std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, const OpEntry& entry,
+                                                     const std::string& attribute, DataType type) const {
+  if (!HasValues(type)) return std::nullopt;
+  const auto named = [&] { return absl::StrCat(op, " with ", attribute, "=", tensorflow::DataTypeString(type)); };
+  const auto rule = absl::c_find_if(entry.types, [&](const TypeRule& r) { return attribute == r.attribute; });
+  if (rule != entry.types.end() && HasType(rule->types, type)) return std::nullopt;
+  if (IsIndexAttribute(list_, attribute) && HasType(list_.index_types, type)) return std::nullopt;
+  const bool listed = rule != entry.types.end();
+  if (!HasType(list_.types, type) || (listed && entry.verdict == Verdict::kDocumented)) {
+    return OpRefusal{"dtype", absl::StrCat("the op list ", list_.name, " has no ", named())};
+  }
+  if (!listed) return std::nullopt;
+  return Unknown(op, "dtype", absl::StrCat("the op list ", list_.name, " does not know ", named()));
+}
+
+std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
+  if (list_.takes_all) return std::nullopt;
+  if (IsCustomOp(op)) return std::nullopt;
+  const tensorflow::OpRegistrationData* registered = tensorflow::OpRegistry::Global()->LookUp(op);
+  if (registered == nullptr || IsStructural(op, registered->op_def)) return std::nullopt;
+  const OpEntry* entry = FindEntry(list_, op);
+  static constexpr OpEntry kNone = {"", Verdict::kUnknown, "", 0, {}};
+  for (const OpDef::AttrDef& attribute : registered->op_def.attr()) {
+    if (attribute.type() != "type" && attribute.type() != "list(type)") continue;
+    for (const DataType type : TypesOf(attribute, attrs)) {
+      if (auto refusal = RefuseType(op, entry == nullptr ? kNone : *entry, attribute.name(), type)) return refusal;
+    }
+  }
+  if (entry != nullptr && entry->verdict != Verdict::kUnknown) return std::nullopt;
+  return Unknown(op, "op-list", absl::StrCat("the op list ", list_.name, " does not know ", op));
+}
+
+std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {
+  if (TakesAny(op) || IsArgumentOrResult(op)) return std::nullopt;
+  if (auto refusal = RefuseByUser(op)) return refusal;
+  if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " works in host memory")};
+  return RefuseByList(op, attrs);
+}
+
+int PlacementPolicy::MaxRank(const std::string& op) const {
+  const OpEntry* entry = FindEntry(list_, op);
+  return entry == nullptr ? 0 : entry->max_rank;
+}
+
+absl::Status PlacementPolicy::CheckMustCompile(const std::string& function,
+                                               const tensorflow::FunctionLibraryDefinition& library) const {
+  if (takes_all()) return absl::OkStatus();
+  std::vector<std::string> waiting = {function};
+  absl::flat_hash_set<std::string> seen = {function};
+  const auto visit = [&](const std::string& callee) {
+    if (seen.insert(callee).second) waiting.push_back(callee);
+  };
+  while (!waiting.empty()) {
+    const tensorflow::FunctionDef* definition = library.Find(waiting.back());
+    waiting.pop_back();
+    if (definition == nullptr) continue;
+    for (const tensorflow::NodeDef& node : definition->node_def()) {
+      visit(node.op());
+      for (const auto& [name, value] : node.attr()) {
+        if (value.has_func()) visit(value.func().name());
+        for (const auto& callee : value.list().func()) visit(callee.name());
+      }
+      const auto refusal = Refuse(node.op(), tensorflow::AttrSlice(node));
+      if (!refusal) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("jit_compile=True: ", function, " must be compiled as a whole for the HPU, but its op ",
+                       node.name(), " (", node.op(), ") is kept off the HPU by rule ", refusal->rule, ": ",
+                       refusal->reason, ". Change the setting, or take jit_compile=True away."));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

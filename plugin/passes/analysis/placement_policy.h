@@ -1,0 +1,73 @@
+// Which ops the user's settings and the active op list keep off the HPU, and why.
+#ifndef HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
+#define HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "plugin/passes/analysis/op_list.h"
+#include "plugin/passes/analysis/op_rules.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+
+// Whether it is one of stock Horovod's: those reduce in host memory.
+bool IsHorovodOp(std::string_view op);
+
+// Immutable but for the ops that it has warned about; thread safe.
+class PlacementPolicy {
+ public:
+  struct Settings {
+    std::vector<std::string> on_cpu;  // TF_PLACE_ON_CPU
+    std::string list;                 // HPU_OP_LIST
+    std::string unknown;              // HPU_OP_LIST_UNKNOWN
+  };
+
+  explicit PlacementPolicy(const Settings& settings);
+
+  // The policy of the settings as they are now; never destroyed, so that kernels may keep it.
+  static const PlacementPolicy& Active();
+
+  const OpListData& list() const { return list_; }
+
+  // Whether it takes an op whatever its types.
+  bool TakesAny(std::string_view op) const { return takes_all() && !IsHorovodOp(op); }
+
+  // Why an op with these attributes must not be on the HPU; rules `user-setting`, `horovod`, `op-list` and `dtype`.
+  // Attributes that are missing have their default.
+  std::optional<OpRefusal> Refuse(const std::string& op, tensorflow::AttrSlice attrs) const;
+
+  // The largest rank that the list gives an op; 0 if it sets no bound.
+  int MaxRank(const std::string& op) const;
+
+  // An error that names op and rule if a function that must be compiled as a whole has an op that is refused.
+  absl::Status CheckMustCompile(const std::string& function,
+                                const tensorflow::FunctionLibraryDefinition& library) const;
+
+ private:
+  std::optional<OpRefusal> RefuseByUser(const std::string& op) const;
+  std::optional<OpRefusal> RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const;
+  std::optional<OpRefusal> RefuseType(const std::string& op, const OpEntry& entry, const std::string& attribute,
+                                      tensorflow::DataType type) const;
+  bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
+  // What becomes of something that the list does not know.
+  std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
+
+  const OpListData& list_;
+  const std::string unknown_;
+  bool all_on_cpu_ = false;
+  absl::flat_hash_set<std::string> on_cpu_;
+};
+
+// Whether an op holds the graph together rather than computes: arguments, results, constants, control flow, calls,
+// communication, ops of our own. No list speaks of them.
+bool IsStructural(std::string_view op, const tensorflow::OpDef& definition);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_

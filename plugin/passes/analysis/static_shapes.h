@@ -1,0 +1,50 @@
+// Shapes of tensors, as far as a graph tells them.
+#ifndef HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
+#define HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
+
+#include <optional>
+
+#include "tensorflow/compiler/jit/shape_inference.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace hpu::passes {
+
+// Shapes of a graph as they were when this was made. Nodes are known by name; of later ones it knows nothing.
+class StaticShapes {
+ public:
+  StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library);
+
+  tensorflow::PartialTensorShape Shape(const tensorflow::Node& node, int output) const;
+
+  // The shape of a node's input, as the graph is now.
+  tensorflow::PartialTensorShape InputShape(const tensorflow::Node& node, int input) const;
+
+  // The largest rank among a node's inputs and outputs; 0 if none is known.
+  int LargestRank(const tensorflow::Node& node) const;
+
+ private:
+  tensorflow::GraphShapeInfo shapes_;
+};
+
+// The same, inferred when they are first asked for: few graphs need them. Not thread safe.
+class LazyShapes {
+ public:
+  // Both outlive this.
+  LazyShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
+      : graph_(graph), library_(library) {}
+
+  const StaticShapes& Get() {
+    if (!shapes_.has_value()) shapes_.emplace(graph_, library_);
+    return *shapes_;
+  }
+
+ private:
+  tensorflow::Graph* const graph_;
+  const tensorflow::FunctionLibraryDefinition* const library_;
+  std::optional<StaticShapes> shapes_;
+};
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_

@@ -1,0 +1,243 @@
+#include "plugin/passes/clustering/check_pass.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/passes/analysis/op_rules.h"
+#include "plugin/passes/analysis/shape_formulas.h"
+#include "plugin/passes/clustering/check_order.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/node_maker.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeBuilder;
+using tensorflow::OutputTensor;
+using tensorflow::Tensor;
+
+bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
+
+// Sizes beyond what an index of 32 bits reaches bound none.
+constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
+
+// Whether indices are the positions that Unique gives to values: there are as many as the segments that they name.
+bool IsPosition(const OutputTensor& indices) { return indices.node->type_string() == "Unique" && indices.index == 1; }
+
+bool KeepsShape(const OutputTensor& values) {
+  return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
+}
+
+// How an op's indices are bounded.
+struct Bound {
+  IndexedOp::Kind kind;
+  int64_t axis = 0;
+};
+
+using Kind = IndexedOp::Kind;
+
+// As HabanaCheckIndices calls it.
+const char* NameOf(Kind kind) {
+  constexpr const char* kNames[] = {"index", "slice", "box", "vector", "label", "segment", "length", "permutation"};
+  return kNames[static_cast<int>(kind)];
+}
+
+int64_t ScalarOf(const Tensor& value) {
+  return value.dtype() == tensorflow::DT_INT64 ? value.flat<int64_t>()(0) : value.flat<int32_t>()(0);
+}
+
+class CheckMaker {
+ public:
+  CheckMaker(PassContext* context, const std::vector<Node*>& nodes)
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), shapes_(context, nodes) {}
+
+  absl::Status Add(Node* node, const IndexedOp& op);
+
+ private:
+  std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
+  // The sizes of the bounding tensor, -1 where they change; nothing if not even their number is known.
+  std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
+  OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
+  bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
+  absl::StatusOr<NodeBuilder::NodeOut> SizesNode(const Node& node, const IndexedOp& op, const NodeMaker& maker,
+                                                 const std::vector<int32_t>& sizes, bool fixed);
+  void GiveUp(Node* node) { node->AddAttr(kUncheckedAttr, true); }
+
+  PassContext* const context_;
+  const bool lowered_;
+  ShapeFormulas shapes_;
+  std::map<std::string, Node*> made_;  // checks by what they look at
+};
+
+std::optional<Bound> CheckMaker::BoundOf(const Node& node, const IndexedOp& op) const {
+  if (op.kind == Kind::kLabel) return Bound{op.kind, -1};
+  if (op.axis == nullptr) return Bound{op.kind, 0};
+  int64_t attribute = 0;
+  if (tensorflow::TryGetNodeAttr(node.attrs(), op.axis, &attribute)) return Bound{op.kind, attribute};
+  const std::optional<Tensor> axis = ConstantOf(*InputOf(node, 2).node);
+  if (!axis.has_value() || axis->NumElements() != 1) return std::nullopt;
+  return Bound{op.kind, ScalarOf(*axis)};
+}
+
+std::vector<int32_t> CheckMaker::FixedSizes(const Node& node, const IndexedOp& op) {
+  std::vector<int32_t> sizes;
+  if (op.sizes) {
+    const std::optional<Tensor> value = ConstantOf(*InputOf(node, op.bound).node);
+    if (!value.has_value()) return sizes;
+    if (value->dtype() == tensorflow::DT_INT32) {
+      sizes.assign(value->flat<int32_t>().data(), value->flat<int32_t>().data() + value->NumElements());
+    } else if (value->dtype() == tensorflow::DT_INT64) {
+      const auto wide = value->flat<int64_t>();
+      for (int64_t i = 0; i < wide.size(); ++i) sizes.push_back(static_cast<int32_t>(std::min(wide(i), kMaxSize)));
+    }
+    return sizes;
+  }
+  const int rank = shapes_.InputRank(node, op.bound);
+  for (int i = 0; i < rank; ++i) sizes.push_back(static_cast<int32_t>(shapes_.FixedInputSize(node, op.bound, i)));
+  return sizes;
+}
+
+// Follows indices back through ops that keep their values; as far as the host if `to_host`, else only past Unique,
+// whose result must not leave its cluster.
+OutputTensor CheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
+  OutputTensor best = indices;
+  while (!IsOnHost(indices) && KeepsValues(indices)) {
+    const OutputTensor source = InputOf(*indices.node, 0);
+    if ((vectors && !KeepsShape(indices)) || !IsIndexType(source.node->output_type(source.index))) break;
+    if (!to_host && indices.node->type_string() == "Unique") best = source;
+    indices = source;
+  }
+  return to_host || IsOnHost(indices) ? indices : best;
+}
+
+// Whether indices are coordinates of an array's flags (tf.boolean_mask) that is not larger than what they index.
+bool CheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
+  const bool vectors = bound.kind == Kind::kVector;
+  while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
+  if (indices.node->type_string() != "Where") return false;
+  const int rank = shapes_.InputRank(*indices.node, 0);
+  if (rank < 1 || (vectors && rank > static_cast<int>(sizes.size()))) return false;
+  for (int i = 0; i < rank; ++i) {
+    const int64_t flags = shapes_.FixedInputSize(*indices.node, 0, i);
+    const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
+    if (flags < 0 || flags > sizes[vectors ? i : axis]) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<NodeBuilder::NodeOut> CheckMaker::SizesNode(const Node& node, const IndexedOp& op,
+                                                           const NodeMaker& maker, const std::vector<int32_t>& sizes,
+                                                           bool fixed) {
+  if (fixed) {
+    Tensor value(tensorflow::DT_INT32, {static_cast<int64_t>(sizes.size())});
+    std::copy(sizes.begin(), sizes.end(), value.flat<int32_t>().data());
+    TF_ASSIGN_OR_RETURN(Node * constant, maker.Constant("sizes", value));
+    return NodeBuilder::NodeOut(constant, 0);
+  }
+  const OutputTensor bound = InputOf(node, op.bound);
+  if (op.sizes && bound.node->output_type(bound.index) == tensorflow::DT_INT32) {
+    return NodeBuilder::NodeOut(bound.node, bound.index);
+  }
+  const NodeMaker on_device(context_->graph->get(), absl::StrCat(node.name(), "/habana_check"),
+                            node.assigned_device_name());
+  if (op.sizes) {
+    TF_ASSIGN_OR_RETURN(Node * narrow, on_device.Cast("sizes", {bound.node, bound.index}, tensorflow::DT_INT32));
+    return NodeBuilder::NodeOut(narrow, 0);
+  }
+  NodeBuilder builder = on_device.New("shape", "Shape");
+  builder.Input(bound.node, bound.index).Attr("out_type", tensorflow::DT_INT32);
+  TF_ASSIGN_OR_RETURN(Node * shape, on_device.Add(builder));
+  return NodeBuilder::NodeOut(shape, 0);
+}
+
+// Whether all of a constant's indices are in range.
+bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_t>& sizes) {
+  const bool vectors = bound.kind == Kind::kVector;
+  if (bound.kind == Kind::kPermutation && indices.NumElements() > 1) return false;  // the CPU's kernel looks for twins
+  const int64_t length = vectors && indices.dims() > 0 ? indices.dim_size(indices.dims() - 1) : 1;
+  if (length > static_cast<int64_t>(sizes.size())) return false;
+  const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
+  if (axis < 0 || axis >= static_cast<int64_t>(sizes.size())) return false;
+  for (int64_t i = 0; i < indices.NumElements(); ++i) {
+    const int64_t value =
+        indices.dtype() == tensorflow::DT_INT64 ? indices.flat<int64_t>()(i) : indices.flat<int32_t>()(i);
+    const int64_t limit = sizes[vectors ? i % length : axis] + (bound.kind == Kind::kLength ? int64_t{1} : 0);
+    if ((value < 0 && bound.kind != Kind::kSegment) || value >= limit) return false;
+  }
+  return true;
+}
+
+absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
+  const std::optional<Bound> bound = BoundOf(*node, op);
+  const OutputTensor indices = InputOf(*node, op.indices);
+  const std::vector<int32_t> sizes = FixedSizes(*node, op);
+  const auto is_fixed = [](int32_t size) { return size >= 0; };
+  const int64_t rank = static_cast<int64_t>(sizes.size());
+  bool fixed = rank > 0 && std::all_of(sizes.begin(), sizes.end(), is_fixed);
+  if (bound.has_value() && bound->kind != Kind::kVector) {
+    const int64_t axis = bound->axis < 0 ? bound->axis + rank : bound->axis;
+    fixed = axis >= 0 && axis < rank && is_fixed(sizes[axis]);
+  }
+  if (!bound.has_value() || (op.resource && !fixed) || !IsIndexType(indices.node->output_type(indices.index))) {
+    GiveUp(node);
+    return absl::OkStatus();
+  }
+  if (const std::optional<Tensor> constant = ConstantOf(*indices.node); constant.has_value() && fixed) {
+    if (!InRange(*constant, *bound, sizes)) GiveUp(node);
+    return absl::OkStatus();
+  }
+  if (IsPosition(indices)) return absl::OkStatus();
+  if (fixed && bound->kind != Kind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
+  // Arithmetic with sizes, as libraries do it: their constant positions are right or the graph never was.
+  const OutputTensor bounding = InputOf(*node, op.bound);
+  if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
+    return absl::OkStatus();
+  }
+  const bool vectors = bound->kind == Kind::kVector;
+  OutputTensor values = FindValues(indices, vectors, /*to_host=*/true);
+  // Inside lowered loops and branches the check must run where the op does.
+  const bool before = fixed && !lowered_ && IsOnHost(values);
+  if (!before) values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/false);
+  const std::string key =
+      absl::StrCat(values.node->name(), ":", values.index, "|", NameOf(bound->kind), bound->axis, "|",
+                   fixed ? absl::StrJoin(sizes, ",") : absl::StrCat(node->name(), " is bounded by what it computes"));
+  Node*& check = made_[key];
+  if (check == nullptr) {
+    NodeMaker maker(context_->graph->get(), absl::StrCat(node->name(), "/habana_check"),
+                    HostOf(node->assigned_device_name()), lowered_ ? values.node : nullptr);
+    TF_ASSIGN_OR_RETURN(const NodeBuilder::NodeOut shape, SizesNode(*node, op, maker, sizes, fixed));
+    NodeBuilder builder = maker.New("indices", kCheckIndicesOp);
+    builder.Input(values.node, values.index).Input(shape).Attr("kind", NameOf(bound->kind)).Attr("axis", bound->axis);
+    TF_ASSIGN_OR_RETURN(check, maker.Add(builder.Attr("node", node->name())));
+  }
+  OrderCheck(context_, node, check, "indices are", before);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status AddIndexChecks(PassContext* context) {
+  std::vector<Node*> nodes;
+  for (Node* node : (*context->graph)->op_nodes()) {
+    const IndexedOp* op = IsOnHpu(*node) ? FindIndexedOp(node->type_string()) : nullptr;
+    if (op == nullptr || InputOf(*node, op->indices).node->type_string() == kRandomOrderOp) continue;
+    if (node->attrs().Find(kInRangeAttr) != nullptr) continue;
+    nodes.push_back(node);
+  }
+  if (nodes.empty()) return absl::OkStatus();
+  CheckMaker maker(context, nodes);
+  for (Node* node : nodes) TF_RETURN_IF_ERROR(maker.Add(node, *FindIndexedOp(node->type_string())));
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,188 @@
+#include "plugin/passes/clustering/cluster_gaps.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/base/casts.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/clustering/order_graph.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/compiler/jit/deadness_analysis.h"
+#include "tensorflow/core/common_runtime/graph_constructor.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DeadnessAnalysis;
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+constexpr int kOutside = -1;
+constexpr size_t kMaxPairs = 2000;  // a search through the graph for each
+constexpr size_t kMaxNodes = 20;
+
+struct Group {
+  std::string name;
+  // The first one's place is the cluster's: it is no constant, whose copies are outside of loops and conditions.
+  std::vector<const Node*> nodes;
+  uintptr_t predicate = 0;  // under which they run; equal for equal conditions
+};
+
+bool TakesResource(const Node* node) {
+  const tensorflow::DataTypeVector& types = node->input_types();
+  return std::find(types.begin(), types.end(), tensorflow::DT_RESOURCE) != types.end();
+}
+
+class GapFinder {
+ public:
+  static absl::StatusOr<GapFinder> Make(const Graph& graph, const PassContext& context) {
+    TF_ASSIGN_OR_RETURN(OrderGraph order, OrderGraph::Make(graph));
+    GapFinder finder(graph, context, std::move(order));
+    if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(finder.FindPredicates());
+    return finder;
+  }
+
+  std::vector<Gap> Find() {
+    std::set<std::pair<int, int>> pairs;
+    for (int second = 1; second < static_cast<int>(groups_.size()); ++second) pairs.emplace(second - 1, second);
+    for (const Edge* edge : graph_.edges()) {
+      const int from = group_of_[edge->src()->id()], to = group_of_[edge->dst()->id()];
+      if (!edge->IsControlEdge() && from != kOutside && from < to) pairs.emplace(from, to);
+    }
+    std::vector<Gap> gaps;
+    for (const auto& [first, second] : pairs) {
+      if (gaps.size() == kMaxPairs) break;
+      gaps.push_back(Explain(first, second));
+    }
+    return gaps;
+  }
+
+ private:
+  GapFinder(const Graph& graph, const PassContext& context, OrderGraph order)
+      : graph_(graph), context_(context), order_(std::move(order)), group_of_(order_.size(), kOutside) {
+    absl::flat_hash_map<std::string, std::vector<const Node*>> members;
+    std::vector<std::string> names;  // in the order of their clusters' first op that is no constant
+    for (const int v : order_.TopologicalOrder()) {
+      const Node* node = v < graph.num_node_ids() ? graph.FindNodeId(v) : nullptr;
+      std::string name;
+      if (node == nullptr || !tensorflow::TryGetNodeAttr(node->attrs(), kClusterAttr, &name)) continue;
+      std::vector<const Node*>& nodes = members[name];
+      if (!node->IsConstant() && (nodes.empty() || nodes.front()->IsConstant())) {
+        names.push_back(name);
+        nodes.insert(nodes.begin(), node);
+      } else {
+        nodes.push_back(node);
+      }
+    }
+    for (const std::string& name : names) {
+      for (const Node* node : members[name]) group_of_[node->id()] = static_cast<int>(groups_.size());
+      groups_.push_back({name, std::move(members[name]), 0});
+    }
+  }
+
+  // The analysis wants all nodes between source and sink, which copied constants are not: it gets a copy of the graph.
+  absl::Status FindPredicates() {
+    copy_ = std::make_unique<Graph>(graph_.flib_def());
+    tensorflow::CopyGraph(graph_, copy_.get());
+    tensorflow::FixupSourceAndSinkEdges(copy_.get());
+    TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(*copy_, &deadness_));
+    absl::flat_hash_map<std::string, Group*> groups;
+    for (Group& group : groups_) groups.emplace(group.nodes.front()->name(), &group);
+    for (Node* node : copy_->op_nodes()) {
+      const auto group = groups.find(node->name());
+      if (group == groups.end()) continue;
+      TF_ASSIGN_OR_RETURN(const auto predicate, deadness_->GetPredicateFor(node, Graph::kControlSlot));
+      group->second->predicate = absl::bit_cast<uintptr_t>(predicate);
+    }
+    return absl::OkStatus();
+  }
+
+  Gap Explain(int first, int second) {
+    const Group &a = groups_[first], &b = groups_[second];
+    const Node &one = *a.nodes.front(), &other = *b.nodes.front();
+    const auto gap = [&](const std::string& rule, const std::string& reason) {
+      return Gap{a.name, b.name, rule, reason, {}};
+    };
+    for (const Node* node : {&one, &other}) {
+      if (node->attrs().Find(kMustCompileAttr) == nullptr) continue;
+      return gap("mandatory", absl::StrCat(node->name(), " has jit_compile=True: it is a cluster by itself"));
+    }
+    if (one.assigned_device_name_index() != other.assigned_device_name_index()) {
+      return gap("device", absl::StrCat(one.assigned_device_name(), " and ", other.assigned_device_name()));
+    }
+    if (order_.FrameOf(one.id()) != order_.FrameOf(other.id())) {
+      return gap("loop", "one is inside a lowered loop that the other is not in");
+    }
+    if (a.predicate != b.predicate) {
+      return gap("deadness", "they run under different conditions: a lowered branch or loop may leave one of them out");
+    }
+    if (const std::vector<const Node*> nodes = Between(first, second); !nodes.empty()) {
+      const bool resources = std::any_of(nodes.begin(), nodes.end(), TakesResource);
+      Gap result = resources ? gap("resource-hazard", "an op outside on a variable or the like must run between them")
+                             : gap("cycle", "ops that are outside must run between them");
+      for (const Node* node : nodes) result.through.push_back(node->name());
+      return result;
+    }
+    if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(other)) {
+      return gap("jit-scope", "they are in different scopes of jit_scope");
+    }
+    const Cut *cut = FindCut(a.name), *other_cut = FindCut(b.name);
+    if (cut != nullptr && other_cut != nullptr) return gap(other_cut->rule, other_cut->reason);
+    return gap("order", "with what lies between them in the order of the graph, they would wait for each other");
+  }
+
+  const Cut* FindCut(const std::string& cluster) const {
+    for (const Cut& cut : context_.report.cuts) {
+      if (cut.cluster == cluster) return &cut;
+    }
+    return nullptr;
+  }
+
+  // Nodes outside all clusters that lie on a path from one cluster to the other, in topological order.
+  std::vector<const Node*> Between(int from, int to) const {
+    const std::vector<int>& topological = order_.TopologicalOrder();
+    std::vector<char> after(order_.size(), false);   // a path from `from` leads here
+    std::vector<char> before(order_.size(), false);  // a path leads from here to `to`
+    for (const int v : topological) {
+      if (group_of_[v] != from && !after[v]) continue;
+      for (const int next : order_.Successors(v)) after[next] = true;
+    }
+    for (auto v = topological.rbegin(); v != topological.rend(); ++v) {
+      const auto leads = [&](int next) { return group_of_[next] == to || before[next]; };
+      before[*v] = std::any_of(order_.Successors(*v).begin(), order_.Successors(*v).end(), leads);
+    }
+    std::vector<const Node*> nodes;
+    for (const int v : topological) {
+      if (!after[v] || !before[v] || group_of_[v] != kOutside || v >= graph_.num_node_ids()) continue;
+      nodes.push_back(graph_.FindNodeId(v));
+      if (nodes.size() == kMaxNodes) break;
+    }
+    return nodes;
+  }
+
+  const Graph& graph_;
+  const PassContext& context_;
+  OrderGraph order_;
+  std::unique_ptr<Graph> copy_;
+  std::unique_ptr<DeadnessAnalysis> deadness_;  // of copy_; owns the predicates
+  std::vector<int> group_of_;                   // by vertex
+  std::vector<Group> groups_;                   // in the order of their first members
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<Gap>> FindGaps(const Graph& graph, const PassContext& context) {
+  TF_ASSIGN_OR_RETURN(GapFinder finder, GapFinder::Make(graph, context));
+  return finder.Find();
+}
+
+}  // namespace hpu::passes

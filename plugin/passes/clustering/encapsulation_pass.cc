@@ -1,0 +1,209 @@
+#include "plugin/passes/clustering/encapsulation_pass.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/node_maker.h"
+#include "tensorflow/compiler/jit/encapsulate_subgraphs_pass.h"
+#include "tensorflow/compiler/tf2xla/const_analysis.h"
+#include "tensorflow/core/framework/node_def_builder.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeDef;
+using tensorflow::OutputTensor;
+using tensorflow::Status;
+
+constexpr char kConstantsAttr[] = "_habana_constants";  // of the call, between the two steps below
+constexpr char kResourcesAttr[] = "_habana_resources";
+constexpr char kMandatoryAttr[] = "_habana_mandatory";
+constexpr char kHostArgumentsAttr[] = "_habana_host_arguments";
+
+bool IsResource(const OutputTensor& tensor) {
+  return tensor.node->output_type(tensor.index) == tensorflow::DT_RESOURCE;
+}
+
+// Where each argument goes: constants first, resources last, each group in the order that it had.
+std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const std::vector<bool>& constants) {
+  std::vector<int> sequence(sources.size());
+  std::iota(sequence.begin(), sequence.end(), 0);
+  const auto group = [&](int i) { return constants[i] ? 0 : IsResource(sources[i]) ? 2 : 1; };
+  std::stable_sort(sequence.begin(), sequence.end(), [&](int a, int b) { return group(a) < group(b); });
+  std::vector<int> permutation(sources.size());
+  for (size_t position = 0; position < sequence.size(); ++position) {
+    permutation[sequence[position]] = static_cast<int>(position);
+  }
+  return permutation;
+}
+
+// Orders the arguments of a cluster's function and notes on its call what becomes of them.
+Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
+                     std::vector<int>* permutation, NodeDef* call) {
+  std::vector<bool> constants(sources.size(), false);
+  TF_RETURN_IF_ERROR(
+      tensorflow::BackwardsConstAnalysis(*body, &constants, /*compile_time_const_nodes=*/nullptr, context->Runtime()));
+  // The analysis follows handles as it follows values; a variable's value is no constant.
+  for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
+  *permutation = ArgumentOrder(sources, constants);
+  std::vector<int> host;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const DataType type = sources[i].node->output_type(sources[i].index);
+    const bool random_state = sources[i].node->type_string() == kPhiloxStateOp;
+    if (constants[i] || type == tensorflow::DT_INT32 || random_state) host.push_back((*permutation)[i]);
+  }
+  std::sort(host.begin(), host.end());
+  bool mandatory = false;
+  for (Node* node : body->op_nodes()) {
+    if (node->IsArg()) {
+      int index = 0;
+      TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "index", &index));
+      node->AddAttr("index", (*permutation)[index]);
+    }
+    if (node->attrs().Find(kMustCompileAttr) != nullptr) {
+      mandatory = true;
+      node->ClearAttr(kMustCompileAttr);
+    }
+    // Inside a cluster an op has no device, memory or colocation of its own.
+    node->ClearAttr(tensorflow::kColocationAttrName);
+    node->set_requested_device("");
+    node->set_assigned_device_name("");
+  }
+  const int64_t resources = std::count_if(sources.begin(), sources.end(), IsResource);
+  const int64_t constant_count = std::count(constants.begin(), constants.end(), true);
+  tensorflow::AddNodeAttr(kConstantsAttr, constant_count, call);
+  tensorflow::AddNodeAttr(kResourcesAttr, resources, call);
+  tensorflow::AddNodeAttr(kMandatoryAttr, mandatory, call);
+  tensorflow::AddNodeAttr(kHostArgumentsAttr, host, call);
+  return tensorflow::OkStatus();
+}
+
+std::vector<int> HostResults(const Node& call) {
+  std::vector<int> host;
+  for (int i = 0; i < call.num_outputs(); ++i) {
+    if (call.output_type(i) == tensorflow::DT_INT32) host.push_back(i);
+  }
+  return host;
+}
+
+// The colocation groups ("loc:@v") of a cluster's nodes, which its launch keeps.
+using Colocation = std::map<std::string, std::set<std::string>>;
+
+Colocation CollectColocation(const Graph& graph) {
+  Colocation colocation;
+  for (const Node* node : graph.op_nodes()) {
+    std::string cluster;
+    std::vector<std::string> groups;
+    if (!tensorflow::TryGetNodeAttr(node->attrs(), kClusterAttr, &cluster)) continue;
+    if (!tensorflow::TryGetNodeAttr(node->attrs(), tensorflow::kColocationAttrName, &groups)) continue;
+    colocation[cluster].insert(groups.begin(), groups.end());
+  }
+  return colocation;
+}
+
+Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDef* launch) {
+  int64_t constants = 0;
+  int64_t resources = 0;
+  bool mandatory = false;
+  std::vector<int> host;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kConstantsAttr, &constants));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kResourcesAttr, &resources));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kMandatoryAttr, &mandatory));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kHostArgumentsAttr, &host));
+  tensorflow::NameAttrList function;
+  function.set_name(call.type_string());
+  launch->set_name(call.name());
+  launch->set_op(kLaunchOp);
+  launch->set_device(call.requested_device());
+  tensorflow::AddNodeAttr("Targs", call.input_types(), launch);
+  tensorflow::AddNodeAttr("Tresults", call.output_types(), launch);
+  tensorflow::AddNodeAttr("function", function, launch);
+  tensorflow::AddNodeAttr("num_constant_args", constants, launch);
+  tensorflow::AddNodeAttr("num_resource_args", resources, launch);
+  tensorflow::AddNodeAttr("must_compile", mandatory, launch);
+  tensorflow::AddNodeAttr("_input_hostmem", host, launch);
+  tensorflow::AddNodeAttr("_output_hostmem", HostResults(call), launch);
+  if (!groups.empty()) {
+    const std::vector<std::string> list(groups.begin(), groups.end());
+    tensorflow::AddNodeAttr(tensorflow::kColocationAttrName, list, launch);
+  }
+  return tensorflow::OkStatus();
+}
+
+// Puts a HabanaLaunch in the place of a call.
+Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups, Report* report,
+                   const tensorflow::FunctionLibraryDefinition& library) {
+  NodeDef definition;
+  TF_RETURN_IF_ERROR(BuildLaunch(*call, groups, &definition));
+  Status status;
+  Node* launch = graph->AddNode(definition, &status);
+  TF_RETURN_IF_ERROR(status);
+  launch->set_assigned_device_name(call->requested_device());
+  for (const Edge* edge : call->in_edges()) {
+    if (edge->IsControlEdge()) {
+      graph->AddControlEdge(edge->src(), launch, /*allow_duplicates=*/true);
+    } else {
+      graph->AddEdge(edge->src(), edge->src_output(), launch, edge->dst_input());
+    }
+  }
+  MoveConsumers(graph, call, launch);
+  const tensorflow::FunctionDef* function = library.Find(call->type_string());
+  if (function == nullptr) return tensorflow::errors::Internal("cluster ", call->name(), " has no function");
+  Cluster cluster;
+  cluster.name = call->name();
+  cluster.device = launch->assigned_device_name();
+  cluster.must_compile = definition.attr().at("must_compile").b();
+  cluster.ops = function->node_def_size();
+  cluster.arguments = call->num_inputs();
+  cluster.constants = definition.attr().at("num_constant_args").i();
+  cluster.resources = definition.attr().at("num_resource_args").i();
+  cluster.results = call->num_outputs();
+  report->clusters.push_back(std::move(cluster));
+  graph->RemoveNode(call);
+  return tensorflow::OkStatus();
+}
+
+}  // namespace
+
+absl::Status EncapsulateClusters(PassContext* context) {
+  const Graph& graph = **context->graph;
+  const Colocation colocation = CollectColocation(graph);
+  bool any = false;
+  for (const Node* node : graph.op_nodes()) any |= node->attrs().Find(kClusterAttr) != nullptr;
+  if (!any) return absl::OkStatus();
+
+  const auto finish = [context](const std::vector<OutputTensor>& sources, std::unique_ptr<Graph>* body,
+                                std::vector<int>* inputs, std::vector<int>* outputs, NodeDef* call) -> Status {
+    return FinishCluster(context, sources, body->get(), inputs, call);
+  };
+  std::unique_ptr<Graph> result;
+  TF_RETURN_IF_ERROR(tensorflow::EncapsulateSubgraphsInFunctions(kClusterAttr, graph, finish,
+                                                                 /*reuse_existing_functions=*/false, &result,
+                                                                 context->library));
+  std::vector<Node*> calls;
+  for (Node* node : result->op_nodes()) {
+    if (node->attrs().Find(kHostArgumentsAttr) != nullptr) calls.push_back(node);
+  }
+  std::sort(calls.begin(), calls.end(), [](const Node* a, const Node* b) { return a->name() < b->name(); });
+  static const std::set<std::string> none;
+  for (Node* call : calls) {
+    const auto groups = colocation.find(call->name());
+    TF_RETURN_IF_ERROR(ReplaceCall(result.get(), call, groups == colocation.end() ? none : groups->second,
+                                   &context->report, *context->library));
+  }
+  *context->graph = std::move(result);
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

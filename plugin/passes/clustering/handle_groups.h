@@ -1,0 +1,29 @@
+// Ops that must share a device because they use the same resource handles.
+#ifndef HPU_PLUGIN_PASSES_CLUSTERING_HANDLE_GROUPS_H_
+#define HPU_PLUGIN_PASSES_CLUSTERING_HANDLE_GROUPS_H_
+
+#include <vector>
+
+#include "tensorflow/core/graph/graph.h"
+
+namespace hpu::passes {
+
+// Edges that carry handles tie ops together, calls of functions excepted: those may take handles of any device. Each
+// group has roots, the ops that its handles come from (a variable, an argument, a table). A snapshot of the graph.
+class HandleGroups {
+ public:
+  explicit HandleGroups(const tensorflow::Graph& graph);
+
+  // The roots of a node's group; empty if the node has no handle.
+  const std::vector<tensorflow::Node*>& RootsOf(const tensorflow::Node& node) const;
+
+ private:
+  int Find(int id) const;
+
+  mutable std::vector<int> parent_;
+  std::vector<std::vector<tensorflow::Node*>> roots_;  // by group
+};
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_CLUSTERING_HANDLE_GROUPS_H_

@@ -1,0 +1,266 @@
+#include "plugin/passes/clustering/marking_pass.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/analysis/constant_origin.h"
+#include "plugin/passes/analysis/handle_device.h"
+#include "plugin/passes/analysis/list_states.h"
+#include "plugin/passes/analysis/lowerings.h"
+#include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/clustering/range_check_pass.h"
+#include "plugin/passes/functions/functional_control_flow.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/compiler/jit/compilability_check_util.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/kernel_def.pb.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::Node;
+using tensorflow::RecursiveCompilabilityChecker;
+
+constexpr int kMaxCallDepth = 32;
+
+RecursiveCompilabilityChecker::OperationFilter Filter() {
+  RecursiveCompilabilityChecker::OperationFilter filter;
+  // Order between variables' ops is kept by the cluster's edges (segmentation_pass.h), so calls may hold them.
+  filter.allow_resource_ops_in_called_functions = true;
+  // TensorLists live in variants; segmentation keeps them inside.
+  filter.allow_ops_producing_or_consuming_variant = true;
+  filter.allow_slow_ops = true;
+  filter.allow_inaccurate_ops = true;
+  filter.allow_string_consts = false;
+  filter.allow_collective_reduce_v2 = false;
+  filter.allow_where_op = false;
+  return filter;
+}
+
+std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMap& nodes) {
+  for (const auto& [function, found] : nodes) {
+    for (const auto& node : found.second) {
+      if (node.stack_trace.size() > 1) return absl::StrCat(node.uncompilable_reason, " (", node.name, ")");
+      return node.uncompilable_reason;
+    }
+  }
+  return "the compiler does not take it";
+}
+
+// TensorFlow's checker takes a kernel for all kinds of devices for a lowering.
+std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
+  if (node.IsFunctionCall() || node.type_string() == tensorflow::FunctionLibraryDefinition::kGradientOp ||
+      HasLowering(node.def())) {
+    return std::nullopt;
+  }
+  return OpRefusal{"uncompilable", WhyNoLowering(node.def())};
+}
+
+bool GivesResourceOutside(const Node& node) {
+  bool gives = false;
+  for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
+  if (!gives) return false;
+  // A loop hands its variables on, which usually nobody takes.
+  if (!node.IsWhileNode()) return true;
+  for (const Edge* edge : node.out_edges()) {
+    if (!edge->IsControlEdge() && node.output_type(edge->src_output()) == tensorflow::DT_RESOURCE) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct CandidateRules::Impl {
+  explicit Impl(PassContext* context)
+      : settings(context->settings),
+        runtime(context->Runtime()),
+        checker(Filter(), tensorflow::DeviceType(CompilationDevice())),
+        shapes(context->graph->get(), context->library),
+        lists(context->library, &shapes),
+        lists_inside(context->library, /*shapes=*/nullptr) {}
+
+  std::optional<OpRefusal> RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs, int depth);
+  std::optional<OpRefusal> RefuseBodyNode(const Node& node, int depth);
+  std::optional<OpRefusal> RefuseCalls(const Node& node, int depth);
+
+  const Settings& settings;
+  tensorflow::FunctionLibraryRuntime* runtime;
+  RecursiveCompilabilityChecker checker;
+  LazyShapes shapes;
+  ListStates lists;
+  ListStates lists_inside;  // of functions, whose shapes are not known
+  const PlacementPolicy& policy = PlacementPolicy::Active();
+  absl::flat_hash_map<std::string, std::optional<OpRefusal>> functions;
+};
+
+std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, int depth) {
+  if (node.IsArg() || node.IsRetval()) return std::nullopt;
+  if (auto refusal = RefuseByOp(node)) return refusal;
+  if (auto refusal = RefuseInsideBySettings(node, settings)) return refusal;
+  if (auto refusal = policy.Refuse(node.type_string(), node.attrs())) return refusal;
+  if (IsPinnedElsewhere(node) && !node.IsConstant())
+    return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
+  const IndexedOp* indexed = FindIndexedOp(node.type_string());
+  if (indexed != nullptr && indexed->needs_check && node.attrs().Find(kInRangeAttr) == nullptr) {
+    return OpRefusal{"lost-error",
+                     absl::StrCat(node.type_string(), " checks its indices on the CPU, not when compiled")};
+  }
+  if (MayHaveEmptyRange(node)) {
+    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " checks its range on the CPU, not when compiled")};
+  }
+  if (node.attrs().Find(kUncheckedAttr) != nullptr) {
+    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " may have an index out of range")};
+  }
+  if (auto reason = lists_inside.WhyNotCompiled(node, /*whole=*/true)) return OpRefusal{"list-length", *reason};
+  if (auto refusal = RefuseWithoutLowering(node)) return refusal;
+  return RefuseCalls(node, depth);
+}
+
+std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs,
+                                                              int depth) {
+  if (depth > kMaxCallDepth) return OpRefusal{"recursion", "calls functions too deeply"};
+  const std::string key = tensorflow::Canonicalize(name, attrs);
+  if (const auto found = functions.find(key); found != functions.end()) return found->second;
+  functions[key] = std::nullopt;  // a recursive call meets the depth limit of the compilability checker
+  tensorflow::FunctionLibraryRuntime::Handle handle;
+  const tensorflow::Status status = runtime->Instantiate(name, attrs, &handle);
+  std::optional<OpRefusal> refusal;
+  if (!status.ok()) {
+    refusal = OpRefusal{"uncompilable", absl::StrCat("its function ", name, " cannot be read: ", status.message())};
+  } else {
+    for (const Node* node : runtime->GetFunctionBody(handle)->graph->op_nodes()) {
+      refusal = RefuseBodyNode(*node, depth);
+      if (!refusal) continue;
+      refusal->reason = absl::StrCat(refusal->reason, " (", node->name(), " in ", name, ")");
+      break;
+    }
+  }
+  functions[key] = refusal;
+  return refusal;
+}
+
+std::optional<OpRefusal> CandidateRules::Impl::RefuseCalls(const Node& node, int depth) {
+  if (node.IsFunctionCall() && !node.IsPartitionedCall()) {
+    return RefuseFunction(node.type_string(), node.attrs(), depth + 1);
+  }
+  if (!node.IsPartitionedCall() && !IsFunctionalControlFlow(node)) return std::nullopt;
+  for (const auto& [name, value] : node.attrs()) {
+    if (value.has_func()) {
+      if (auto r = RefuseFunction(value.func().name(), tensorflow::AttrSlice(&value.func().attr()), depth + 1))
+        return r;
+    }
+    for (const tensorflow::NameAttrList& function : value.list().func()) {
+      if (auto r = RefuseFunction(function.name(), tensorflow::AttrSlice(&function.attr()), depth + 1)) return r;
+    }
+  }
+  return std::nullopt;
+}
+
+CandidateRules::CandidateRules(PassContext* context) : impl_(std::make_unique<Impl>(context)) {
+  tensorflow::XlaOpRegistry::RegisterCompilationKernels();
+}
+
+CandidateRules::~CandidateRules() = default;
+
+std::optional<OpRefusal> CandidateRules::RefuseCallees(const Node& node) {
+  if (auto refusal = impl_->RefuseCalls(node, 0)) return refusal;
+  if (!impl_->checker.IsCompilableNode(node, impl_->runtime)) {
+    return OpRefusal{"uncompilable", FirstReason(impl_->checker.FindUncompilableNodes(node, impl_->runtime))};
+  }
+  return RefuseWithoutLowering(node);
+}
+
+std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
+  if (node.IsArg() || node.IsRetval()) return OpRefusal{"border", "is an argument or a result of the graph"};
+  if (node.attrs().Find(kHostShapeAttr) != nullptr) return OpRefusal{"host-shape", "computes a size for a host op"};
+  if (node.attrs().Find(kUncheckedAttr) != nullptr) {
+    return OpRefusal{"lost-error", "its indices or its range cannot be checked outside the cluster"};
+  }
+  if (auto refusal = RefuseByOp(node)) return refusal;
+  if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
+  if (auto reason = impl_->lists.WhyNotCompiled(node, /*whole=*/false)) return OpRefusal{"list-length", *reason};
+  if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "gives a resource handle to other ops"};
+  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "takes a resource of another device"};
+  return RefuseCallees(node);
+}
+
+namespace {
+
+// Refuses ops whose compile-time constants would change at each run: compiling at each run costs more than a launch.
+tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Node*>* candidates) {
+  std::vector<Node*> order;
+  tensorflow::GetReversePostOrder(**context->graph, &order, tensorflow::NodeComparatorID(),
+                                  [](const Edge& edge) { return !edge.src()->IsNextIteration(); });
+  const std::vector<Origin> origins = FindOrigins(**context->graph, order);
+  std::vector<Node*> kept;
+  for (Node* node : *candidates) {
+    const auto inputs = CompileTimeConstantInputs(*node, context->Runtime());
+    if (!inputs.ok()) {
+      context->report.Refuse(node->name(), node->type_string(), "uncompilable", inputs.status().message());
+      continue;
+    }
+    Origin worst = Origin::kStatic;
+    for (const int input : *inputs) {
+      const Node* source = nullptr;
+      TF_RETURN_IF_ERROR(node->input_node(input, &source));
+      worst = std::max(worst, origins[source->id()]);
+    }
+    if (worst >= Origin::kLoop) {
+      context->report.Refuse(node->name(), node->type_string(), "changing-constant",
+                             worst == Origin::kLoop
+                                 ? "needs a value when it is compiled that changes with each iteration of a loop"
+                                 : "needs a value when it is compiled that depends on data");
+      continue;
+    }
+    kept.push_back(node);
+  }
+  *candidates = std::move(kept);
+  return tensorflow::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MarkCandidates(PassContext* context) {
+  CandidateRules rules(context);
+  std::vector<Node*> candidates;
+  const std::string* hpu = nullptr;
+  for (const Node* node : (*context->graph)->op_nodes()) {
+    if (hpu == nullptr && IsOnHpu(*node)) hpu = &node->assigned_device_name();
+  }
+  for (Node* node : (*context->graph)->op_nodes()) {
+    ++context->report.nodes;
+    if (hpu != nullptr && HasBoundedSize(node->type_string()) && !IsOnHpu(*node) && !IsPinnedElsewhere(*node)) {
+      // No kernel of its own on the device, but a cluster may hold it.
+      node->AddAttr(kMovedFromAttr, node->assigned_device_name());
+      node->set_assigned_device_name(*hpu);
+    }
+    if (!IsOnHpu(*node)) continue;
+    ++context->report.hpu_nodes;
+    if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // placement's report has the reason
+    if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {
+      node->AddAttr(kMustCompileAttr, true);
+      continue;
+    }
+    if (const auto refusal = rules.Refuse(*node)) {
+      VLOG(2) << node->name() << " (" << node->type_string() << ") stays out: " << refusal->rule << ", "
+              << refusal->reason;
+      context->report.Refuse(node->name(), node->type_string(), refusal->rule, refusal->reason);
+    } else {
+      candidates.push_back(node);
+    }
+  }
+  TF_RETURN_IF_ERROR(RefuseChangingConstants(context, &candidates));
+  for (Node* node : candidates) node->AddAttr(kCandidateAttr, true);
+  VLOG(1) << context->graph_name << ": " << candidates.size() << " of " << context->report.hpu_nodes
+          << " nodes on the HPU may be in clusters";
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,130 @@
+#include "plugin/passes/clustering/op_records.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/op_rules.h"
+#include "plugin/passes/clustering/cluster_constants.h"
+#include "plugin/passes/clustering/cluster_gaps.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+// By node name: the first refusal, which is the one that decided.
+using Refusals = absl::flat_hash_map<std::string, const Refusal*>;
+
+// Why a node is not on an HPU.
+OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
+  if (node.IsArg() || node.IsRetval()) return {"border", "is an argument or a result of the graph"};
+  const bool pinned_by_user = node.attrs().Find(kUserPinAttr) != nullptr;
+  const bool has_kernel =
+      tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), node.def(), nullptr, nullptr).ok();
+  // What would keep it out of clusters says more than that no kernel was written for it.
+  if (!has_kernel && !pinned_by_user) {
+    if (std::optional<OpRefusal> refusal = RefuseByOp(node)) return *std::move(refusal);
+  }
+  const auto found = refusals.find(node.name());
+  // In a placed graph each node asks for the device that it was given.
+  if (found != refusals.end() && (pinned_by_user || found->second->rule != "pinned")) {
+    return {found->second->rule, found->second->reason};
+  }
+  if (has_kernel) return {"neighbours", "TensorFlow placed it with the ops that it is colocated with, feeds or reads"};
+  return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
+}
+
+// Why a node on an HPU is in no cluster.
+OpRefusal Unclustered(const Node& node, const Refusals& refusals) {
+  if (const auto found = refusals.find(node.name()); found != refusals.end()) {
+    return {found->second->rule, found->second->reason};
+  }
+  if (IsFreeConstant(node)) return {"constant", "each cluster that uses it has a copy of its own, if it is small"};
+  return {"unknown", "no pass says why"};
+}
+
+OpRecord RecordOf(const Node& node) {
+  OpRecord record;
+  record.node = node.name();
+  record.op = node.type_string();
+  record.device = node.assigned_device_name();
+  for (const tensorflow::DataType type : node.output_types()) {
+    record.dtypes.push_back(tensorflow::DataTypeString(type));
+  }
+  return record;
+}
+
+// One record for each op, with its inputs and what TensorFlow's placement says.
+std::vector<const Node*> RecordGraph(const Graph& graph, std::vector<OpRecord>* records) {
+  std::vector<const Node*> nodes;
+  std::vector<int> positions(graph.num_node_ids(), -1);
+  for (const Node* node : graph.op_nodes()) {
+    positions[node->id()] = static_cast<int>(nodes.size());
+    nodes.push_back(node);
+    records->push_back(RecordOf(*node));
+  }
+  for (const Node* node : nodes) {
+    std::vector<int>& inputs = (*records)[positions[node->id()]].inputs;
+    for (const Edge* edge : node->in_edges()) {
+      if (edge->src()->IsOp()) inputs.push_back(positions[edge->src()->id()]);
+    }
+    std::sort(inputs.begin(), inputs.end());
+    inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+  }
+  return nodes;
+}
+
+Refusals ByNode(const Report& report) {
+  Refusals refusals;
+  for (const Refusal& refusal : report.refusals) refusals.emplace(refusal.node, &refusal);
+  return refusals;
+}
+
+void SetRefusal(OpRefusal refusal, OpRecord* record) {
+  record->rule = std::move(refusal.rule);
+  record->reason = std::move(refusal.reason);
+}
+
+}  // namespace
+
+absl::Status RecordOps(PassContext* context) {
+  const Graph& graph = **context->graph;
+  Report& report = context->report;
+  const Refusals refusals = ByNode(report);
+  const std::vector<const Node*> nodes = RecordGraph(graph, &report.ops);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    OpRecord& record = report.ops[i];
+    if (tensorflow::TryGetNodeAttr(nodes[i]->attrs(), kClusterAttr, &record.cluster)) continue;
+    SetRefusal(IsOnHpu(*nodes[i]) ? Unclustered(*nodes[i], refusals) : OffDevice(*nodes[i], refusals), &record);
+  }
+  TF_ASSIGN_OR_RETURN(report.gaps, FindGaps(graph, *context));
+  return absl::OkStatus();
+}
+
+void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason) {
+  Report& report = context->report;
+  const std::vector<const Node*> nodes = RecordGraph(**context->graph, &report.ops);
+  const Refusals refusals = ByNode(report);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const bool hpu = IsOnHpu(*nodes[i]);
+    if (hpu) ++report.hpu_nodes;
+    SetRefusal(hpu ? OpRefusal{rule, reason} : OffDevice(*nodes[i], refusals), &report.ops[i]);
+  }
+  TagNodes(context);
+}
+
+void TagNodes(PassContext* context) {
+  context->report.record = NextRecord();
+  for (Node* node : (*context->graph)->op_nodes()) node->AddAttr(kRecordAttr, context->report.record);
+}
+
+}  // namespace hpu::passes

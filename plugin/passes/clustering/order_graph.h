@@ -1,0 +1,43 @@
+// The order that a graph imposes, as plain arrays: what segmentation computes on.
+#ifndef HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_
+#define HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace hpu::passes {
+
+// A directed acyclic graph over vertices 0 … size-1. The first vertices are the graph's nodes, by id; after them comes
+// one for each frame of a lowered loop. Loops' back edges are left out; instead every way into a frame precedes every
+// way out of it, because a value may go around the loop.
+class OrderGraph {
+ public:
+  // Fails with INVALID_ARGUMENT if the graph has a cycle that is no loop.
+  static absl::StatusOr<OrderGraph> Make(const tensorflow::Graph& graph);
+
+  int size() const { return static_cast<int>(starts_.size()) - 1; }
+  absl::Span<const int> Successors(int vertex) const {
+    return {targets_.data() + starts_[vertex], static_cast<size_t>(starts_[vertex + 1] - starts_[vertex])};
+  }
+  // All vertices, each after those before it. The same for equal graphs.
+  const std::vector<int>& TopologicalOrder() const { return order_; }
+
+  // The frame that a node runs in, 0 for none.
+  int FrameOf(int node) const { return frames_.empty() ? 0 : frames_[node]; }
+
+ private:
+  OrderGraph() = default;
+  absl::Status SortTopologically();
+
+  std::vector<int> starts_;  // successors of v: targets_[starts_[v] … starts_[v+1]-1]
+  std::vector<int> targets_;
+  std::vector<int> order_;
+  std::vector<int> frames_;  // by node id; empty without loops
+};
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_

@@ -1,0 +1,107 @@
+#include "plugin/passes/clustering/range_check_pass.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/clustering/check_order.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/node_maker.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Node;
+using tensorflow::NodeBuilder;
+using tensorflow::OutputTensor;
+using tensorflow::Tensor;
+
+// Inputs of StatelessRandomUniformIntV2.
+constexpr int kShape = 0;
+constexpr int kMinval = 4;
+constexpr int kMaxval = 5;
+
+bool DrawsFromRange(const Node& node) { return node.type_string() == "StatelessRandomUniformIntV2"; }
+
+template <typename Size>
+bool HasZero(const Tensor& shape) {
+  const auto sizes = shape.flat<Size>();
+  return std::find(sizes.data(), sizes.data() + sizes.size(), Size{0}) != sizes.data() + sizes.size();
+}
+
+template <typename T>
+bool IsLess(const Tensor& low, const Tensor& high) {
+  return low.flat<T>()(0) < high.flat<T>()(0);
+}
+
+bool HoldsNumbers(const Tensor& low, const Tensor& high) {
+  if (low.NumElements() != 1 || high.NumElements() != 1) return false;
+  switch (low.dtype()) {
+    case tensorflow::DT_INT32:
+      return IsLess<int32_t>(low, high);
+    case tensorflow::DT_INT64:
+      return IsLess<int64_t>(low, high);
+    case tensorflow::DT_UINT32:
+      return IsLess<uint32_t>(low, high);
+    case tensorflow::DT_UINT64:
+      return IsLess<uint64_t>(low, high);
+    default:
+      return false;
+  }
+}
+
+// Whether the range holds a number, or none is drawn; nothing if the graph does not tell.
+std::optional<bool> IsFine(const Node& node) {
+  if (const std::optional<Tensor> shape = ConstantOf(*InputOf(node, kShape).node); shape.has_value()) {
+    if (shape->dtype() == tensorflow::DT_INT64 ? HasZero<int64_t>(*shape) : HasZero<int32_t>(*shape)) return true;
+  }
+  const std::optional<Tensor> low = ConstantOf(*InputOf(node, kMinval).node);
+  const std::optional<Tensor> high = ConstantOf(*InputOf(node, kMaxval).node);
+  if (!low.has_value() || !high.has_value()) return std::nullopt;
+  return HoldsNumbers(*low, *high);
+}
+
+absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {
+  const NodeMaker maker(context->graph->get(), absl::StrCat(node->name(), "/habana_check"),
+                        HostOf(node->assigned_device_name()));
+  NodeBuilder builder = maker.New("range", kCheckRangeOp);
+  bool before = !lowered;  // inside lowered loops and branches the check must run where the op does
+  for (const int index : {kMinval, kMaxval, kShape}) {
+    const OutputTensor input = InputOf(*node, index);
+    const std::optional<Tensor> constant = ConstantOf(*input.node);
+    if (constant.has_value() && !lowered) {
+      TF_ASSIGN_OR_RETURN(Node * copy, maker.Constant(absl::StrCat("range_", index), *constant));
+      builder.Input(copy, 0);
+    } else {
+      before = before && IsOnHost(input);
+      builder.Input(input.node, input.index);
+    }
+  }
+  TF_ASSIGN_OR_RETURN(Node * check, maker.Add(builder.Attr("node", node->name())));
+  OrderCheck(context, node, check, "range is", before);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+bool MayHaveEmptyRange(const Node& node) { return DrawsFromRange(node) && !IsFine(node).value_or(false); }
+
+absl::Status AddRangeChecks(PassContext* context) {
+  std::vector<Node*> nodes;
+  for (Node* node : (*context->graph)->op_nodes()) {
+    if (IsOnHpu(*node) && MayHaveEmptyRange(*node)) nodes.push_back(node);
+  }
+  if (nodes.empty()) return absl::OkStatus();
+  const bool lowered = HasLoweredControlFlow(**context->graph);
+  for (Node* node : nodes) {
+    if (IsFine(*node).has_value()) {
+      node->AddAttr(kUncheckedAttr, true);
+    } else {
+      TF_RETURN_IF_ERROR(AddCheck(context, node, lowered));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,117 @@
+#include "plugin/passes/clustering/recluster.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "plugin/passes/analysis/kernel_search.h"
+#include "plugin/passes/clustering/encapsulation_pass.h"
+#include "plugin/passes/clustering/segmentation_pass.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/reporting/pass_context.h"
+#include "tensorflow/core/common_runtime/function_body.h"
+#include "tensorflow/core/common_runtime/function_def_utils.h"
+#include "tensorflow/core/framework/graph_to_functiondef.h"
+#include "tensorflow/core/lib/core/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::FunctionDef;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+using Names = absl::flat_hash_set<std::string>;
+
+// Whether a function, or one that it calls, holds a node of these names.
+bool FunctionHolds(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
+                   int depth);
+
+bool CallsOneOf(const tensorflow::AttrSlice& attrs, const std::string& op, const Names& names,
+                const FunctionLibraryDefinition& library, int depth) {
+  constexpr int kMaxDepth = 32;
+  if (depth > kMaxDepth) return false;
+  std::vector<std::string> called = {op};
+  for (const auto& [name, value] : attrs) {
+    if (value.has_func()) called.push_back(value.func().name());
+    for (const auto& function : value.list().func()) called.push_back(function.name());
+  }
+  for (const std::string& name : called) {
+    const FunctionDef* callee = library.Find(name);
+    if (callee != nullptr && FunctionHolds(*callee, names, library, depth + 1)) return true;
+  }
+  return false;
+}
+
+bool FunctionHolds(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
+                   int depth) {
+  for (const tensorflow::NodeDef& node : function.node_def()) {
+    if (names.contains(node.name())) return true;
+    if (CallsOneOf(tensorflow::AttrSlice(node), node.op(), names, library, depth)) return true;
+  }
+  return false;
+}
+
+// Marks what may be in a cluster again; the names of the nodes that may not. Fails if one of those can run in no other
+// place: all nodes of the function run on the HPU.
+absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
+                                                    const FunctionLibraryDefinition& library, Graph* graph) {
+  std::vector<std::string> found;
+  for (Node* node : graph->op_nodes()) {
+    node->set_requested_device(device);
+    node->set_assigned_device_name(device);
+    if (node->IsArg() || node->IsRetval()) continue;
+    if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
+      if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
+        return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
+                                                   ") runs on the HPU in a cluster only");
+      }
+      found.push_back(node->name());
+      continue;
+    }
+    node->AddAttr(kCandidateAttr, true);
+  }
+  return found;
+}
+
+std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition& library) {
+  for (int n = 0;; ++n) {
+    std::string name = absl::StrCat(prefix, n);
+    if (library.Find(name) == nullptr) return name;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
+                                              const std::string& device, FunctionLibraryDefinition* library) {
+  const FunctionDef* function = library->Find(cluster);
+  if (function == nullptr) return tensorflow::errors::NotFound("no function is called ", cluster);
+  std::unique_ptr<tensorflow::FunctionBody> body;
+  TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*function, tensorflow::AttrSlice(), library, &body));
+  auto graph = std::make_unique<Graph>(library);
+  graph->Copy(*body->graph);
+  SplitCluster result;
+  TF_ASSIGN_OR_RETURN(result.put_out, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
+  if (result.put_out.empty()) {
+    return tensorflow::errors::InvalidArgument("cluster ", cluster, " holds no op that is to be put out");
+  }
+  Settings settings = Settings::FromEnvironment();
+  settings.cluster_fuel = -1;  // the cluster has had its share
+  const std::string graph_name(absl::StripPrefix(cluster, kClusterPrefix));
+  PassContext context(&graph, library, graph_name, settings);
+  TF_RETURN_IF_ERROR(SegmentGraph(&context));
+  TF_RETURN_IF_ERROR(EncapsulateClusters(&context));
+  result.function = FreeName(absl::StrCat(cluster, "_split_"), *library);
+  result.clusters = static_cast<int>(context.report.clusters.size());
+  FunctionDef split;
+  TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(*graph, result.function, &split));
+  TF_RETURN_IF_ERROR(library->AddFunctionDef(split));
+  return result;
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,233 @@
+#include "plugin/passes/clustering/segmentation_pass.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/base/casts.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/cluster_fuel.h"
+#include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/clustering/cluster_borders.h"
+#include "plugin/passes/clustering/cluster_constants.h"
+#include "plugin/passes/clustering/levels.h"
+#include "plugin/passes/clustering/order_graph.h"
+#include "plugin/passes/clustering/slices.h"
+#include "plugin/passes/functions/functional_control_flow.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/compiler/jit/deadness_analysis.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DeadnessAnalysis;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+void Refuse(PassContext* context, const Node& node, std::string_view rule, std::string_view reason) {
+  VLOG(2) << node.name() << " (" << node.type_string() << ") stays out: " << rule << ", " << reason;
+  context->report.Refuse(node.name(), node.type_string(), rule, reason);
+}
+
+// Tells apart the nodes that no cluster may hold together.
+class Classifier {
+ public:
+  static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order, const Settings& settings) {
+    Classifier classifier(order, settings.clustering == Clustering::kScopes);
+    // The analysis costs 20 µs a node, and without Switch and Merge every node is alive.
+    if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &classifier.deadness_));
+    return classifier;
+  }
+
+  absl::StatusOr<int> Classify(Node* node) {
+    uintptr_t predicate = 0;
+    if (deadness_ != nullptr) {
+      TF_ASSIGN_OR_RETURN(const auto found, deadness_->GetPredicateFor(node, Graph::kControlSlot));
+      predicate = absl::bit_cast<uintptr_t>(found);
+    }
+    // A mandatory cluster has a class to itself.
+    const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
+    int stage = -1;
+    tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
+    const auto key = std::make_tuple(node->assigned_device_name_index(), order_->FrameOf(node->id()), predicate, alone,
+                                     stage, by_scope_ ? JitScopeName(*node) : std::string());
+    return classes_.emplace(key, static_cast<int>(classes_.size())).first->second;
+  }
+
+ private:
+  Classifier(const OrderGraph& order, bool by_scope) : order_(&order), by_scope_(by_scope) {}
+
+  const OrderGraph* order_;
+  bool by_scope_;
+  std::unique_ptr<DeadnessAnalysis> deadness_;
+  std::map<std::tuple<int, int, uintptr_t, int, int, std::string>, int>
+      classes_;  // numbered as they come: pointers do not matter
+};
+
+// Ops that do no work worth a launch of its own.
+bool IsTrivial(const Node& node) {
+  static const auto* ops = new absl::flat_hash_set<std::string>(
+      {"AssignVariableOp", "Const", "ExpandDims", "Identity", "IdentityN", "NoOp", "PreventGradient", "ReadVariableOp",
+       "Reshape", "Squeeze", "StopGradient", "VarIsInitializedOp"});
+  if (ops->contains(node.type_string())) return true;
+  // Bookkeeping with sizes runs on the host, where int32 tensors are.
+  const auto is_int32 = [](tensorflow::DataType type) { return type == tensorflow::DT_INT32; };
+  const bool metadata = tensorflow::XlaOpRegistry::IsMetadataOp(node.type_string());
+  return node.num_outputs() > 0 && std::all_of(node.output_types().begin(), node.output_types().end(), is_int32) &&
+         (metadata || std::all_of(node.input_types().begin(), node.input_types().end(), is_int32));
+}
+
+// The nodes of each cluster, in topological order.
+using Members = std::vector<std::vector<Node*>>;
+
+Members CollectMembers(const Graph& graph, const OrderGraph& order, const std::vector<int>& clusters) {
+  std::map<int, std::vector<Node*>> members;
+  std::vector<int> first;
+  for (const int v : order.TopologicalOrder()) {
+    if (clusters[v] < 0) continue;
+    std::vector<Node*>& nodes = members[clusters[v]];
+    if (nodes.empty()) first.push_back(clusters[v]);
+    nodes.push_back(graph.FindNodeId(v));
+  }
+  Members result;
+  for (const int cluster : first) result.push_back(std::move(members[cluster]));
+  return result;
+}
+
+bool IsMandatory(const std::vector<Node*>& nodes) { return nodes.front()->attrs().Find(kMustCompileAttr) != nullptr; }
+
+bool HoldsControlFlow(const std::vector<Node*>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return IsFunctionalControlFlow(*node); });
+}
+
+bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
+  // TensorFlow's kernels would run a loop or branch op by op, and some of its ops have no kernel.
+  if (IsMandatory(nodes) || HoldsControlFlow(nodes)) return true;
+  int64_t working = 0;
+  bool asked_for = false;
+  for (const Node* node : nodes) {
+    asked_for |= JitScope(*node).value_or(false);
+    if (!IsTrivial(*node) && (++working >= smallest || asked_for)) return true;
+  }
+  return asked_for && working > 0;
+}
+
+std::string NextName(const PassContext& context, int* counter) {
+  std::string name;
+  do {
+    name = absl::StrCat(kClusterPrefix, context.graph_name, "_", (*counter)++);
+  } while (context.library->Find(name) != nullptr);
+  return name;
+}
+
+absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const OrderGraph& order,
+                                                    const Settings& settings) {
+  TF_ASSIGN_OR_RETURN(Classifier classifier, Classifier::Make(graph, order, settings));
+  std::vector<int> classes(order.size(), kNoClass);
+  for (Node* node : graph.op_nodes()) {
+    const bool mandatory = node->attrs().Find(kMustCompileAttr) != nullptr;
+    if (!mandatory && (node->attrs().Find(kCandidateAttr) == nullptr || IsFreeConstant(*node))) continue;
+    TF_ASSIGN_OR_RETURN(classes[node->id()], classifier.Classify(node));
+  }
+  return classes;
+}
+
+// What becomes a cluster, nodes in topological order.
+struct Segment {
+  std::vector<Node*> nodes;
+  std::string cut;  // why it is only a slice; empty if it is whole
+};
+
+// Cuts what is too large and worth a launch into slices.
+std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::vector<int>& numbers,
+                               const Settings& settings) {
+  const size_t largest = static_cast<size_t>(settings.max_cluster_size);
+  const auto fits = [&](const std::vector<Node*>& nodes) {
+    return largest == 0 || nodes.size() <= largest || !WorthALaunch(nodes, settings.min_cluster_size);
+  };
+  std::vector<Segment> segments;
+  std::vector<std::pair<int, int>> ties;
+  if (!std::all_of(clusters.begin(), clusters.end(), fits)) ties = FindTies(graph, numbers);
+  for (std::vector<Node*>& nodes : clusters) {
+    if (fits(nodes)) {
+      segments.push_back({std::move(nodes), ""});
+      continue;
+    }
+    std::vector<std::vector<Node*>> slices = Slice(nodes, largest, ties);
+    const std::string of = absl::StrCat(" of ", slices.size(), " of ", nodes.size(),
+                                        " ops: ", settings.max_cluster_size_name, "=", settings.max_cluster_size);
+    for (size_t i = 0; i < slices.size(); ++i) {
+      const bool whole = slices.size() == 1;
+      segments.push_back({std::move(slices[i]), whole ? "" : absl::StrCat("slice ", i + 1, of)});
+    }
+  }
+  return segments;
+}
+
+// Clusters of the right size whose borders are in order.
+std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order, std::vector<int>* classes) {
+  const Graph& graph = **context->graph;
+  while (true) {
+    std::vector<int> clusters = MergeLevels(order, *classes, AssignLevels(order, *classes));
+    std::vector<Segment> segments =
+        CutToSize(graph, CollectMembers(graph, order, clusters), clusters, context->settings);
+    for (size_t cluster = 0; cluster < segments.size(); ++cluster) {
+      for (const Node* node : segments[cluster].nodes) clusters[node->id()] = static_cast<int>(cluster);
+    }
+    const std::vector<BorderRefusal> refusals = CheckBorders(graph, clusters);
+    if (refusals.empty()) return segments;
+    for (const BorderRefusal& refusal : refusals) {
+      (*classes)[refusal.node->id()] = kNoClass;
+      Refuse(context, *refusal.node, refusal.rule, refusal.reason);
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status SegmentGraph(PassContext* context) {
+  Graph* graph = context->graph->get();
+  TF_ASSIGN_OR_RETURN(const OrderGraph order, OrderGraph::Make(*graph));
+  TF_ASSIGN_OR_RETURN(std::vector<int> classes, ClassifyCandidates(*graph, order, context->settings));
+  int counter = 0;
+  for (const auto& [nodes, cut] : FindClusters(context, order, &classes)) {
+    if (cut.empty() && !WorthALaunch(nodes, context->settings.min_cluster_size)) {
+      for (const Node* node : nodes) {
+        Refuse(context, *node, "small",
+               "its cluster would be smaller than HPU_MIN_CLUSTER_SIZE, host bookkeeping not counted");
+      }
+      continue;
+    }
+    const bool mandatory = IsMandatory(nodes);
+    if (!mandatory && !TakeFuel(context->settings) && !HoldsControlFlow(nodes)) {
+      for (const Node* node : nodes) Refuse(context, *node, "fuel", "HPU_CLUSTER_FUEL is used up");
+      continue;
+    }
+    const std::string name = NextName(*context, &counter);
+    if (!cut.empty()) context->report.cuts.push_back({name, "size-limit", cut});
+    VLOG(1) << name << ": " << nodes.size() << " ops" << (mandatory ? ", jit_compile" : "") << (cut.empty() ? "" : ", ")
+            << cut;
+    for (Node* node : nodes) node->AddAttr(kClusterAttr, name);
+  }
+  for (Node* node : graph->op_nodes()) {
+    std::string moved_from;
+    if (tensorflow::TryGetNodeAttr(node->attrs(), kMovedFromAttr, &moved_from)) {
+      if (node->attrs().Find(kClusterAttr) == nullptr) node->set_assigned_device_name(moved_from);
+      node->ClearAttr(kMovedFromAttr);
+    }
+    node->ClearAttr(kCandidateAttr);
+    node->ClearAttr(kHostShapeAttr);
+    node->ClearAttr(kStageAttr);
+    node->ClearAttr(kUncheckedAttr);
+  }
+  return CopyConstantsIntoClusters(graph);
+}
+
+}  // namespace hpu::passes

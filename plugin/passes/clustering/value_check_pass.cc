@@ -1,0 +1,173 @@
+#include "plugin/passes/clustering/value_check_pass.h"
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/shape_formulas.h"
+#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/passes/clustering/check_order.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/node_maker.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Node;
+using tensorflow::NodeBuilder;
+using tensorflow::OutputTensor;
+using tensorflow::Tensor;
+using Test = ValueRule::Test;
+
+Tensor Vector(int32_t element) {
+  Tensor vector(tensorflow::DT_INT32, {1});
+  vector.flat<int32_t>()(0) = element;
+  return vector;
+}
+
+// Nodes that compute whether values pass a test.
+class TestMaker {
+ public:
+  TestMaker(const NodeMaker& maker, NodeBuilder::NodeOut values) : maker_(maker), values_(values) {}
+
+  // Whether all elements compare so with 0.
+  absl::StatusOr<Node*> AllAgainstZero(const std::string& comparison) const {
+    Tensor zero(values_.node->output_type(values_.index), {});
+    std::memset(zero.data(), 0, zero.TotalBytes());
+    TF_ASSIGN_OR_RETURN(Node * constant, maker_.Constant("zero", zero));
+    NodeBuilder builder = maker_.New("compared", comparison);
+    TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_).Input(constant)));
+    return Reduce("All", compared);
+  }
+
+  // Whether this holds of any or all elements.
+  absl::StatusOr<Node*> Reduced(const std::string& reduction, const std::string& predicate) const {
+    NodeBuilder builder = maker_.New("compared", predicate);
+    TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_)));
+    return Reduce(reduction, compared);
+  }
+
+ private:
+  absl::StatusOr<Node*> Reduce(const std::string& reduction, Node* elements) const {
+    TF_ASSIGN_OR_RETURN(Node * flat_shape, maker_.Constant("shape", Vector(-1)));
+    TF_ASSIGN_OR_RETURN(Node * axis, maker_.Constant("axis", Vector(0)));
+    TF_ASSIGN_OR_RETURN(Node * flat, maker_.Binary("flat", "Reshape", elements, flat_shape));
+    return maker_.Binary("all", reduction, flat, axis);
+  }
+
+  const NodeMaker& maker_;
+  const NodeBuilder::NodeOut values_;
+};
+
+class CheckMaker {
+ public:
+  explicit CheckMaker(PassContext* context) : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {}
+
+  absl::Status Add(Node* node, const ValueRule& rule);
+
+ private:
+  // Whether constants pass; nothing if the graph does not tell.
+  std::optional<bool> Known(Node* node, const ValueRule& rule);
+  bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
+  absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
+  absl::StatusOr<Node*> MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker);
+
+  PassContext* const context_;
+  const bool lowered_;
+};
+
+bool CheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
+  // Any matrix has these diagonals.
+  if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
+  ShapeFormulas shapes(context_, {node});
+  const int64_t rows = shapes.FixedInputSize(*node, 0, -2), columns = shapes.FixedInputSize(*node, 0, -1);
+  return rows < 0 || columns < 0 || IsBand(lower, upper, tensorflow::TensorShape({rows, columns}));
+}
+
+std::optional<bool> CheckMaker::Known(Node* node, const ValueRule& rule) {
+  if (rule.test == Test::kFactored) return std::nullopt;
+  const OutputTensor input = InputOf(*node, rule.input);
+  const bool never_negative = tensorflow::DataTypeIsUnsigned(input.node->output_type(input.index));
+  if (rule.test == Test::kNonNegative && never_negative) return true;
+  const std::optional<Tensor> value = ConstantOf(*input.node);
+  if (rule.test != Test::kOrdered && rule.test != Test::kBand) {
+    return value.has_value() ? std::optional<bool>(Passes(rule, *value)) : std::nullopt;
+  }
+  const std::optional<Tensor> next = ConstantOf(*InputOf(*node, rule.input + 1).node);
+  const bool constant = value.has_value() && next.has_value();
+  // A band of more diagonals than the matrix has is the matrix: a step need not wait for the numbers.
+  if (rule.test == Test::kBand) return !constant || IsBandOf(node, *value, *next);
+  return constant ? std::optional<bool>(IsOrdered(*value, *next)) : std::nullopt;
+}
+
+absl::StatusOr<Node*> CheckMaker::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
+  TF_ASSIGN_OR_RETURN(Node * failed, TestMaker(maker, {const_cast<Node*>(&node), 0}).Reduced("Any", "IsNan"));
+  for (int i = rule.input; i < node.num_inputs(); ++i) {
+    const OutputTensor input = InputOf(node, i);
+    TF_ASSIGN_OR_RETURN(Node * finite, TestMaker(maker, {input.node, input.index}).Reduced("All", "IsFinite"));
+    TF_ASSIGN_OR_RETURN(failed, maker.Binary("failed", "LogicalAnd", failed, finite));
+  }
+  NodeBuilder builder = maker.New("passes", "LogicalNot");
+  return maker.Add(builder.Input(failed));
+}
+
+absl::StatusOr<Node*> CheckMaker::MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
+  if (rule.test == Test::kFactored) return MakeFactored(node, rule, maker);
+  const OutputTensor input = InputOf(node, rule.input);
+  const TestMaker test(maker, {input.node, input.index});
+  switch (rule.test) {
+    case Test::kNonzero:
+      return test.AllAgainstZero("NotEqual");
+    case Test::kNonNegative:
+      return test.AllAgainstZero("GreaterEqual");
+    case Test::kPositive:
+      return test.AllAgainstZero("Greater");
+    default:
+      break;
+  }
+  const OutputTensor next = InputOf(node, rule.input + 1);
+  NodeBuilder greater = maker.New("greater", "Greater");
+  TF_ASSIGN_OR_RETURN(Node * empty, maker.Add(greater.Input(input.node, input.index).Input(next.node, next.index)));
+  NodeBuilder builder = maker.New("passes", "LogicalNot");
+  return maker.Add(builder.Input(empty));
+}
+
+absl::Status CheckMaker::Add(Node* node, const ValueRule& rule) {
+  if (const std::optional<bool> known = Known(node, rule); known.has_value()) {
+    if (!*known) node->AddAttr(kUncheckedAttr, true);
+    return absl::OkStatus();
+  }
+  const bool of_result = rule.test == Test::kFactored;
+  // Inside lowered loops and branches the check must run where the op does.
+  bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
+  if (rule.test == Test::kOrdered) before = before && IsOnHost(InputOf(*node, rule.input + 1));
+  const std::string host = HostOf(node->assigned_device_name());
+  const std::string prefix = absl::StrCat(node->name(), "/habana_check");
+  Node* const anchor = !lowered_ ? nullptr : of_result ? node : InputOf(*node, rule.input).node;
+  const NodeMaker tests(context_->graph->get(), prefix, before ? host : node->assigned_device_name(), anchor);
+  TF_ASSIGN_OR_RETURN(Node * passes, MakeTest(*node, rule, tests));
+  const NodeMaker checks(context_->graph->get(), prefix, host);
+  NodeBuilder builder = checks.New("values", kCheckValuesOp);
+  builder.Input(passes).Attr("code", static_cast<int>(rule.code)).Attr("error", rule.error);
+  TF_ASSIGN_OR_RETURN(Node * check, checks.Add(builder.Attr("node", node->name())));
+  OrderCheck(context_, node, check, "values are", before);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status AddValueChecks(PassContext* context) {
+  std::vector<Node*> nodes;
+  for (Node* node : (*context->graph)->op_nodes()) {
+    if (IsOnHpu(*node) && FindValueRule(node->type_string(), node->attrs()) != nullptr) nodes.push_back(node);
+  }
+  if (nodes.empty()) return absl::OkStatus();
+  CheckMaker maker(context);
+  for (Node* node : nodes) {
+    TF_RETURN_IF_ERROR(maker.Add(node, *FindValueRule(node->type_string(), node->attrs())));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,19 @@
+// Hides the indices of Cases from constant folding.
+#ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_CASE_INDEX_H_
+#define HPU_PLUGIN_PASSES_CONTROL_FLOW_CASE_INDEX_H_
+
+#include "absl/status/status.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/graph/graph.h"
+
+namespace hpu::passes {
+
+// Puts a node that grappler does not fold before the index of each stateful Case with the attribute `lowered`, in the
+// graph and in the functions. Grappler makes a Case of constant index a PartitionedCall, which has no side effects, and
+// inlines it under names that the graph may have already. TensorFlow itself lowers Cases before grappler runs.
+absl::Status HideCaseIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library,
+                             const char* lowered);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_CONTROL_FLOW_CASE_INDEX_H_

@@ -1,0 +1,232 @@
+#include "plugin/passes/control_flow/control_flow_pass.h"
+
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "plugin/passes/analysis/cluster_fuel.h"
+#include "plugin/passes/analysis/clustering_rules.h"
+#include "plugin/passes/analysis/effect_rules.h"
+#include "plugin/passes/analysis/handle_device.h"
+#include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/clustering/marking_pass.h"
+#include "plugin/passes/control_flow/case_index.h"
+#include "plugin/passes/graph/graph_names.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/precision/narrowing_pass.h"
+#include "tensorflow/core/common_runtime/lower_functional_ops.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::FunctionDef;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeDef;
+
+constexpr char kHiddenAttr[] = "_habana_lower";
+const char* const kLowerAttr = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
+
+// Moves a true attribute to another name; false if there was none.
+bool RenameAttr(NodeDef* node, const char* from, const char* to) {
+  const auto found = node->attr().find(from);
+  if (found == node->attr().end() || !found->second.b()) return false;
+  (*node->mutable_attr())[to].set_b(true);
+  node->mutable_attr()->erase(from);
+  return true;
+}
+
+absl::Status RenameInFunctions(FunctionLibraryDefinition* library, const char* from, const char* to) {
+  for (const std::string& name : library->ListFunctionNames()) {
+    const FunctionDef* function = library->Find(name);
+    const bool has = std::any_of(function->node_def().begin(), function->node_def().end(), [&](const NodeDef& node) {
+      const auto found = node.attr().find(from);
+      return found != node.attr().end() && found->second.b();
+    });
+    if (!has) continue;
+    FunctionDef renamed = *function;
+    for (NodeDef& node : *renamed.mutable_node_def()) RenameAttr(&node, from, to);
+    TF_RETURN_IF_ERROR(library->ReplaceFunction(name, renamed));
+  }
+  return absl::OkStatus();
+}
+
+bool IsHidden(const Node& node) {
+  bool hidden = false;
+  return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
+}
+
+// The compiler wants to know how long a TensorList is; loops without a bound have lists without one.
+bool MakesUnboundedList(const Node& node) {
+  int input = -1;
+  if (node.type_string() == "EmptyTensorList") input = 1;
+  if (node.type_string() == "TensorListReserve") input = 1;
+  if (input < 0) return false;
+  const Node* size = nullptr;
+  tensorflow::Tensor value;
+  if (!node.input_node(input, &size).ok() || !size->IsConstant()) return false;
+  if (!tensorflow::GetNodeAttr(size->attrs(), "value", &value).ok() || value.dtype() != tensorflow::DT_INT32)
+    return true;
+  return value.NumElements() != 1 || value.flat<int32_t>()(0) < 0;
+}
+
+// Decides on all hidden nodes of a graph: those that share TensorLists stay whole or are lowered together.
+class Chooser {
+ public:
+  Chooser(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options)
+      : context_(context),
+        options_(options),
+        graph_(**context->graph),
+        rules_(context),
+        parent_(graph_.num_node_ids()) {
+    std::iota(parent_.begin(), parent_.end(), 0);
+  }
+
+  std::vector<Node*> ToLower();
+
+ private:
+  int Find(int id) {
+    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
+    return id;
+  }
+  std::optional<OpRefusal> Refuse(const Node& node);
+  bool RunsInAnyCase(const Node& node) const;
+
+  PassContext* const context_;
+  const tensorflow::GraphOptimizationPassOptions& options_;
+  const Graph& graph_;
+  CandidateRules rules_;
+  std::vector<int> parent_;
+};
+
+std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
+  if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
+  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "takes a resource of another device"};
+  if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
+  if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "makes a TensorList of unknown size"};
+  if (auto refusal = RefuseUnusedEffects(node, RunsInAnyCase(node), context_->Runtime())) return refusal;
+  return rules_.Refuse(node);
+}
+
+// Whether the graph is a function's that runs the node, whatever is used of its results.
+bool Chooser::RunsInAnyCase(const Node& node) const {
+  if (!options_.is_function_graph) return false;
+  if (HasControlUsers(node)) return true;
+  return options_.function_def != nullptr &&
+         absl::c_any_of(options_.function_def->control_ret(),
+                        [&](const auto& result) { return result.second == node.name(); });
+}
+
+std::vector<Node*> Chooser::ToLower() {
+  absl::flat_hash_set<const Node*> sharing;
+  for (const Edge* edge : graph_.edges()) {
+    if (edge->IsControlEdge() || edge->src()->output_type(edge->src_output()) != tensorflow::DT_VARIANT) continue;
+    parent_[Find(edge->src()->id())] = Find(edge->dst()->id());
+    sharing.insert(edge->src());
+    sharing.insert(edge->dst());
+  }
+  absl::flat_hash_set<int> with_hidden;
+  for (const Node* node : graph_.op_nodes()) {
+    if (IsHidden(*node)) with_hidden.insert(Find(node->id()));
+  }
+  absl::flat_hash_map<int, OpRefusal> refused;  // by group
+  for (const Node* node : graph_.op_nodes()) {
+    const int group = Find(node->id());
+    if (!with_hidden.contains(group) || (!IsHidden(*node) && !sharing.contains(node))) continue;
+    if (refused.contains(group)) continue;
+    if (auto refusal = Refuse(*node)) {
+      if (!IsHidden(*node)) refusal->reason = "shares a TensorList with " + node->name() + ", which " + refusal->reason;
+      refused.emplace(group, *std::move(refusal));
+    }
+  }
+  std::vector<Node*> lower;
+  for (Node* node : graph_.op_nodes()) {
+    if (!IsHidden(*node)) continue;
+    const auto found = refused.find(Find(node->id()));
+    if (found == refused.end()) continue;
+    context_->report.Refuse(node->name(), node->type_string(), "lowered", found->second.reason);
+    lower.push_back(node);
+  }
+  return lower;
+}
+
+}  // namespace
+
+absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
+  TF_RETURN_IF_ERROR(HideCaseIndices(graph, library, kLowerAttr));
+  for (Node* node : graph->op_nodes()) {
+    bool lower = false;
+    if (!tensorflow::TryGetNodeAttr(node->attrs(), kLowerAttr, &lower) || !lower) continue;
+    node->ClearAttr(kLowerAttr);
+    node->AddAttr(kHiddenAttr, true);
+  }
+  return RenameInFunctions(library, kLowerAttr, kHiddenAttr);
+}
+
+namespace {
+
+// Lowers nodes of one jit_scope; what comes out of them is in that scope too.
+absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptimizationPassOptions& options) {
+  const std::optional<bool> scope = JitScope(*nodes.front());
+  const std::string scope_name = JitScopeName(*nodes.front());
+  for (Node* node : nodes) {
+    node->ClearAttr(kHiddenAttr);
+    node->AddAttr(kLowerAttr, true);
+  }
+  const int first_new = (*options.graph)->num_node_ids();
+  TF_RETURN_IF_ERROR(tensorflow::LowerFunctionalOpsPass().Run(options));
+  if (!scope.has_value()) return absl::OkStatus();
+  for (Node* node : (*options.graph)->op_nodes()) {
+    if (node->id() >= first_new && !JitScope(*node).has_value()) SetJitScope(node, *scope, scope_name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options) {
+  while (true) {
+    const std::vector<Node*> lower = Chooser(context, options).ToLower();
+    if (lower.empty()) break;
+    std::map<std::pair<int, std::string>, std::vector<Node*>> by_scope;
+    for (Node* node : lower) {
+      const std::optional<bool> scope = JitScope(*node);
+      by_scope[{scope.has_value() ? *scope : -1, JitScopeName(*node)}].push_back(node);
+    }
+    // Bodies come into the graph with their own loops and branches hidden still: those are asked next.
+    for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
+  }
+  for (Node* node : (*context->graph)->op_nodes()) node->ClearAttr(kHiddenAttr);
+  return RenameInFunctions(context->library, kHiddenAttr, kLowerAttr);
+}
+
+tensorflow::Status RunHidePass(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+    return tensorflow::OkStatus();
+  }
+  return HideControlFlow(options.graph->get(), options.flib_def);
+}
+
+tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (!MayUseHpu(options)) return tensorflow::OkStatus();
+  PassContext context(options.graph, options.flib_def, GraphName(FunctionName(options)),
+                      Settings::FromEnvironment(options.session_options));
+  context.report.function = FunctionName(options);
+  const OpListData& list = PlacementPolicy::Active().list();
+  if (!list.takes_all) {
+    TF_RETURN_IF_ERROR(
+        NarrowLoopBodies(&context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedElsewhere(node); }));
+  }
+  const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
+  if (!context.report.refusals.empty() || !context.report.rewrites.empty()) KeepReport(context.report);
+  return status;
+}
+
+}  // namespace hpu::passes

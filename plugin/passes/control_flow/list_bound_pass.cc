@@ -1,0 +1,113 @@
+#include "plugin/passes/control_flow/list_bound_pass.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugin/passes/analysis/known_numbers.h"
+#include "plugin/passes/analysis/list_lengths.h"
+#include "plugin/passes/analysis/list_values.h"
+#include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/settings.h"
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::FunctionBody;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+// One push in each turn, of which nobody else sees anything.
+bool PushesOnce(const FunctionBody& body, int index) {
+  const Node* push = SourceOf(*body.ret_nodes[index], 0);
+  if (push == nullptr || push->type_string() != "TensorListPushBack") return false;
+  return SourceOf(*push, 0) == body.arg_nodes[index];
+}
+
+bool OnlyPushedOnto(const Node& list, const Node& loop, const FunctionBody& body) {
+  return std::all_of(list.out_edges().begin(), list.out_edges().end(), [&](const tensorflow::Edge* edge) {
+    return edge->IsControlEdge() || (edge->dst() == &loop && PushesOnce(body, edge->dst_input()));
+  });
+}
+
+absl::Status Bound(Graph* graph, Node* list, int32_t size) {
+  tensorflow::Tensor value(tensorflow::DT_INT32, {});
+  value.scalar<int32_t>()() = size;
+  tensorflow::NodeDef constant;
+  constant.set_name(graph->NewName(list->name() + "/bound"));
+  constant.set_op("Const");
+  constant.set_device(list->requested_device());
+  tensorflow::AddNodeAttr("dtype", tensorflow::DT_INT32, &constant);
+  tensorflow::AddNodeAttr("value", value, &constant);
+  TF_ASSIGN_OR_RETURN(Node * node, graph->AddNode(std::move(constant)));
+  return graph->UpdateEdge(node, 0, list, 1);
+}
+
+// A list that begins empty, and which of the loop's values it is.
+struct Accumulator {
+  Node* list;
+  int index;
+};
+
+std::vector<Accumulator> AccumulatorsOf(const Node& loop) {
+  std::vector<Accumulator> found;
+  for (int i = 0; i < loop.num_inputs(); ++i) {
+    Node* list = nullptr;
+    if (loop.input_type(i) != tensorflow::DT_VARIANT || !loop.input_node(i, &list).ok()) continue;
+    if (list->type_string() == "EmptyTensorList" && ConstantScalar(SourceOf(*list, 1)) == -1)
+      found.push_back({list, i});
+  }
+  return found;
+}
+
+absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryDefinition& library, KnownNumbers* known,
+                          ListValues* values) {
+  const std::vector<Accumulator> accumulators = AccumulatorsOf(loop);
+  if (accumulators.empty()) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
+  const std::optional<int64_t> most = LoopCounters(loop, *condition, *body, known).MostTurns();
+  if (!most.has_value() || *most > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
+  for (const auto& [list, index] : accumulators) {
+    if (!OnlyPushedOnto(*list, loop, *body)) continue;
+    values->Add(loop, *body, index, known);
+    TF_RETURN_IF_ERROR(Bound(graph, list, static_cast<int32_t>(*most)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library) {
+  std::vector<Node*> loops;
+  for (Node* node : graph->op_nodes()) {
+    if (node->IsWhileNode()) loops.push_back(node);
+  }
+  if (loops.empty()) return absl::OkStatus();
+  KnownNumbers first(graph, library);
+  TF_RETURN_IF_ERROR(SetLengthsOfStacks(graph, *library, &first));
+  KnownNumbers known(graph, library);  // shapes anew
+  ListValues values;
+  for (const Node* loop : loops) TF_RETURN_IF_ERROR(BoundListsOf(graph, *loop, *library, &known, &values));
+  tensorflow::FixupSourceAndSinkEdges(graph);
+  return values.Replace(library);
+}
+
+tensorflow::Status RunListBoundPass(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+    return tensorflow::OkStatus();
+  }
+  return BoundAccumulators(options.graph->get(), options.flib_def);
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,137 @@
+#include "plugin/passes/control_flow/loop_index_pass.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "plugin/passes/analysis/known_numbers.h"
+#include "plugin/passes/analysis/list_states.h"
+#include "plugin/passes/analysis/loop_counters.h"
+#include "plugin/passes/analysis/op_rules.h"
+#include "plugin/passes/functions/loop_functions.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/settings.h"
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::FunctionBody;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::OutputTensor;
+
+// What a loop's body is given, as far as its caller knows it.
+class LoopBody {
+ public:
+  LoopBody(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
+      : loop_(loop), body_(body), counters_(loop, condition, body, known), known_(known) {}
+
+  bool IsInRange(const Node& node, const IndexedOp& op) const {
+    if (op.resource || (op.kind != IndexedOp::Kind::kIndex && op.kind != IndexedOp::Kind::kSlice) || op.sizes)
+      return false;
+    const std::optional<int64_t> size = BoundingSize(node, op);
+    const std::optional<Range> range = Indices(InputOf(node, op.indices));
+    return size.has_value() && range.has_value() && range->least >= 0 && range->most < *size;
+  }
+
+  // Whether a counter reaches an index that the list lacks, if that is what the node takes.
+  bool MayLeaveList(const Node& node, ListStates* lists) const {
+    const int value = LoopValueOf(body_, SourceOf(node, 0));
+    const std::optional<int64_t> length = value < 0 ? std::nullopt : lists->LengthOfInput(loop_, value);
+    const std::optional<Range> range = Indices(InputOf(node, 1));
+    return length.has_value() && range.has_value() && (range->least < 0 || range->most >= *length);
+  }
+
+ private:
+  // The size of the dimension that the indices name.
+  std::optional<int64_t> BoundingSize(const Node& node, const IndexedOp& op) const {
+    const std::optional<int32_t> axis =
+        op.axis == nullptr ? std::optional<int32_t>(0) : ConstantScalar(SourceOf(node, 2));
+    const std::vector<int64_t> sizes = Sizes(SourceOf(node, op.bound));
+    if (!axis.has_value()) return std::nullopt;
+    const int64_t place = *axis < 0 ? *axis + static_cast<int64_t>(sizes.size()) : *axis;
+    if (place < 0 || place >= static_cast<int64_t>(sizes.size()) || sizes[place] < 0) return std::nullopt;
+    return sizes[place];
+  }
+
+  // The shape of a constant or of what the loop is given and hands on; nothing is known of others.
+  std::vector<int64_t> Sizes(const Node* source) const {
+    if (source == nullptr) return {};
+    if (const std::optional<tensorflow::Tensor> constant = ConstantOf(*source)) {
+      const auto sizes = constant->shape().dim_sizes();
+      return {sizes.begin(), sizes.end()};
+    }
+    const int value = LoopValueOf(body_, source);
+    return value >= 0 && IsInvariant(body_, value) ? known_->SizesOfInput(loop_, value) : std::vector<int64_t>();
+  }
+
+  std::optional<Range> Indices(OutputTensor indices) const {
+    while (KeepsValues(indices)) {
+      const tensorflow::DataType type = indices.node->output_type(indices.index);
+      // A narrower one would not keep a counter's values.
+      if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
+      indices = InputOf(*indices.node, 0);
+    }
+    if (indices.node->output_type(indices.index) != tensorflow::DT_INT32) return std::nullopt;
+    const Sum sum = SumOf(*indices.node);
+    const int value = LoopValueOf(body_, sum.source);
+    const std::optional<Range> range = value < 0 ? std::nullopt : counters_.RangeOf(value);
+    return range.has_value() ? std::optional<Range>({range->least + sum.added, range->most + sum.added}) : std::nullopt;
+  }
+
+  const Node& loop_;
+  const FunctionBody& body_;
+  const LoopCounters counters_;
+  KnownNumbers* const known_;
+};
+
+bool TakesIndexOfList(const Node& node) {
+  return node.type_string() == "TensorListGetItem" || node.type_string() == "TensorListSetItem";
+}
+
+absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers* known, ListStates* lists) {
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
+  std::vector<Node*> indexed;
+  for (Node* node : body->graph->op_nodes()) {
+    if (FindIndexedOp(node->type_string()) != nullptr || TakesIndexOfList(*node)) indexed.push_back(node);
+  }
+  if (indexed.empty()) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
+  const LoopBody given(*loop, *condition, *body, known);
+  bool marked = false;
+  for (Node* node : indexed) {
+    const IndexedOp* op = FindIndexedOp(node->type_string());
+    if (op == nullptr ? !given.MayLeaveList(*node, lists) : !given.IsInRange(*node, *op)) continue;
+    node->AddAttr(op == nullptr ? kUncheckedAttr : kInRangeAttr, true);
+    marked = true;
+  }
+  return marked ? SetBody(loop, *body, "_in_range", library) : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MarkCountedIndices(Graph* graph, FunctionLibraryDefinition* library) {
+  std::vector<Node*> loops;
+  for (Node* node : graph->op_nodes()) {
+    if (node->IsWhileNode()) loops.push_back(node);
+  }
+  KnownNumbers known(graph, library);
+  LazyShapes shapes(graph, library);
+  ListStates lists(library, &shapes);
+  for (Node* loop : loops) TF_RETURN_IF_ERROR(MarkIn(loop, library, &known, &lists));
+  return absl::OkStatus();
+}
+
+tensorflow::Status RunLoopIndexPass(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (!MayUseHpu(options) || Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
+    return tensorflow::OkStatus();
+  }
+  return MarkCountedIndices(options.graph->get(), options.flib_def);
+}
+
+}  // namespace hpu::passes

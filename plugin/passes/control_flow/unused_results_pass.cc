@@ -1,0 +1,342 @@
+#include "plugin/passes/control_flow/unused_results_pass.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/control_flow/function_values_pass.h"
+#include "plugin/passes/functions/function_rewriter.h"
+#include "plugin/passes/functions/functional_control_flow.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/unused_nodes.h"
+#include "tensorflow/core/common_runtime/function_body.h"
+#include "tensorflow/core/common_runtime/function_def_utils.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::AttrValue;
+using tensorflow::DataTypeVector;
+using tensorflow::Edge;
+using tensorflow::FunctionBody;
+using tensorflow::FunctionDef;
+using tensorflow::Graph;
+using tensorflow::NameAttrList;
+using tensorflow::Node;
+using tensorflow::NodeDef;
+using tensorflow::Status;
+
+using Bodies = std::vector<std::unique_ptr<FunctionBody>>;
+// By index, whether an argument or a result stays.
+using Kept = std::vector<bool>;
+
+bool AllKept(const Kept& kept) { return !absl::c_linear_search(kept, false); }
+
+bool HasUser(const Node& node) {
+  return absl::c_any_of(node.out_edges(), [](const Edge* edge) { return !edge->dst()->IsSink(); });
+}
+
+Kept UsedResults(const Node& node) {
+  Kept used(node.num_outputs(), false);
+  for (const Edge* edge : node.out_edges()) {
+    if (!edge->IsControlEdge()) used[edge->src_output()] = true;
+  }
+  return used;
+}
+
+using NodeSet = absl::flat_hash_set<const Node*>;
+
+// What side effects and the kept results are computed from.
+NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
+  std::vector<const Node*> ends(body.control_ret_nodes.begin(), body.control_ret_nodes.end());
+  for (const Node* node : body.graph->op_nodes()) {
+    if (node->op_def().is_stateful() && !node->IsArg() && !node->IsRetval()) ends.push_back(node);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) ends.push_back(body.ret_nodes[i]);
+  }
+  NodeSet needed;
+  tensorflow::ReverseDFSFrom(*body.graph, ends, [&](const Node* node) { needed.insert(node); }, /*leave=*/nullptr);
+  return needed;
+}
+
+// Removes the results that are not kept, and what no result and no side effect needs. Arguments stay.
+void RemoveResults(const Kept& kept, FunctionBody* body) {
+  const NodeSet needed = NeededNodes(*body, kept);
+  std::vector<Node*> unused;
+  for (Node* node : body->graph->op_nodes()) {
+    if (!node->IsArg() && !needed.contains(node)) unused.push_back(node);
+  }
+  for (Node* node : unused) body->graph->RemoveNode(node);
+  int index = 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (!kept[i]) continue;
+    body->ret_nodes[i]->ClearAttr("index");
+    body->ret_nodes[i]->AddAttr("index", index++);
+  }
+}
+
+// Removes arguments that nothing in the body uses and that are not kept.
+void RemoveArguments(const Kept& kept, FunctionBody* body) {
+  int index = 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    Node* argument = body->arg_nodes[i];
+    if (!kept[i]) {
+      body->graph->RemoveNode(argument);
+      continue;
+    }
+    argument->ClearAttr("index");
+    argument->AddAttr("index", index++);
+  }
+}
+
+// The original's notes on its arguments, for those that are kept.
+void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDef* function) {
+  function->clear_arg_attr();
+  function->clear_resource_arg_unique_id();
+  uint32_t index = 0;
+  for (uint32_t i = 0; i < kept.size(); ++i) {
+    if (!kept[i]) continue;
+    const auto attr = original.arg_attr().find(i);
+    if (attr != original.arg_attr().end()) (*function->mutable_arg_attr())[index] = attr->second;
+    const auto id = original.resource_arg_unique_id().find(i);
+    if (id != original.resource_arg_unique_id().end())
+      (*function->mutable_resource_arg_unique_id())[index] = id->second;
+    ++index;
+  }
+}
+
+// The names of a node's functions: those of a loop are its condition and its body.
+std::vector<NameAttrList> FunctionsOf(const Node& node) {
+  if (node.IsWhileNode()) return {node.attrs().Find("cond")->func(), node.attrs().Find("body")->func()};
+  if (node.IsIfNode()) return {node.attrs().Find("then_branch")->func(), node.attrs().Find("else_branch")->func()};
+  const auto& branches = node.attrs().Find("branches")->list().func();
+  return {branches.begin(), branches.end()};
+}
+
+void SetFunctions(const std::vector<NameAttrList>& functions, const Node& node, NodeDef* definition) {
+  auto& attrs = *definition->mutable_attr();
+  if (node.IsWhileNode()) {
+    *attrs["cond"].mutable_func() = functions[0];
+    *attrs["body"].mutable_func() = functions[1];
+  } else if (node.IsIfNode()) {
+    *attrs["then_branch"].mutable_func() = functions[0];
+    *attrs["else_branch"].mutable_func() = functions[1];
+  } else {
+    for (size_t i = 0; i < functions.size(); ++i) *attrs["branches"].mutable_list()->mutable_func(i) = functions[i];
+  }
+}
+
+// Leaves those of an attribute's types or shapes that are kept.
+void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
+  const auto found = definition->mutable_attr()->find(name);
+  if (found == definition->mutable_attr()->end()) return;
+  AttrValue filtered;
+  filtered.mutable_list();
+  for (int i = 0; i < static_cast<int>(kept.size()); ++i) {
+    if (!kept[i]) continue;
+    if (i < found->second.list().type_size()) filtered.mutable_list()->add_type(found->second.list().type(i));
+    if (i < found->second.list().shape_size()) {
+      *filtered.mutable_list()->add_shape() = found->second.list().shape(i);
+    }
+  }
+  found->second = filtered;
+}
+
+// Removes what nothing uses from one graph, and from the functions of its loops and branches.
+class Remover {
+ public:
+  using Concerned = std::function<bool(const Node&)>;
+
+  explicit Remover(PassContext* context) : context_(context) {}
+
+  // Whether the graph changed. Names in the report begin with `prefix`.
+  absl::StatusOr<bool> Run(Graph* graph, const Concerned& concerned, const std::string& prefix);
+
+ private:
+  absl::StatusOr<Bodies> BodiesOf(const std::vector<NameAttrList>& functions);
+  absl::StatusOr<bool> RunInside(const std::vector<NameAttrList>& functions, Bodies* bodies);
+  absl::StatusOr<bool> Shrink(Graph* graph, Node* node, const std::string& prefix);
+  static Kept NeededValues(const FunctionBody& condition, const FunctionBody& body, Kept used);
+  absl::StatusOr<std::string> AddFunction(const std::string& name, const FunctionBody& body, const Kept& arguments);
+  Status Replace(Graph* graph, Node* node, const NodeDef& definition, const Kept& arguments, const Kept& results,
+                 std::vector<int>* sources);
+
+  PassContext* const context_;
+  absl::flat_hash_set<std::string> open_;  // functions in hand: those that call themselves are left alone
+};
+
+absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functions) {
+  Bodies bodies;
+  for (const NameAttrList& function : functions) {
+    const FunctionDef* found = context_->library->Find(function.name());
+    if (found == nullptr) return absl::NotFoundError(function.name());
+    bodies.emplace_back();
+    TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*found, tensorflow::AttrSlice(&function.attr()),
+                                                           context_->library, &bodies.back()));
+  }
+  return bodies;
+}
+
+absl::StatusOr<bool> Remover::RunInside(const std::vector<NameAttrList>& functions, Bodies* bodies) {
+  const auto concerned = [](const Node& node) { return !IsPinnedElsewhere(node); };
+  bool changed = false;
+  for (size_t i = 0; i < bodies->size(); ++i) {
+    const std::string& name = functions[i].name();
+    open_.insert(name);
+    TF_ASSIGN_OR_RETURN(const bool body_changed, Run((*bodies)[i]->graph, concerned, absl::StrCat(name, "/")));
+    open_.erase(name);
+    changed |= body_changed;
+  }
+  return changed;
+}
+
+// Which of a loop's values the used ones, the condition and side effects are computed from.
+Kept Remover::NeededValues(const FunctionBody& condition, const FunctionBody& body, Kept used) {
+  for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || HasUser(*condition.arg_nodes[i]);
+  bool grows = true;
+  while (grows) {
+    const NodeSet needed = NeededNodes(body, used);
+    grows = false;
+    for (size_t i = 0; i < used.size(); ++i) {
+      if (used[i] || !needed.contains(body.arg_nodes[i])) continue;
+      used[i] = true;
+      grows = true;
+    }
+  }
+  return used;
+}
+
+absl::StatusOr<std::string> Remover::AddFunction(const std::string& name, const FunctionBody& body,
+                                                 const Kept& arguments) {
+  const FunctionDef original = *context_->library->Find(name);
+  const std::string now = context_->library->UniqueFunctionName(absl::StrCat(name, "_used"));
+  TF_ASSIGN_OR_RETURN(FunctionDef function, FunctionLike(original, body, now));
+  CopyArgumentNotes(original, arguments, &function);
+  TF_RETURN_IF_ERROR(context_->library->AddFunctionDef(function));
+  return now;
+}
+
+// Puts a node with fewer arguments and results in the place of another. `sources` are nodes that lost a user.
+Status Remover::Replace(Graph* graph, Node* node, const NodeDef& definition, const Kept& arguments, const Kept& results,
+                        std::vector<int>* sources) {
+  const int first = node->IsWhileNode() ? 0 : 1;  // before a branch's arguments there is what chooses it
+  Status status;
+  Node* now = graph->AddNode(definition, &status);
+  TF_RETURN_IF_ERROR(status);
+  now->set_assigned_device_name(node->assigned_device_name());
+  int input = 0;
+  for (int i = 0; i < node->num_inputs(); ++i) {
+    const Edge* edge = nullptr;
+    TF_RETURN_IF_ERROR(node->input_edge(i, &edge));
+    if (i < first || arguments[i - first]) {
+      graph->AddEdge(edge->src(), edge->src_output(), now, input++);
+    } else {
+      sources->push_back(edge->src()->id());
+    }
+  }
+  for (const Edge* edge : node->in_edges()) {
+    if (edge->IsControlEdge()) graph->AddControlEdge(edge->src(), now, /*allow_duplicates=*/true);
+  }
+  std::vector<int> places(results.size());
+  int place = 0;
+  for (size_t i = 0; i < results.size(); ++i) places[i] = results[i] ? place++ : -1;
+  for (const Edge* edge : OutEdges(*node)) {
+    Node* user = edge->dst();
+    const int output = edge->src_output();
+    const int user_input = edge->dst_input();
+    graph->RemoveEdge(edge);
+    if (output == Graph::kControlSlot) {
+      graph->AddControlEdge(now, user, /*allow_duplicates=*/true);
+    } else {
+      graph->AddEdge(now, places[output], user, user_input);
+    }
+  }
+  graph->RemoveNode(node);
+  return tensorflow::OkStatus();
+}
+
+absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string& prefix) {
+  std::vector<NameAttrList> functions = FunctionsOf(*node);
+  const bool calls_itself =
+      absl::c_any_of(functions, [&](const NameAttrList& function) { return open_.contains(function.name()); });
+  if (calls_itself) return false;
+  absl::StatusOr<Bodies> made = BodiesOf(functions);
+  if (!made.ok()) return false;  // what runs the node says why
+  Bodies& bodies = *made;
+
+  const bool loop = node->IsWhileNode();
+  Kept results = UsedResults(*node);
+  if (loop) {
+    RemoveResults({true}, bodies[0].get());
+    results = NeededValues(*bodies[0], *bodies[1], std::move(results));
+  }
+  for (size_t i = loop ? 1 : 0; i < bodies.size(); ++i) RemoveResults(results, bodies[i].get());
+  TF_ASSIGN_OR_RETURN(const bool inside, RunInside(functions, &bodies));
+  Kept arguments = results;
+  if (!loop) {
+    arguments.assign(bodies[0]->arg_nodes.size(), false);
+    for (const auto& body : bodies) {
+      for (size_t i = 0; i < arguments.size(); ++i) arguments[i] = arguments[i] || HasUser(*body->arg_nodes[i]);
+    }
+  }
+  if (!inside && AllKept(results) && AllKept(arguments)) return false;
+
+  NodeDef definition = node->def();
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    RemoveArguments(arguments, bodies[i].get());
+    TF_ASSIGN_OR_RETURN(*functions[i].mutable_name(), AddFunction(functions[i].name(), *bodies[i], arguments));
+    functions[i].clear_attr();
+  }
+  SetFunctions(functions, *node, &definition);
+  FilterAttr(loop ? "T" : "Tin", arguments, &definition);
+  if (!loop) FilterAttr("Tout", results, &definition);
+  FilterAttr("output_shapes", results, &definition);
+  KeepInt32OnHost(&definition);
+  const int removed = absl::c_count(results, false);
+  if (removed > 0) {
+    context_->report.rewrites.push_back({prefix + node->name(), node->type_string(), "results",
+                                         absl::StrCat("without ", removed, " results that nothing uses")});
+  }
+  std::vector<int> sources;
+  TF_RETURN_IF_ERROR(Replace(graph, node, definition, arguments, results, &sources));
+  RemoveUnused(graph, std::move(sources));
+  return true;
+}
+
+absl::StatusOr<bool> Remover::Run(Graph* graph, const Concerned& concerned, const std::string& prefix) {
+  // Users come first: what they no longer take, others need not give.
+  std::vector<Node*> order;
+  tensorflow::GetPostOrder(*graph, &order, tensorflow::NodeComparatorName());
+  std::vector<int> ids;
+  for (const Node* node : order) {
+    if (IsFunctionalControlFlow(*node) && concerned(*node)) ids.push_back(node->id());
+  }
+  bool changed = false;
+  for (const int id : ids) {
+    Node* node = graph->FindNodeId(id);
+    if (node == nullptr) continue;
+    TF_ASSIGN_OR_RETURN(const bool shrunk, Shrink(graph, node, prefix));
+    changed |= shrunk;
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::Status RemoveUnusedResults(PassContext* context) {
+  return Remover(context).Run(context->graph->get(), IsOnHpu, "").status();
+}
+
+}  // namespace hpu::passes

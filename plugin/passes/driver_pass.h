@@ -1,0 +1,13 @@
+// The pass that TensorFlow calls on each placed graph: runs the passes of pipeline.h and keeps the report.
+#ifndef HPU_PLUGIN_PASSES_DRIVER_PASS_H_
+#define HPU_PLUGIN_PASSES_DRIVER_PASS_H_
+
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+
+namespace hpu::passes {
+
+tensorflow::Status RunDriverPass(const tensorflow::GraphOptimizationPassOptions& options);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_DRIVER_PASS_H_

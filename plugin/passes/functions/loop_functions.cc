@@ -1,0 +1,82 @@
+#include "plugin/passes/functions/loop_functions.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/functions/function_rewriter.h"
+#include "plugin/passes/functions/inline_call.h"
+#include "tensorflow/core/common_runtime/function_def_utils.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+
+using tensorflow::FunctionBody;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::Node;
+
+namespace {
+
+// Loops of Defuns call what they wrap by its name.
+absl::Status InlineWrapped(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
+  std::vector<Node*> calls;
+  for (Node* node : graph->op_nodes()) {
+    if (node->IsFunctionCall() && !node->IsPartitionedCall()) calls.push_back(node);
+  }
+  for (Node* call : calls) TF_RETURN_IF_ERROR(InlineCall(call, graph, library).status());
+  if (!calls.empty()) tensorflow::FixupSourceAndSinkEdges(graph);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FunctionBody>> LoopFunction(const Node& loop, const char* attr,
+                                                           const FunctionLibraryDefinition& library) {
+  tensorflow::NameAttrList function;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop.attrs(), attr, &function));
+  const tensorflow::FunctionDef* definition = library.Find(function.name());
+  if (definition == nullptr) return absl::NotFoundError(function.name());
+  std::unique_ptr<FunctionBody> body;
+  TF_RETURN_IF_ERROR(
+      tensorflow::FunctionDefToBodyHelper(*definition, tensorflow::AttrSlice(&function.attr()), &library, &body));
+  TF_RETURN_IF_ERROR(InlineWrapped(body->graph, library));
+  return body;
+}
+
+const Node* SourceOf(const Node& node, int input) {
+  const Node* source = nullptr;
+  if (!node.input_node(input, &source).ok()) return nullptr;
+  while (source->IsIdentity()) {
+    if (!source->input_node(0, &source).ok()) return nullptr;
+  }
+  return source;
+}
+
+int LoopValueOf(const FunctionBody& function, const Node* node) {
+  const auto found = std::find(function.arg_nodes.begin(), function.arg_nodes.end(), node);
+  return found == function.arg_nodes.end() ? -1 : static_cast<int>(found - function.arg_nodes.begin());
+}
+
+bool IsInvariant(const FunctionBody& body, int value) {
+  return SourceOf(*body.ret_nodes[value], 0) == body.arg_nodes[value];
+}
+
+absl::Status SetBody(Node* loop, const FunctionBody& body, const char* suffix, FunctionLibraryDefinition* library) {
+  tensorflow::NameAttrList function;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(loop->attrs(), "body", &function));
+  const tensorflow::FunctionDef* const definition = library->Find(function.name());
+  if (definition == nullptr) return absl::NotFoundError(function.name());
+  const std::string name = library->UniqueFunctionName(absl::StrCat(function.name(), suffix));
+  TF_ASSIGN_OR_RETURN(const tensorflow::FunctionDef rewritten, FunctionLike(*definition, body, name));
+  TF_RETURN_IF_ERROR(library->AddFunctionDef(rewritten));
+  function.set_name(name);
+  loop->ClearAttr("body");
+  loop->AddAttr("body", function);
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

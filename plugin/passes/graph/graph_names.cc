@@ -1,0 +1,33 @@
+#include "plugin/passes/graph/graph_names.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "tensorflow/core/platform/hash.h"
+
+namespace hpu::passes {
+namespace {
+
+// A Session keeps the kernels of stateful nodes by node name, for all graphs that it runs: clusters of different graphs
+// must have different names. The names of a graph's nodes tell it from the others, in every process alike.
+std::string SessionGraphName(const tensorflow::Graph& graph) {
+  uint64_t sum = 0;
+  for (const tensorflow::Node* node : graph.op_nodes()) sum += tensorflow::Hash64(node->name());
+  return absl::StrCat("session_", absl::Hex(sum & 0xffffffff, absl::kZeroPad8));
+}
+
+}  // namespace
+
+std::string FunctionName(const tensorflow::GraphOptimizationPassOptions& options) {
+  return options.function_def == nullptr ? "" : options.function_def->signature().name();
+}
+
+std::string NameOfGraph(const std::string& function, const tensorflow::Graph& graph) {
+  return function.empty() ? SessionGraphName(graph) : GraphName(function);
+}
+
+bool IsOthersGraph(const std::string& function) {
+  return IsEagerWrapper(function) || absl::StartsWith(function, kClusterPrefix);
+}
+
+}  // namespace hpu::passes

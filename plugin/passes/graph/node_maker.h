@@ -1,0 +1,50 @@
+// Adds nodes to a placed graph.
+#ifndef HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_
+#define HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/graph.h"
+#include "tensorflow/core/graph/node_builder.h"
+
+namespace hpu::passes {
+
+// Makes nodes whose names begin with `prefix`, all assigned to `device`. Where `anchor` is not null, constants wait for
+// it: inside lowered loops and branches a constant belongs to the frame of what it waits for.
+class NodeMaker {
+ public:
+  NodeMaker(tensorflow::Graph* graph, std::string prefix, std::string device, tensorflow::Node* anchor = nullptr)
+      : graph_(graph), prefix_(std::move(prefix)), device_(std::move(device)), anchor_(anchor) {}
+
+  void set_anchor(tensorflow::Node* anchor) { anchor_ = anchor; }
+
+  // Call Input and Attr on what it returns, then hand it to Add.
+  tensorflow::NodeBuilder New(const std::string& suffix, const std::string& op) const;
+  // Of an op with state. Its name does not depend on what else is in the graph: a session keeps the kernel by it, for
+  // whatever is fetched. One for each prefix and suffix.
+  tensorflow::NodeBuilder NewState(const std::string& suffix, const std::string& op) const;
+  absl::StatusOr<tensorflow::Node*> Add(tensorflow::NodeBuilder& builder) const;
+  absl::StatusOr<tensorflow::Node*> Constant(const std::string& suffix, const tensorflow::Tensor& value) const;
+  absl::StatusOr<tensorflow::Node*> Binary(const std::string& suffix, const std::string& op, tensorflow::Node* x,
+                                           tensorflow::Node* y) const;
+  absl::StatusOr<tensorflow::Node*> Bitcast(const std::string& suffix, tensorflow::Node* x,
+                                            tensorflow::DataType type) const;
+  absl::StatusOr<tensorflow::Node*> Cast(const std::string& suffix, tensorflow::NodeBuilder::NodeOut x,
+                                         tensorflow::DataType type) const;
+
+ private:
+  tensorflow::Graph* graph_;
+  std::string prefix_;
+  std::string device_;
+  tensorflow::Node* anchor_;
+};
+
+// Moves every consumer of `from`, control edges too, to the same results of `to`.
+void MoveConsumers(tensorflow::Graph* graph, tensorflow::Node* from, tensorflow::Node* to);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_

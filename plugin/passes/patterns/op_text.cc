@@ -1,0 +1,166 @@
+#include "plugin/passes/patterns/op_text.h"
+
+#include <cctype>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using Kind = OpExpression::Kind;
+
+// Recursive descent over one line. Each Parse… takes what it names off the front.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : whole_(text), rest_(text) {}
+
+  absl::StatusOr<OpExpression> ParseExpression() {
+    TF_ASSIGN_OR_RETURN(OpExpression expression, ParsePrimary());
+    if (Take("~")) {
+      OpExpression like;
+      like.kind = Kind::kName;
+      like.name = TakeWord();
+      expression.reshaped_to.push_back(std::move(like));
+    }
+    return expression;
+  }
+
+  absl::StatusOr<OpStatement> ParseStatement() {
+    OpStatement statement;
+    statement.shared = Take("*");
+    statement.name = TakeWord();
+    if (statement.name.empty() || !Take("=")) return Expected("name = expression");
+    TF_ASSIGN_OR_RETURN(statement.expression, ParseExpression());
+    return statement;
+  }
+
+  absl::Status ExpectEnd() {
+    Skip();
+    return rest_.empty() ? absl::OkStatus() : Expected("the end of the line");
+  }
+
+ private:
+  absl::StatusOr<OpExpression> ParsePrimary() {
+    OpExpression result;
+    Skip();
+    if (Take("{")) return ParseAlternatives();
+    if (Take("$")) {
+      result.kind = Kind::kCapture;
+      result.name = TakeWord();
+      if (!Take("(")) return result;
+      result.kind = Kind::kOp;
+      result.name = absl::StrCat("$", result.name);
+      TF_RETURN_IF_ERROR(ParseArguments(&result));
+      return result;
+    }
+    if (!rest_.empty() && (std::isdigit(rest_[0]) || rest_[0] == '-')) return ParseNumber();
+    result.name = TakeWord();
+    if (result.name.empty()) return Expected("an expression");
+    if (result.name == "_") return result;
+    result.kind = Take("(") ? Kind::kOp : Kind::kName;
+    if (result.kind == Kind::kOp) TF_RETURN_IF_ERROR(ParseArguments(&result));
+    if (Take(":") && !absl::SimpleAtoi(TakeWord(), &result.output)) return Expected("the number of a result");
+    return result;
+  }
+
+  absl::StatusOr<OpExpression> ParseAlternatives() {
+    OpExpression result;
+    result.kind = Kind::kAlternatives;
+    do {
+      TF_ASSIGN_OR_RETURN(OpExpression one, ParseExpression());
+      result.args.push_back(std::move(one));
+    } while (Take("|"));
+    if (!Take("}")) return Expected("| or }");
+    return result;
+  }
+
+  absl::StatusOr<OpExpression> ParseNumber() {
+    size_t size = 1;
+    while (size < rest_.size() &&
+           (std::isalnum(rest_[size]) || rest_[size] == '.' || (rest_[size] == '-' && rest_[size - 1] == 'e'))) {
+      ++size;
+    }
+    OpExpression result;
+    result.kind = Kind::kNumber;
+    if (!absl::SimpleAtod(rest_.substr(0, size), &result.number)) return Expected("a number");
+    rest_.remove_prefix(size);
+    if (!Take("*")) return result;
+    result.kind = Kind::kScaled;
+    TF_ASSIGN_OR_RETURN(OpExpression scaled, ParseExpression());
+    result.args.push_back(std::move(scaled));
+    return result;
+  }
+
+  absl::Status ParseArguments(OpExpression* op) {
+    while (!Take(")")) {
+      if (!op->args.empty() && !Take(",")) return Expected(", or )");
+      if (Take("...")) {
+        op->open = true;
+        continue;
+      }
+      TF_ASSIGN_OR_RETURN(OpExpression argument, ParseExpression());
+      op->args.push_back(std::move(argument));
+    }
+    if (!Take("[")) return absl::OkStatus();
+    do {
+      const std::string name = TakeWord();
+      if (!Take("=")) return Expected("attr=value");
+      const size_t end = rest_.find_first_of(",]");
+      if (end == std::string_view::npos) return Expected("]");
+      op->attrs.emplace_back(name, absl::StripAsciiWhitespace(rest_.substr(0, end)));
+      rest_.remove_prefix(end);
+    } while (Take(","));
+    return Take("]") ? absl::OkStatus() : Expected(", or ]");
+  }
+
+  void Skip() { rest_ = absl::StripLeadingAsciiWhitespace(rest_); }
+
+  bool Take(std::string_view token) {
+    Skip();
+    return absl::ConsumePrefix(&rest_, token);
+  }
+
+  std::string TakeWord() {
+    Skip();
+    size_t size = 0;
+    while (size < rest_.size() && (std::isalnum(rest_[size]) || rest_[size] == '_')) ++size;
+    const std::string word(rest_.substr(0, size));
+    rest_.remove_prefix(size);
+    return word;
+  }
+
+  absl::Status Expected(std::string_view what) const {
+    return absl::InvalidArgumentError(absl::StrCat("expected ", what, " at '", rest_, "' in '", whole_, "'"));
+  }
+
+  const std::string_view whole_;
+  absl::string_view rest_;
+};
+
+}  // namespace
+
+absl::StatusOr<OpExpression> ParseOpExpression(std::string_view text) {
+  Parser parser(text);
+  TF_ASSIGN_OR_RETURN(OpExpression expression, parser.ParseExpression());
+  TF_RETURN_IF_ERROR(parser.ExpectEnd());
+  return expression;
+}
+
+absl::StatusOr<std::vector<OpStatement>> ParseOpText(std::string_view text) {
+  std::vector<OpStatement> statements;
+  for (const std::string_view line : absl::StrSplit(text, '\n', absl::SkipWhitespace())) {
+    Parser parser(line);
+    TF_ASSIGN_OR_RETURN(OpStatement statement, parser.ParseStatement());
+    TF_RETURN_IF_ERROR(parser.ExpectEnd());
+    statements.push_back(std::move(statement));
+  }
+  return statements;
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,195 @@
+#include "plugin/passes/patterns/pattern_checks.h"
+
+#include <iterator>
+
+#include "absl/algorithm/container.h"
+#include "plugin/passes/analysis/constant_value.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::AttrValue;
+using tensorflow::Node;
+using Numbers = std::vector<int64_t>;
+
+bool IsScalar(const PatternMatch& match, std::string_view name) {
+  const AttrValue* value = match.FindAttr(name);
+  return value != nullptr && value->has_tensor() && value->tensor().tensor_shape().dim_size() == 0;
+}
+
+Numbers NumbersOf(const PatternMatch& match, std::string_view name) {
+  const AttrValue* value = match.FindAttr(name);
+  return value == nullptr ? Numbers() : WholeNumbersOf(*value);
+}
+
+Numbers ConstantNumbers(const Node& node) {
+  const AttrValue* value = node.IsConstant() ? node.attrs().Find("value") : nullptr;
+  return value == nullptr ? Numbers() : WholeNumbersOf(*value);
+}
+
+const Node* InputNode(const Node& node, int index) {
+  const Node* input = nullptr;
+  return node.input_node(index, &input).ok() ? input : nullptr;
+}
+
+// Statistics of each sample's channels over all of its image.
+bool AreOfImages(const PatternMatch& match) {
+  const Numbers axes = NumbersOf(match, "axes");
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>(i) + 1) return false;
+  }
+  // Weights that a Reshape has given other dimensions are those of a layer normalisation over several axes.
+  return axes.size() >= 2 && match.Find("gamma")->node->type_string() != "Reshape";
+}
+
+// The rank that the constants of a gradient tell; 0 if none does.
+int64_t RankOf(const PatternMatch& match) { return static_cast<int64_t>(NumbersOf(match, "multiples").size()); }
+
+bool SameAxes(Numbers axes, Numbers sum_axes, int64_t rank) {
+  for (Numbers* numbers : {&axes, &sum_axes}) {
+    for (int64_t& axis : *numbers) axis += axis < 0 ? rank : 0;
+    absl::c_sort(*numbers);
+  }
+  // Without the rank, axes counted from the end can only be counted.
+  const bool countable = rank > 0 || absl::c_all_of(axes, [](int64_t axis) { return axis >= 0; });
+  return countable ? axes == sum_axes : axes.size() == sum_axes.size();
+}
+
+bool IsMean(const PatternMatch& match) {
+  const AttrValue* share = match.FindAttr("share");
+  if (share == nullptr) return true;  // divided by a count that the text has matched
+  double size = 1;
+  for (const int64_t multiple : NumbersOf(match, "multiples")) size *= static_cast<double>(multiple);
+  const std::optional<double> value = NumberOf(*share);
+  return value.has_value() && IsAbout(*value, 1 / size, share->tensor().dtype());
+}
+
+bool IsNormGrad(const PatternMatch& match) {
+  return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), RankOf(match));
+}
+
+// Weights of one dimension: $batch_axes are all dimensions but the last, which the statistics are taken over. `rank` is
+// 0 if it is not known.
+bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
+  absl::c_copy(NumbersOf(match, "batch_axes"), std::back_inserter(axes));
+  absl::c_sort(axes);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>(i)) return false;
+  }
+  if (rank != 0 && rank != static_cast<int64_t>(axes.size())) return false;
+  return NumbersOf(match, "weight_shape").size() == 1;
+}
+
+// Adds paddings if they leave batch and channels alone.
+bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
+  const AttrValue* format = match->FindAttr("data_format");
+  // The CPU, where a cluster may have to run, has no NCHW: a fallback transposes plain ops only.
+  if (paddings.size() != 8 || format == nullptr || format->s() != "NHWC") return false;
+  if (paddings[0] != 0 || paddings[1] != 0 || paddings[6] != 0 || paddings[7] != 0) return false;
+  if (absl::c_any_of(paddings, [](int64_t size) { return size < 0; })) return false;
+  if (match->FindAttr("paddings") != nullptr) return true;
+  AttrValue value;
+  for (const int64_t size : paddings) value.mutable_list()->add_i(size);
+  match->attrs.emplace_back("paddings", value);
+  return true;
+}
+
+// The axes from `first` to the last of `rank` dimensions: none if first is not below rank.
+struct LastAxes {
+  int64_t first = 0;
+  int64_t rank = 0;
+};
+
+// Of $shape, made $flat_shape: [1, n, m, 1].
+LastAxes KnownFlatAxes(const PatternMatch& match) {
+  const Numbers flat = NumbersOf(match, "flat_shape");
+  const Numbers shape = NumbersOf(match, "shape");
+  if (flat.size() != 4 || flat[0] != 1 || flat[3] != 1) return {};
+  const int64_t rank = static_cast<int64_t>(shape.size());
+  int64_t first = rank;
+  int64_t size = 1;
+  while (first > 0 && (first == rank || size < flat[2])) size *= shape[--first];
+  int64_t rest = 1;
+  for (int64_t i = 0; i < first; ++i) rest *= shape[i];
+  return size == flat[2] && rest == flat[1] ? LastAxes{first, rank} : LastAxes{};
+}
+
+// Of x, whose dimensions before $first and from it on were multiplied.
+LastAxes ComputedFlatAxes(const PatternMatch& match) {
+  const Numbers first = NumbersOf(match, "first");
+  const Output& x = *match.Find("x");
+  const tensorflow::PartialTensorShape shape = match.shapes->Get().Shape(*x.node, x.index);
+  if (first.size() != 1 || first[0] <= 0 || shape.unknown_rank()) return {};
+  return {first[0], shape.dims()};
+}
+
+}  // namespace
+
+bool CheckLayerNorm(PatternMatch* match) { return IsScalar(*match, "epsilon") && !AreOfImages(*match); }
+
+bool CheckInstanceNorm(PatternMatch* match) { return IsScalar(*match, "epsilon") && AreOfImages(*match); }
+
+bool CheckLayerNormGrad(PatternMatch* match) {
+  if (!CheckLayerNorm(match) || !IsNormGrad(*match)) return false;
+  if (match->FindAttr("weight_shape") == nullptr) return true;
+  return AreWeightsSummed(*match, NumbersOf(*match, "sum_axes"), RankOf(*match));
+}
+
+bool CheckFlatNorm(PatternMatch* match) {
+  const bool known = match->FindAttr("flat_shape") != nullptr;
+  const auto [first, rank] = known ? KnownFlatAxes(*match) : ComputedFlatAxes(*match);
+  if (first >= rank) return false;
+  tensorflow::Tensor axes(tensorflow::DT_INT32, {rank - first});
+  for (int64_t i = 0; i < axes.NumElements(); ++i) axes.flat<int32_t>()(i) = static_cast<int32_t>(first + i);
+  if (match->FindAttr("axes") == nullptr) {
+    AttrValue value;
+    axes.AsProtoField(value.mutable_tensor());
+    match->attrs.emplace_back("axes", value);
+  }
+  if (match->FindAttr("weight_shape") == nullptr) return true;
+  return AreWeightsSummed(*match, NumbersOf(*match, "axes"), rank);
+}
+
+bool CheckInstanceNormGrad(PatternMatch* match) {
+  if (!CheckInstanceNorm(match) || !IsNormGrad(*match)) return false;
+  if (match->FindAttr("weight_shape") == nullptr) return true;
+  // Weights for each channel: the sums are over all other dimensions, most of size 1 already.
+  const Numbers batch = NumbersOf(*match, "batch_axes");
+  const int64_t channels = static_cast<int64_t>(NumbersOf(*match, "axes").size()) + 1;
+  return absl::c_linear_search(batch, 0) && absl::c_all_of(batch, [&](int64_t axis) { return axis < channels; }) &&
+         NumbersOf(*match, "weight_shape").size() == 1;
+}
+
+bool CheckScale(PatternMatch* match) { return IsScalar(*match, "scale") && IsScalar(*match, "rate"); }
+
+bool CheckRange(PatternMatch* match) { return IsScalar(*match, "min") && IsScalar(*match, "max"); }
+
+bool CheckPaddings(PatternMatch* match) { return TakePaddings(NumbersOf(*match, "paddings"), match); }
+
+bool CheckPaddedInputGrad(PatternMatch* match) {
+  const Numbers begin = NumbersOf(*match, "begin");
+  const Node& sizes = *match->Find("sizes")->node;
+  const Node& padded_sizes = *match->Find("padded_sizes")->node;
+  const Numbers inner = ConstantNumbers(sizes);
+  const Numbers outer = ConstantNumbers(padded_sizes);
+  Numbers paddings;
+  if (begin.size() != 4) return false;
+  if (inner.size() == 4 && outer.size() == 4) {
+    for (int i = 0; i < 4; ++i) paddings.insert(paddings.end(), {begin[i], outer[i] - inner[i] - begin[i]});
+    return TakePaddings(paddings, match);
+  }
+  // Sizes that the graph does not know: those of the input before and after a Pad.
+  const Node* pad =
+      padded_sizes.num_inputs() > 0 ? InputNode(padded_sizes, match->Find("padded_sizes")->index) : nullptr;
+  if (pad == nullptr || pad->type_string() != "Pad" || sizes.type_string() != "Shape") return false;
+  if (padded_sizes.type_string() != "Shape" && padded_sizes.type_string() != "ShapeN") return false;
+  if (InputNode(sizes, 0) != InputNode(*pad, 0)) return false;
+  paddings = ConstantNumbers(*InputNode(*pad, 1));
+  for (int i = 0; i < 4 && paddings.size() == 8; ++i) {
+    if (begin[i] != paddings[2 * i]) return false;
+  }
+  return TakePaddings(paddings, match);
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,475 @@
+#include "plugin/passes/patterns/pattern_match.h"
+
+#include <iterator>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
+#include "plugin/passes/analysis/constant_value.h"
+#include "tensorflow/core/framework/attr_value_util.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor.pb.h"
+
+namespace hpu::passes {
+namespace {
+
+using Kind = OpExpression::Kind;
+using tensorflow::Node;
+
+constexpr int kMaxSteps = 20000;
+constexpr int kMaxTerms = 32;
+constexpr int kNoProduct = -1;
+
+bool IsCommutative(std::string_view op) {
+  return op == "Mul" || op == "AddV2" || op == "Maximum" || op == "Minimum" || op == "Equal";
+}
+
+// What remains to be shown, as a list: goals live on the stack of the functions that make them.
+struct Goal {
+  enum class What { kMatch, kTerms, kProductIs };
+
+  What what = What::kMatch;
+  const OpExpression* expression = nullptr;
+  Output output;             // of kTerms: the sum
+  bool shared = false;       // inside a statement with *
+  int product = kNoProduct;  // kMatch: constant factors on the way belong to this product. kProductIs: the product
+  bool as_it_is = false;     // no Reshape in between
+  size_t term = 0;           // kTerms: the next one
+  uint32_t used = 0;         // kTerms: inputs that are terms already
+  const Goal* next = nullptr;
+};
+
+Goal ToMatch(const OpExpression& expression, Output output, bool shared, const Goal* next) {
+  Goal goal;
+  goal.expression = &expression;
+  goal.output = output;
+  goal.shared = shared;
+  goal.next = next;
+  return goal;
+}
+
+Output InputOf(const Node& node, int index) {
+  const tensorflow::Edge* edge = nullptr;
+  if (!node.input_edge(index, &edge).ok()) return {};
+  return {edge->src(), edge->src_output()};
+}
+
+bool AttrIs(const tensorflow::AttrValue& value, const std::string& text) {
+  switch (value.value_case()) {
+    case tensorflow::AttrValue::kB:
+      return value.b() == (text == "true");
+    case tensorflow::AttrValue::kS:
+      return value.s() == text;
+    case tensorflow::AttrValue::kI:
+      return std::to_string(value.i()) == text;
+    default:
+      return false;
+  }
+}
+
+bool IsInput(const Pattern& pattern, const OpExpression& expression) {
+  return expression.kind == Kind::kAny || (expression.kind == Kind::kName && !pattern.Find(expression.name));
+}
+
+// A search with backtracking over one place in the graph.
+class Matcher {
+ public:
+  Matcher(const Pattern& pattern, Node* root, const MatchScope& scope)
+      : pattern_(pattern), root_(root), scope_(scope) {}
+
+  std::optional<PatternMatch> Run();
+
+ private:
+  // What a step back restores.
+  struct Mark {
+    size_t values, attrs, nodes, shared, trivial, more_terms;
+    absl::InlinedVector<double, 4> products;
+  };
+
+  Mark Now() const;
+  void BackTo(const Mark& mark);
+
+  bool Solve(const Goal* goal);
+  bool SolveMatch(const Goal& goal);
+  bool SolveReshaped(const Goal& goal);
+  bool SolveInProduct(const Goal& goal);
+  bool SolveName(const Goal& goal);
+  bool SolveOp(const Goal& goal);
+  bool SolveArgs(const Goal& goal, bool swapped);
+  bool SolveTerms(const Goal& goal);
+  bool SolveOneOf(const Goal& goal);
+  bool SolveScaled(const Goal& goal);
+  bool TakeAttrs(const OpExpression& expression, const Node& node);
+  bool Capture(std::string_view name, const tensorflow::AttrValue& value);
+  // The factor and the other operand, if a node only scales another value; null for other nodes.
+  Output Unscaled(const Node& node, double* factor) const;
+  bool MayTake(const Node& node) const;
+  void Record(const Goal& goal, Node* node);
+  bool FindAmongUsers(const OpStatement& statement, bool shared);
+  bool FindInputs(const OpExpression& fused);
+  bool Holds();
+  std::vector<Output> Candidates(const OpExpression& expression) const;
+
+  const Pattern& pattern_;
+  Node* const root_;
+  const MatchScope& scope_;
+  PatternMatch match_;
+  absl::InlinedVector<double, 4> products_;
+  int steps_ = 0;
+};
+
+Matcher::Mark Matcher::Now() const {
+  return {match_.values.size(),
+          match_.attrs.size(),
+          match_.nodes.size(),
+          match_.shared.size(),
+          match_.trivial.size(),
+          match_.more_terms.size(),
+          products_};
+}
+
+void Matcher::BackTo(const Mark& mark) {
+  match_.values.resize(mark.values);
+  match_.attrs.resize(mark.attrs);
+  match_.nodes.resize(mark.nodes);
+  match_.shared.resize(mark.shared);
+  match_.trivial.resize(mark.trivial);
+  match_.more_terms.resize(mark.more_terms);
+  products_ = mark.products;
+}
+
+bool Matcher::MayTake(const Node& node) const {
+  return node.IsOp() && node.assigned_device_name_index() == root_->assigned_device_name_index() &&
+         scope_.concerned(node);
+}
+
+void Matcher::Record(const Goal& goal, Node* node) { (goal.shared ? match_.shared : match_.nodes).push_back(node); }
+
+bool Matcher::Solve(const Goal* goal) {
+  if (goal == nullptr) return true;
+  if (++steps_ > kMaxSteps) return false;
+  switch (goal->what) {
+    case Goal::What::kMatch:
+      return SolveMatch(*goal);
+    case Goal::What::kTerms:
+      return SolveTerms(*goal);
+    case Goal::What::kProductIs: {
+      const tensorflow::DataType type = root_->output_type(0);
+      return IsAbout(products_[goal->product], goal->expression->number, type) && Solve(goal->next);
+    }
+  }
+  return false;
+}
+
+bool Matcher::SolveMatch(const Goal& goal) {
+  const OpExpression& expression = *goal.expression;
+  if (goal.output.node == nullptr) return false;
+  if (!expression.reshaped_to.empty() && !goal.as_it_is) return SolveReshaped(goal);
+  if (goal.product != kNoProduct) return SolveInProduct(goal);
+  switch (expression.kind) {
+    case Kind::kAny:
+      return Solve(goal.next);
+    case Kind::kName:
+      return SolveName(goal);
+    case Kind::kNumber:
+      if (!IsNumber(*goal.output.node, expression.number)) return false;
+      match_.trivial.push_back(goal.output.node);
+      return Solve(goal.next);
+    case Kind::kCapture: {
+      const tensorflow::AttrValue* value =
+          goal.output.node->IsConstant() ? goal.output.node->attrs().Find("value") : nullptr;
+      if (value == nullptr || !Capture(expression.name, *value)) return false;
+      match_.trivial.push_back(goal.output.node);
+      return Solve(goal.next);
+    }
+    case Kind::kAlternatives:
+      return SolveOneOf(goal);
+    case Kind::kScaled:
+      return SolveScaled(goal);
+    case Kind::kOp:
+      return SolveOp(goal);
+  }
+  return false;
+}
+
+bool Matcher::SolveReshaped(const Goal& goal) {
+  const Mark mark = Now();
+  Node* node = goal.output.node;
+  if (node->type_string() == "Reshape" && MayTake(*node)) {
+    const Output shape = InputOf(*node, 1);
+    if (shape.node->type_string() == "Shape" || shape.node->type_string() == "ShapeN") {
+      const Goal same =
+          ToMatch(goal.expression->reshaped_to[0], InputOf(*shape.node, shape.index), /*shared=*/true, goal.next);
+      Goal inner = goal;
+      inner.output = InputOf(*node, 0);
+      inner.as_it_is = true;
+      inner.next = &same;
+      Record(goal, node);
+      match_.shared.push_back(shape.node);
+      if (Solve(&inner)) return true;
+      BackTo(mark);
+    }
+  }
+  Goal plain = goal;
+  plain.as_it_is = true;
+  if (Solve(&plain)) return true;
+  BackTo(mark);
+  // A constant factor may stand before the Reshape.
+  double factor = 1;
+  const Output unscaled = goal.product == kNoProduct ? Output() : Unscaled(*node, &factor);
+  if (unscaled.node == nullptr) return false;
+  products_[goal.product] *= factor;
+  match_.trivial.push_back(node);
+  Goal behind = goal;
+  behind.output = unscaled;
+  return Solve(&behind);
+}
+
+Output Matcher::Unscaled(const Node& node, double* factor) const {
+  if (!MayTake(node)) return {};
+  if (node.type_string() == "Neg") {
+    *factor = -1;
+    return InputOf(node, 0);
+  }
+  if (node.type_string() != "Mul" && node.type_string() != "RealDiv") return {};
+  for (const int constant : {1, 0}) {
+    if (constant == 0 && node.type_string() == "RealDiv") break;
+    const std::optional<double> value = NumberOf(*InputOf(node, constant).node);
+    if (!value.has_value() || *value == 0) continue;
+    *factor = node.type_string() == "Mul" ? *value : 1 / *value;
+    return InputOf(node, 1 - constant);
+  }
+  return {};
+}
+
+bool Matcher::SolveInProduct(const Goal& goal) {
+  const Mark mark = Now();
+  Goal inside = goal;
+  if (goal.expression->kind != Kind::kOp || goal.expression->name != "Mul") inside.product = kNoProduct;
+  if (goal.expression->kind == Kind::kOp ? SolveOp(inside) : SolveMatch(inside)) return true;
+  BackTo(mark);
+  double factor = 1;
+  const Output unscaled = Unscaled(*goal.output.node, &factor);
+  if (unscaled.node == nullptr) return false;
+  products_[goal.product] *= factor;
+  match_.trivial.push_back(goal.output.node);
+  Goal behind = goal;
+  behind.output = unscaled;
+  return Solve(&behind);
+}
+
+bool Matcher::SolveName(const Goal& goal) {
+  const OpExpression& expression = *goal.expression;
+  const OpStatement* statement = pattern_.Find(expression.name);
+  Output value = goal.output;
+  if (statement != nullptr) {
+    if (value.index != expression.output) return false;
+    value.index = 0;
+  }
+  if (const Output* bound = match_.Find(expression.name)) {
+    if (*bound == value) return Solve(goal.next);
+    if (statement == nullptr) return false;
+    // Another node that computes the same.
+  } else {
+    match_.values.emplace_back(expression.name, value);
+  }
+  if (statement == nullptr) return Solve(goal.next);
+  const Goal definition = ToMatch(statement->expression, value, goal.shared || statement->shared, goal.next);
+  return Solve(&definition);
+}
+
+bool Matcher::SolveOneOf(const Goal& goal) {
+  const Mark mark = Now();
+  for (const OpExpression& one : goal.expression->args) {
+    Goal choice = goal;
+    choice.expression = &one;
+    choice.as_it_is = false;
+    if (Solve(&choice)) return true;
+    BackTo(mark);
+  }
+  return false;
+}
+
+bool Matcher::SolveScaled(const Goal& goal) {
+  products_.push_back(1);
+  const int product = static_cast<int>(products_.size()) - 1;
+  Goal is = goal;
+  is.what = Goal::What::kProductIs;
+  is.product = product;
+  Goal scaled = ToMatch(goal.expression->args[0], goal.output, goal.shared, &is);
+  scaled.product = product;
+  return Solve(&scaled);
+}
+
+bool Matcher::SolveOp(const Goal& goal) {
+  const OpExpression& expression = *goal.expression;
+  Node* node = goal.output.node;
+  if (goal.output.index != 0 || SameOp(node->type_string()) != SameOp(expression.name) || !MayTake(*node)) return false;
+  const int inputs = node->num_inputs();
+  const int args = static_cast<int>(expression.args.size());
+  const bool sum = expression.name == "AddN";
+  if (sum ? inputs > kMaxTerms || (expression.open ? inputs < args : inputs != args) : inputs != args) return false;
+  const Mark mark = Now();
+  if (!TakeAttrs(expression, *node)) return false;
+  Record(goal, node);
+  if (sum) {
+    Goal terms = goal;
+    terms.what = Goal::What::kTerms;
+    return Solve(&terms);
+  }
+  if (SolveArgs(goal, /*swapped=*/false)) return true;
+  if (args != 2 || !IsCommutative(SameOp(expression.name))) return false;
+  BackTo(mark);
+  if (!TakeAttrs(expression, *node)) return false;
+  Record(goal, node);
+  return SolveArgs(goal, /*swapped=*/true);
+}
+
+bool Matcher::SolveArgs(const Goal& goal, bool swapped) {
+  const std::vector<OpExpression>& args = goal.expression->args;
+  absl::InlinedVector<Goal, 8> goals(args.size());
+  const Goal* next = goal.next;
+  // Ops first: inputs fit anything, and what they are is decided elsewhere if it can be. The list is built from its
+  // end.
+  size_t made = 0;
+  for (const bool inputs : {true, false}) {
+    for (size_t i = args.size(); i-- > 0;) {
+      if (IsInput(pattern_, args[i]) != inputs) continue;
+      const int from = static_cast<int>(swapped ? args.size() - 1 - i : i);
+      goals[made] = ToMatch(args[i], InputOf(*goal.output.node, from), goal.shared, next);
+      goals[made].product = goal.product;
+      next = &goals[made++];
+    }
+  }
+  return Solve(next);
+}
+
+bool Matcher::SolveTerms(const Goal& goal) {
+  const OpExpression& sum = *goal.expression;
+  const Node& node = *goal.output.node;
+  if (goal.term == sum.args.size()) {
+    for (int i = 0; i < node.num_inputs(); ++i) {
+      if ((goal.used >> i & 1) == 0) match_.more_terms.push_back(InputOf(node, i));
+    }
+    return Solve(goal.next);
+  }
+  const Mark mark = Now();
+  for (int i = 0; i < node.num_inputs(); ++i) {
+    if ((goal.used >> i & 1) != 0) continue;
+    Goal rest = goal;
+    rest.term = goal.term + 1;
+    rest.used = goal.used | 1u << i;
+    const Goal term = ToMatch(sum.args[goal.term], InputOf(node, i), goal.shared, &rest);
+    if (Solve(&term)) return true;
+    BackTo(mark);
+  }
+  return false;
+}
+
+bool Matcher::TakeAttrs(const OpExpression& expression, const Node& node) {
+  for (const auto& [name, text] : expression.attrs) {
+    const tensorflow::AttrValue* value = node.attrs().Find(name);
+    if (value == nullptr) return false;
+    if (text[0] == '$' ? !Capture(std::string_view(text).substr(1), *value) : !AttrIs(*value, text)) return false;
+  }
+  return true;
+}
+
+bool Matcher::Capture(std::string_view name, const tensorflow::AttrValue& value) {
+  if (const tensorflow::AttrValue* captured = match_.FindAttr(name)) return SameValue(*captured, value);
+  match_.attrs.emplace_back(name, value);
+  return true;
+}
+
+std::vector<Output> UsersOf(const Output& value, std::string_view op) {
+  std::vector<Output> users;
+  for (const tensorflow::Edge* edge : value.node->out_edges()) {
+    if (edge->IsControlEdge() || edge->src_output() != value.index) continue;
+    if (SameOp(edge->dst()->type_string()) == SameOp(op)) users.push_back({edge->dst(), 0});
+  }
+  absl::c_sort(users, [](const Output& a, const Output& b) { return a.node->id() < b.node->id(); });
+  return users;
+}
+
+// What could be the root of an expression that uses something found already.
+std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
+  std::vector<Output> found;
+  const Output* bound = expression.kind == Kind::kName ? match_.Find(expression.name) : nullptr;
+  if (bound != nullptr) found.push_back(*bound);
+  for (const OpExpression& arg : expression.args) {
+    for (const Output& used : Candidates(arg)) {
+      if (expression.kind != Kind::kOp) {
+        found.push_back(used);
+      } else {
+        absl::c_copy(UsersOf(used, expression.name), std::back_inserter(found));
+      }
+    }
+    if (!found.empty()) break;
+  }
+  if (expression.reshaped_to.empty()) return found;
+  for (size_t i = found.size(); i-- > 0;) absl::c_copy(UsersOf(found[i], "Reshape"), std::back_inserter(found));
+  return found;
+}
+
+// Looks for a statement that the root does not lead to.
+bool Matcher::FindAmongUsers(const OpStatement& statement, bool shared) {
+  for (const Output& candidate : Candidates(statement.expression)) {
+    const Mark mark = Now();
+    match_.values.emplace_back(statement.name, candidate);
+    const Goal definition = ToMatch(statement.expression, candidate, shared, nullptr);
+    if (Solve(&definition) && Holds()) return true;
+    BackTo(mark);
+  }
+  return false;
+}
+
+bool Mentions(const OpExpression& expression, std::string_view name) {
+  if (expression.kind == Kind::kName && expression.name == name) return true;
+  return absl::c_any_of(expression.args, [name](const OpExpression& arg) { return Mentions(arg, name); });
+}
+
+// Looks for inputs of the fused op that the root does not lead to, or for what names them.
+bool Matcher::FindInputs(const OpExpression& fused) {
+  return absl::c_all_of(fused.args, [this](const OpExpression& argument) {
+    if (argument.kind == Kind::kOp) return FindInputs(argument);
+    if (match_.Find(argument.name) != nullptr) return true;
+    return absl::c_any_of(pattern_.statements, [&](const OpStatement& statement) {
+      if (statement.name != argument.name && !Mentions(statement.expression, argument.name)) return false;
+      return match_.Find(statement.name) == nullptr && FindAmongUsers(statement, statement.shared);
+    });
+  });
+}
+
+bool Matcher::Holds() { return pattern_.entry->check == nullptr || pattern_.entry->check(&match_); }
+
+std::optional<PatternMatch> Matcher::Run() {
+  const OpStatement& root = *pattern_.Find(pattern_.results[0].name);
+  match_.root = root_;
+  match_.shapes = scope_.shapes;
+  match_.values.emplace_back(root.name, Output{root_, 0});
+  const Goal goal = ToMatch(root.expression, {root_, 0}, root.shared, nullptr);
+  if (!Solve(&goal) || !Holds()) return std::nullopt;
+  if (!FindInputs(pattern_.fused)) return std::nullopt;
+  for (const Pattern::Result& result : pattern_.results) {
+    if (result.name == "_" || match_.Find(result.name) != nullptr) continue;
+    FindAmongUsers(*pattern_.Find(result.name), /*shared=*/false);
+  }
+  return std::move(match_);
+}
+
+}  // namespace
+
+const Output* PatternMatch::Find(std::string_view name) const {
+  const auto found = absl::c_find_if(values, [name](const auto& value) { return value.first == name; });
+  return found == values.end() ? nullptr : &found->second;
+}
+
+const tensorflow::AttrValue* PatternMatch::FindAttr(std::string_view name) const {
+  const auto found = absl::c_find_if(attrs, [name](const auto& attr) { return attr.first == name; });
+  return found == attrs.end() ? nullptr : &found->second;
+}
+
+std::optional<PatternMatch> MatchPattern(const Pattern& pattern, Node* root, const MatchScope& scope) {
+  return Matcher(pattern, root, scope).Run();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,85 @@
+#include "plugin/passes/patterns/pattern_pass.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/passes/functions/function_rewriter.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/patterns/pattern.h"
+#include "plugin/passes/patterns/pattern_match.h"
+#include "plugin/passes/patterns/pattern_rewrite.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Graph;
+using tensorflow::Node;
+
+// Nodes that belong to HPUs by op type, as ids: nodes that are gone have none.
+class NodeIndex {
+ public:
+  NodeIndex(const Graph& graph, const FunctionRewriter::Concerned& concerned) {
+    for (const Node* node : graph.op_nodes()) {
+      const std::string& op = node->type_string();
+      if (!concerned(*node)) continue;
+      ids_[op].push_back(node->id());
+      same_.emplace(SameOp(op));
+    }
+  }
+
+  bool HasAll(const std::vector<std::string>& ops) const {
+    return std::all_of(ops.begin(), ops.end(), [this](const std::string& op) { return same_.contains(op); });
+  }
+
+  const std::vector<int>& Ids(const std::string& op) const {
+    static const auto* none = new std::vector<int>;
+    const auto found = ids_.find(op);
+    return found == ids_.end() ? *none : found->second;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, std::vector<int>> ids_;
+  absl::flat_hash_set<std::string> same_;
+};
+
+// Whether anything was replaced.
+absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
+                                  const std::string& prefix) {
+  const NodeIndex index(*graph, concerned);
+  LazyShapes shapes(graph, context->library);
+  const MatchScope scope{concerned, &shapes};
+  PatternRewriter rewriter(graph, prefix, &context->report);
+  bool changed = false;
+  for (const Pattern& pattern : Patterns()) {
+    if (!index.HasAll(pattern.required_ops)) continue;
+    for (const std::string& op : pattern.root_ops) {
+      for (const int id : index.Ids(op)) {
+        Node* root = graph->FindNodeId(id);
+        if (root == nullptr) continue;
+        if (const std::optional<PatternMatch> match = MatchPattern(pattern, root, scope)) {
+          TF_ASSIGN_OR_RETURN(const bool replaced, rewriter.Replace(pattern, *match));
+          changed |= replaced;
+        }
+      }
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+absl::Status MatchPatterns(PassContext* context) {
+  if (!flags::TfEnablePatternMatcher()) return absl::OkStatus();
+  FunctionRewriter rewriter(
+      context, "_patterns",
+      [context](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
+        return MatchInGraph(context, graph, concerned, prefix);
+      });
+  return rewriter.Run();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,359 @@
+#include "plugin/passes/patterns/pattern_rewrite.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/passes/analysis/constant_value.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/node_maker.h"
+#include "plugin/passes/graph/unused_nodes.h"
+#include "tensorflow/core/framework/attr_value_util.h"
+#include "tensorflow/core/framework/node_def_builder.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/graph/algorithm.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::AttrValue;
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+// What a pattern captured as an attribute of the type that the fused op declares.
+absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string& type) {
+  AttrValue value;
+  if (type == "tensor" && captured.value_case() == AttrValue::kF) {
+    tensorflow::Tensor(captured.f()).AsProtoTensorContent(value.mutable_tensor());
+    return value;
+  }
+  if (!captured.has_tensor() || type == "tensor") return captured;
+  const std::vector<int64_t> numbers = WholeNumbersOf(captured);
+  const std::optional<double> number = NumberOf(captured);
+  if (type == "list(int)" && !numbers.empty()) {
+    for (const int64_t element : numbers) value.mutable_list()->add_i(element);
+    return value;
+  }
+  if (type == "float" && number.has_value() && captured.tensor().tensor_shape().dim_size() == 0) {
+    value.set_f(static_cast<float>(*number));
+    return value;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("no ", type, " follows from ", captured.ShortDebugString()));
+}
+
+// An attribute that the table spells out.
+AttrValue Spelt(const std::string& text, const std::string& type) {
+  AttrValue value;
+  if (type == "bool") {
+    value.set_b(text == "true");
+  } else if (type == "int") {
+    int64_t number = 0;
+    CHECK(absl::SimpleAtoi(text, &number)) << text;
+    value.set_i(number);
+  } else {
+    value.set_s(text);
+  }
+  return value;
+}
+
+std::string Signature(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs) {
+  std::string signature = definition.op();
+  for (const Output& input : inputs) absl::StrAppend(&signature, " ", input.node->id(), ":", input.index);
+  const std::map<std::string, AttrValue> attrs(definition.attr().begin(), definition.attr().end());
+  for (const auto& [name, value] : attrs) {
+    absl::StrAppend(&signature, " ", name, "=", tensorflow::SummarizeAttrValue(value));
+  }
+  return signature;
+}
+
+// The op types that an entry makes: those of inputs, then the one that takes the root's place.
+void AddOps(const OpExpression& fused, std::vector<std::string_view>* ops) {
+  for (const OpExpression& argument : fused.args) AddOps(argument, ops);
+  if (fused.kind == OpExpression::Kind::kOp && !absl::c_linear_search(*ops, fused.name)) ops->push_back(fused.name);
+}
+
+// Sets of nodes are ordered by address, graphs must not be.
+std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
+  std::vector<Node*> order(nodes.begin(), nodes.end());
+  absl::c_sort(order, [](const Node* a, const Node* b) { return a->id() < b->id(); });
+  return order;
+}
+
+// Whether all that a node waits for is what the fused op waits for, too.
+bool IsInside(const Node& node, const absl::flat_hash_set<const Node*>& inside) {
+  if (inside.contains(&node)) return true;
+  if (node.type_string() != "Shape" && node.type_string() != "ShapeN") return false;
+  return absl::c_all_of(node.in_edges(), [&](const Edge* edge) { return inside.contains(edge->src()); });
+}
+
+// What the ops of a match wait for by control edges, and the fused op would not by its inputs.
+std::vector<Node*> ControlInputs(const PatternMatch& match, const absl::flat_hash_set<Node*>& own,
+                                 const std::vector<Output>& inputs) {
+  absl::flat_hash_set<const Node*> inside(own.begin(), own.end());
+  inside.insert(match.shared.begin(), match.shared.end());
+  inside.insert(match.trivial.begin(), match.trivial.end());
+  for (const Output& input : inputs) inside.insert(input.node);
+  absl::flat_hash_set<Node*> found;
+  for (const auto* nodes : {&match.nodes, &match.shared}) {
+    for (const Node* node : *nodes) {
+      for (const Edge* edge : node->in_edges()) {
+        const bool waits = edge->IsControlEdge() && !edge->src()->IsSource() && !IsInside(*edge->src(), inside);
+        if (waits) found.insert(edge->src());
+      }
+    }
+  }
+  return InOrder(found);
+}
+
+}  // namespace
+
+PatternRewriter::Nodes PatternRewriter::OwnNodes(const PatternMatch& match) const {
+  const absl::flat_hash_set<const Node*> shared(match.shared.begin(), match.shared.end());
+  Nodes own{match.root};
+  for (Node* node : match.nodes) {
+    if (!shared.contains(node)) own.insert(node);
+  }
+  // Such a node may stand between two of the pattern, and another behind it.
+  for (size_t before = 0; before != own.size();) {
+    before = own.size();
+    for (Node* node : match.trivial) {
+      const bool only = absl::c_all_of(node->out_edges(), [&](const Edge* edge) { return own.contains(edge->dst()); });
+      if (only) own.insert(node);
+    }
+  }
+  return own;
+}
+
+bool PatternRewriter::HidesNothing(const Nodes& own, const std::vector<Moved>& moved) const {
+  const auto is_result = [&moved](const Edge* edge) {
+    const Output output{edge->src(), edge->src_output()};
+    return absl::c_any_of(moved, [&](const Moved& result) { return result.from == output; });
+  };
+  return absl::c_all_of(own, [&](Node* node) {
+    return absl::c_all_of(node->out_edges(), [&](const Edge* edge) {
+      return edge->IsControlEdge() || own.contains(edge->dst()) || is_result(edge);
+    });
+  });
+}
+
+void PatternRewriter::ComputeLevels() {
+  levels_.assign(graph_->num_node_ids(), 0);
+  std::vector<Node*> order;
+  const auto forward = [](const Edge& edge) { return !edge.src()->IsNextIteration(); };
+  tensorflow::GetReversePostOrder(*graph_, &order, {}, forward);
+  for (const Node* node : order) {
+    for (const Edge* edge : node->in_edges()) {
+      if (forward(*edge)) levels_[node->id()] = std::max(levels_[node->id()], levels_[edge->src()->id()] + 1);
+    }
+  }
+}
+
+int PatternRewriter::Level(const Node& node) const {
+  return static_cast<size_t>(node.id()) < levels_.size() ? levels_[node.id()] : 0;
+}
+
+// The fused op waits for all its inputs before it gives any result: what uses a result must not lead to an input. Only
+// results beside the root's matter, since the root waits for all inputs already.
+bool PatternRewriter::MakesCycle(const Nodes& own, const Node& root, const std::vector<Output>& inputs,
+                                 const std::vector<Node*>& control_inputs) {
+  std::vector<const Node*> waiting;
+  for (const Node* node : own) {
+    for (const Edge* edge : node->out_edges()) {
+      if (own.contains(edge->dst()) || edge->dst()->IsSink() || node == &root) continue;
+      waiting.push_back(edge->dst());
+    }
+  }
+  if (waiting.empty()) return false;
+  if (levels_.empty()) ComputeLevels();
+  absl::flat_hash_set<const Node*> before(control_inputs.begin(), control_inputs.end());
+  int highest = 0;
+  for (const Output& input : inputs) before.insert(input.node);
+  for (const Node* node : before) highest = std::max(highest, Level(*node));
+  absl::flat_hash_set<const Node*> seen;
+  while (!waiting.empty()) {
+    const Node* node = waiting.back();
+    waiting.pop_back();
+    if (before.contains(node)) return true;
+    if (Level(*node) >= highest || !seen.insert(node).second || node->IsNextIteration()) continue;
+    for (const Edge* edge : node->out_edges()) waiting.push_back(edge->dst());
+  }
+  return false;
+}
+
+absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& pattern, const PatternMatch& match,
+                                                            const OpExpression& fused, std::vector<Output>* inputs) {
+  const Node& root = *match.root;
+  const tensorflow::OpDef* op = nullptr;
+  TF_RETURN_IF_ERROR(graph_->op_registry()->LookUpOpDef(fused.name, &op));
+  tensorflow::NodeDefBuilder builder(root.name(), op);
+  builder.Device(root.requested_device());
+  for (const OpExpression& argument : fused.args) {
+    TF_ASSIGN_OR_RETURN(const Output input, InputFor(pattern, match, argument));
+    builder.Input(input.node->name(), input.index, input.node->output_type(input.index));
+    inputs->push_back(input);
+  }
+  for (const auto& [name, text] : fused.attrs) {
+    const auto* declared = tensorflow::FindAttr(name, *op);
+    CHECK(declared != nullptr) << pattern.entry->name << ": " << op->name() << " has no attribute " << name;
+    if (text[0] != '$') {
+      builder.Attr(name, Spelt(text, declared->type()));
+      continue;
+    }
+    const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));
+    CHECK(captured != nullptr) << pattern.entry->name << ": nothing captures " << text;
+    TF_ASSIGN_OR_RETURN(const AttrValue value, Converted(*captured, declared->type()));
+    builder.Attr(name, value);
+  }
+  tensorflow::NodeDef definition;
+  TF_RETURN_IF_ERROR(builder.Finalize(&definition));
+  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // types that the fused op does not take
+  return definition;
+}
+
+absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const PatternMatch& match,
+                                                 const OpExpression& argument) {
+  if (argument.kind == OpExpression::Kind::kOp) {
+    std::vector<Output> inputs;
+    TF_ASSIGN_OR_RETURN(tensorflow::NodeDef definition, Define(pattern, match, argument, &inputs));
+    const auto made = made_.find(Signature(definition, inputs));
+    Node* node = made == made_.end() ? nullptr : graph_->FindNodeId(made->second);
+    if (node == nullptr) {
+      definition.set_name(graph_->NewName(absl::StrCat(match.root->name(), "/", argument.name)));
+      TF_ASSIGN_OR_RETURN(node, Add(definition, inputs, *match.root));
+      SetLevel(*node);
+    }
+    return Output{node, argument.output};
+  }
+  const Output* value = match.Find(argument.name);
+  CHECK(value != nullptr) << pattern.entry->name << ": nothing is called " << argument.name;
+  // A name without a statement is the value itself, whichever result of its node it is.
+  return Output{value->node, pattern.Find(argument.name) == nullptr ? value->index : argument.output};
+}
+
+absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs,
+                                           const Node& root) {
+  tensorflow::Status status;
+  Node* node = graph_->AddNode(definition, &status);
+  TF_RETURN_IF_ERROR(status);
+  node->set_assigned_device_name(root.assigned_device_name());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    graph_->AddEdge(inputs[i].node, inputs[i].index, node, static_cast<int>(i));
+  }
+  made_[Signature(definition, inputs)] = node->id();
+  return node;
+}
+
+// The sum of a fused gradient and what else the root summed.
+absl::StatusOr<Output> PatternRewriter::AddOtherTerms(const PatternMatch& match, Node* fused) {
+  const Node& root = *match.root;
+  NodeMaker maker(graph_, root.name(), root.assigned_device_name());
+  std::vector<tensorflow::NodeBuilder::NodeOut> terms;
+  for (const Output& term : match.more_terms) terms.emplace_back(term.node, term.index);
+  terms.emplace_back(fused, 0);
+  tensorflow::NodeBuilder builder = maker.New("sum", "AddN");
+  TF_ASSIGN_OR_RETURN(Node * sum, maker.Add(builder.Input(terms)));
+  return Output{sum, 0};
+}
+
+void PatternRewriter::Report(const Pattern& pattern, const PatternMatch& match, const Nodes& own) {
+  std::vector<std::string_view> names;
+  for (Node* node : match.nodes) {
+    if (own.contains(node) && !node->IsConstant() && !absl::c_linear_search(names, node->name())) {
+      names.push_back(node->name());
+    }
+  }
+  const Node& root = *match.root;
+  std::vector<std::string_view> ops;
+  AddOps(pattern.fused, &ops);
+  report_->rewrites.push_back(
+      {absl::StrCat(prefix_, root.name()), root.type_string(), "patterns",
+       absl::StrCat(pattern.entry->name, ": ", absl::StrJoin(ops, ", "), " for ", absl::StrJoin(names, ", "))});
+}
+
+// What the fused op gives goes to those who used the results; it waits for whom its nodes waited for, and whoever
+// waited for one of them waits for it.
+void PatternRewriter::MoveEdges(const Nodes& own, const std::vector<Moved>& moved, Node* fused, Output first) {
+  for (const Node* node : InOrder(own)) {
+    for (const Edge* edge : OutEdges(*node)) {
+      Node* user = edge->dst();
+      const int input = edge->dst_input();
+      const Output from{edge->src(), edge->src_output()};
+      if (own.contains(user) || user->IsSink()) continue;
+      const bool control = edge->IsControlEdge();
+      graph_->RemoveEdge(edge);
+      if (control) {
+        graph_->AddControlEdge(fused, user);
+        continue;
+      }
+      const auto result = absl::c_find_if(moved, [&from](const Moved& candidate) { return candidate.from == from; });
+      const Output to = result->to == 0 ? first : Output{fused, result->to};
+      graph_->AddEdge(to.node, to.index, user, input);
+    }
+  }
+}
+
+void PatternRewriter::SetLevel(const Node& node) {
+  if (levels_.empty()) return;
+  int level = 0;
+  for (const Edge* edge : node.in_edges()) level = std::max(level, Level(*edge->src()) + 1);
+  for (const Edge* edge : node.out_edges()) {
+    if (Level(*edge->dst()) > level || edge->dst()->IsSink()) continue;
+    levels_.clear();  // all of them anew when they are needed
+    return;
+  }
+  levels_.resize(graph_->num_node_ids(), 0);
+  levels_[node.id()] = level;
+}
+
+absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const PatternMatch& match) {
+  Node* root = match.root;
+  std::vector<Moved> moved;
+  for (size_t i = 0; i < pattern.results.size(); ++i) {
+    const Output* value = match.Find(pattern.results[i].name);
+    if (value != nullptr) moved.push_back({{value->node, pattern.results[i].output}, static_cast<int>(i)});
+  }
+  const Nodes own = OwnNodes(match);
+  std::vector<Output> inputs;
+  const absl::StatusOr<tensorflow::NodeDef> definition = Define(pattern, match, pattern.fused, &inputs);
+  const std::vector<Node*> waits_for = ControlInputs(match, own, inputs);
+  if (!definition.ok() || !HidesNothing(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
+    VLOG(2) << root->name() << " looks like " << pattern.entry->name
+            << " but stays: " << (definition.ok() ? "others use values of it" : definition.status().ToString());
+    std::vector<int> made;  // for inputs
+    for (const Output& input : inputs) made.push_back(input.node->id());
+    RemoveUnused(graph_, std::move(made));
+    return false;
+  }
+  Report(pattern, match, own);
+  const auto made = waits_for.empty() ? made_.find(Signature(*definition, inputs)) : made_.end();
+  Node* fused = made == made_.end() ? nullptr : graph_->FindNodeId(made->second);
+  if (fused == nullptr) {
+    TF_ASSIGN_OR_RETURN(fused, Add(*definition, inputs, *root));
+  }
+  Output first{fused, 0};
+  if (!match.more_terms.empty()) {
+    TF_ASSIGN_OR_RETURN(first, AddOtherTerms(match, fused));
+  }
+  for (Node* node : waits_for) graph_->AddControlEdge(node, fused);
+  MoveEdges(own, moved, fused, first);
+  SetLevel(*fused);
+  if (first.node != fused) SetLevel(*first.node);
+
+  std::vector<int> left;  // may have lost their last user
+  for (const auto* nodes : {&match.shared, &match.trivial}) {
+    for (const Node* node : *nodes) left.push_back(node->id());
+  }
+  for (const Node* node : InOrder(own)) {
+    for (const Edge* edge : node->in_edges()) left.push_back(edge->src()->id());
+  }
+  for (Node* node : InOrder(own)) graph_->RemoveNode(node);
+  RemoveUnused(graph_, std::move(left));
+  return true;
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,64 @@
+// Puts a fused op in the place of a match.
+#ifndef HPU_PLUGIN_PASSES_PATTERNS_PATTERN_REWRITE_H_
+#define HPU_PLUGIN_PASSES_PATTERNS_PATTERN_REWRITE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/passes/patterns/pattern_match.h"
+#include "plugin/passes/reporting/report.h"
+
+namespace hpu::passes {
+
+// Not thread safe; for one graph.
+class PatternRewriter {
+ public:
+  // Both outlive this. Names in the report begin with `prefix`.
+  PatternRewriter(tensorflow::Graph* graph, std::string prefix, passes::Report* report)
+      : graph_(graph), prefix_(std::move(prefix)), report_(report) {}
+
+  // Replaces a match and reports it. Leaves the graph as it is where a value of the match is used by others, where the
+  // fused op does not take the types, or where it would have to wait for its own result. Whether it was replaced.
+  absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
+
+ private:
+  using Nodes = absl::flat_hash_set<tensorflow::Node*>;
+
+  // A result of the match, which one of the fused op takes over.
+  struct Moved {
+    Output from;
+    int to;
+  };
+
+  // Nodes that the fused op replaces.
+  Nodes OwnNodes(const PatternMatch& match) const;
+  bool HidesNothing(const Nodes& own, const std::vector<Moved>& moved) const;
+  bool MakesCycle(const Nodes& own, const tensorflow::Node& root, const std::vector<Output>& inputs,
+                  const std::vector<tensorflow::Node*>& control_inputs);
+  void ComputeLevels();
+  int Level(const tensorflow::Node& node) const;
+  // The fused op, or one that makes an input of it; adds those that make its inputs in turn.
+  absl::StatusOr<tensorflow::NodeDef> Define(const Pattern& pattern, const PatternMatch& match,
+                                             const OpExpression& fused, std::vector<Output>* inputs);
+  absl::StatusOr<Output> InputFor(const Pattern& pattern, const PatternMatch& match, const OpExpression& argument);
+  absl::StatusOr<tensorflow::Node*> Add(const tensorflow::NodeDef& definition, const std::vector<Output>& inputs,
+                                        const tensorflow::Node& root);
+  absl::StatusOr<Output> AddOtherTerms(const PatternMatch& match, tensorflow::Node* fused);
+  void MoveEdges(const Nodes& own, const std::vector<Moved>& moved, tensorflow::Node* fused, Output first);
+  void Report(const Pattern& pattern, const PatternMatch& match, const Nodes& own);
+  void SetLevel(const tensorflow::Node& node);
+
+  tensorflow::Graph* const graph_;
+  const std::string prefix_;
+  passes::Report* const report_;
+  std::map<std::string, int> made_;  // ids of fused ops by op, inputs and attributes
+  std::vector<int> levels_;          // by node id: above those of all nodes before it; empty: not known
+};
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_PATTERNS_PATTERN_REWRITE_H_

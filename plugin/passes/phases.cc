@@ -1,0 +1,80 @@
+// All passes that TensorFlow runs on a graph, in their order.
+#include <memory>
+
+#include "plugin/passes/control_flow/control_flow_pass.h"
+#include "plugin/passes/control_flow/function_values_pass.h"
+#include "plugin/passes/control_flow/inline_pass.h"
+#include "plugin/passes/control_flow/list_bound_pass.h"
+#include "plugin/passes/control_flow/loop_index_pass.h"
+#include "plugin/passes/control_flow/loop_invariant_pass.h"
+#include "plugin/passes/control_flow/switch_side_pass.h"
+#include "plugin/passes/driver_pass.h"
+#include "plugin/passes/patterns/in_place_pass.h"
+#include "plugin/passes/placement/crossing_pass.h"
+#include "plugin/passes/placement/placement_pass.h"
+#include "plugin/passes/placement/user_pin_pass.h"
+#include "plugin/passes/reporting/dump_pass.h"
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+
+namespace hpu::passes {
+namespace {
+
+using Registry = tensorflow::OptimizationPassRegistry;
+
+struct Phase {
+  Registry::Grouping grouping;
+  int phase;  // lower ones run first, equal ones in the order of this table
+  const char* name;
+  tensorflow::Status (*run)(const tensorflow::GraphOptimizationPassOptions& options);
+};
+
+constexpr int kLast = 1 << 20;
+
+constexpr Phase kPhases[] = {
+    // The program's own pins, before other passes pin ops.
+    {Registry::PRE_PLACEMENT, -1, "UserPinPass", RunUserPinPass},
+    // What TensorFlow would expand or lower in phase 10.
+    {Registry::PRE_PLACEMENT, 0, "HidePass", RunHidePass},
+    {Registry::PRE_PLACEMENT, 0, "InPlacePass", RunInPlacePass},
+    {Registry::PRE_PLACEMENT, 1, "InlinePass", RunInlinePass},
+    // Loops in the graph with its calls inlined.
+    {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
+    {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},
+    // 10: TensorFlow inlines calls and lowers loops and branches.
+    {Registry::PRE_PLACEMENT, 11, "LowerPass", RunLowerPass},
+    // The ops that lowering has left.
+    {Registry::PRE_PLACEMENT, 12, "FunctionValuesPass", RunFunctionValuesPass},
+    {Registry::PRE_PLACEMENT, 12, "PlacementPass", RunPlacementPass},
+    {Registry::PRE_PLACEMENT, kLast, "DumpBeforePlacement", DumpBeforePlacement},
+    // TensorFlow places the graph.
+    {Registry::POST_PLACEMENT, kLast, "DumpAfterPlacement", DumpAfterPlacement},
+    // Edges that clusters would take over.
+    {Registry::POST_REWRITE_FOR_EXEC, 0, "LoopInvariantPass", RunLoopInvariantPass},
+    {Registry::POST_REWRITE_FOR_EXEC, 0, "SwitchSidePass", RunSwitchSidePass},
+    // Clusters (pipeline.h), before TensorFlow's own (10).
+    {Registry::POST_REWRITE_FOR_EXEC, 5, "DriverPass", RunDriverPass},
+    // TensorFlow partitions the graph.
+    {Registry::POST_PARTITIONING, 100, "CrossingPass", RunCrossingPass},
+};
+
+class PhasePass : public tensorflow::GraphOptimizationPass {
+ public:
+  explicit PhasePass(const Phase& phase) : phase_(phase) { set_name(phase.name); }
+
+  tensorflow::Status Run(const tensorflow::GraphOptimizationPassOptions& options) override {
+    return phase_.run(options);
+  }
+
+ private:
+  const Phase& phase_;
+};
+
+[[maybe_unused]] const bool kRegistered = [] {
+  for (const Phase& phase : kPhases) {
+    Registry::Global()->Register(phase.grouping, phase.phase, std::make_unique<PhasePass>(phase));
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace hpu::passes

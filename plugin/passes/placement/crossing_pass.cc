@@ -1,0 +1,71 @@
+#include "plugin/passes/placement/crossing_pass.h"
+
+#include <algorithm>
+#include <map>
+
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/reporting/report.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+using Partitions = std::unordered_map<std::string, std::unique_ptr<Graph>>;
+
+// The number of the report of the graph that was partitioned, 0 if its ops are not recorded.
+int64_t RecordOf(const Partitions& partitions) {
+  int64_t record = 0;
+  for (const auto& [device, graph] : partitions) {
+    for (const Node* node : graph->op_nodes()) {
+      if (tensorflow::TryGetNodeAttr(node->attrs(), kRecordAttr, &record)) return record;
+    }
+  }
+  return 0;
+}
+
+tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, Crossing>* crossings) {
+  std::string key, from, to;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "tensor_name", &key));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "send_device", &from));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "recv_device", &to));
+  if (IsHpuDevice(from) == IsHpuDevice(to)) return tensorflow::OkStatus();
+  node->AddAttr(kRecordAttr, record);
+  Crossing& crossing = (*crossings)[key];
+  crossing.record = record;
+  crossing.key = key;
+  if (node->IsSend()) {
+    const Edge* input = nullptr;
+    TF_RETURN_IF_ERROR(node->input_edge(0, &input));
+    crossing.from = input->src()->name();
+  } else {
+    for (const Edge* edge : node->out_edges()) {
+      if (!edge->IsControlEdge()) crossing.to.push_back(edge->dst()->name());
+    }
+  }
+  return tensorflow::OkStatus();
+}
+
+}  // namespace
+
+tensorflow::Status RunCrossingPass(const tensorflow::GraphOptimizationPassOptions& options) {
+  if (options.partition_graphs == nullptr || !CollectsOpRecords()) return tensorflow::OkStatus();
+  const int64_t record = RecordOf(*options.partition_graphs);
+  if (record == 0) return tensorflow::OkStatus();
+  std::map<std::string, Crossing> crossings;  // by key
+  for (const auto& [device, graph] : *options.partition_graphs) {
+    for (Node* node : graph->op_nodes()) {
+      if (node->IsSend() || node->IsRecv()) TF_RETURN_IF_ERROR(Note(node, record, &crossings));
+    }
+  }
+  for (auto& [key, crossing] : crossings) {
+    std::sort(crossing.to.begin(), crossing.to.end());
+    KeepCrossing(crossing);
+  }
+  return tensorflow::OkStatus();
+}
+
+}  // namespace hpu::passes

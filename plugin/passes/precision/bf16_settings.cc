@@ -1,0 +1,157 @@
+#include "plugin/passes/precision/bf16_settings.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/passes/graph/json_file.h"
+#include "plugin/passes/graph/nearest_name.h"
+#include "plugin/passes/graph/package_file.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/lib/core/errors.h"
+#include "tensorflow/core/platform/env.h"
+#include "tensorflow/core/platform/logging.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using Ops = std::vector<std::string>;
+
+constexpr char kDefaultRecipe[] = "full";
+const Ops& Recipes() {
+  static const auto* recipes = new Ops{kDefaultRecipe, "basic", "bert", "unet2d"};
+  return *recipes;
+}
+
+// A value of TF_BF16_CONVERSION and the variable that it came from.
+struct Choice {
+  std::string variable;
+  std::string value;  // empty: none
+};
+
+Choice Chosen(bool asked_for) {
+  if (std::string value = flags::TfBf16Conversion(); !value.empty()) return {"TF_BF16_CONVERSION", std::move(value)};
+  if (std::string value = flags::TfEnableBf16Conversion(); !value.empty()) {
+    static std::once_flag once;
+    std::call_once(once, [] { LOG(WARNING) << "TF_ENABLE_BF16_CONVERSION is deprecated: set TF_BF16_CONVERSION"; });
+    return {"TF_ENABLE_BF16_CONVERSION", std::move(value)};
+  }
+  if (asked_for || flags::TfEnableAutoMixedPrecision() || flags::TfEnableAutoMixedPrecisionGraphRewrite()) {
+    return {"automatic mixed precision", kDefaultRecipe};
+  }
+  return {};
+}
+
+// The file that a choice names; empty where it turns the conversion off.
+std::string PathOf(const Choice& choice) {
+  const std::string keyword = absl::AsciiStrToLower(choice.value);
+  if (keyword.empty() || keyword == "0" || keyword == "false") return "";
+  const std::string recipe = keyword == "1" || keyword == "true" ? kDefaultRecipe : keyword;
+  if (!absl::c_linear_search(Recipes(), recipe)) return choice.value;
+  return PackageFile(absl::StrCat("bf16_config/", recipe, ".json"));
+}
+
+// What TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY}LIST_{ADD,REMOVE} change in a recipe's lists.
+struct Adjustments {
+  Ops allow_add = flags::TfAutoMixedPrecisionGraphRewriteAllowlistAdd();
+  Ops allow_remove = flags::TfAutoMixedPrecisionGraphRewriteAllowlistRemove();
+  Ops infer_add = flags::TfAutoMixedPrecisionGraphRewriteInferlistAdd();
+  Ops infer_remove = flags::TfAutoMixedPrecisionGraphRewriteInferlistRemove();
+  Ops deny_add = flags::TfAutoMixedPrecisionGraphRewriteDenylistAdd();
+  Ops deny_remove = flags::TfAutoMixedPrecisionGraphRewriteDenylistRemove();
+
+  std::string Key() const {
+    std::string key;
+    for (const Ops* list : {&allow_add, &allow_remove, &infer_add, &infer_remove, &deny_add, &deny_remove}) {
+      absl::StrAppend(&key, "|", absl::StrJoin(*list, ","));
+    }
+    return key;
+  }
+};
+
+void Add(const Ops& ops, Ops* list) {
+  for (const std::string& op : ops) {
+    if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {
+      LOG(WARNING) << "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_..LIST_ADD: there is no op " << op;
+    }
+    if (!absl::c_linear_search(*list, op)) list->push_back(op);
+  }
+}
+
+void Remove(const Ops& ops, Ops* list) {
+  list->erase(
+      std::remove_if(list->begin(), list->end(), [&](const std::string& op) { return absl::c_linear_search(ops, op); }),
+      list->end());
+}
+
+void Adjust(const Adjustments& adjustments, Bf16Config* config) {
+  Ops denied = adjustments.deny_add;
+  Remove(adjustments.deny_remove, &denied);
+  Remove(adjustments.allow_remove, &config->allowlist);
+  Add(adjustments.allow_add, &config->allowlist);
+  for (Ops* list : {&config->conditional, &config->strict_conditional}) Remove(adjustments.infer_remove, list);
+  Add(adjustments.infer_add, &config->conditional);
+  for (Ops* list : {&config->allowlist, &config->conditional, &config->strict_conditional}) Remove(denied, list);
+}
+
+absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
+  const absl::Status written = tensorflow::WriteStringToFile(tensorflow::Env::Default(), path, config.ToJson());
+  if (written.ok()) return written;
+  return tensorflow::errors::InvalidArgument("TF_BF16_DUMP_PATH=", path, " cannot be written: ", written.message());
+}
+
+// `status` with the setting at fault before it, and what the setting takes where there is no such file.
+absl::Status Explained(const absl::Status& status, const Choice& choice) {
+  std::string advice;
+  if (absl::IsNotFound(status)) {
+    const std::string nearest = NearestName(choice.value, Recipes());
+    advice = absl::StrCat("; it takes 0, 1, ", absl::StrJoin(Recipes(), ", "), " or the path of a JSON file.",
+                          nearest.empty() ? "" : absl::StrCat(" Did you mean ", nearest, "?"));
+  }
+  return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
+}
+
+// The latest configuration, and what it was made from.
+struct Cache {
+  std::mutex mutex;
+  std::string key;
+  std::shared_ptr<const Bf16Config> config;
+  std::string dumped;  // path and key of the latest dump
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool asked_for) {
+  static auto* cache = new Cache();
+  const Choice choice = Chosen(asked_for);
+  const std::string path = PathOf(choice);
+  if (path.empty()) return nullptr;
+  const Adjustments adjustments;
+  const absl::StatusOr<std::string> text = ReadText(path);
+  if (!text.ok()) return Explained(text.status(), choice);
+  const std::string key = absl::StrCat(path, "|", adjustments.Key(), "|", *text);
+  std::lock_guard<std::mutex> lock(cache->mutex);
+  if (cache->config == nullptr || cache->key != key) {
+    absl::StatusOr<Bf16Config> config = ParseBf16Config(*text, path);
+    if (!config.ok()) return Explained(config.status(), choice);
+    Adjust(adjustments, &*config);
+    cache->config = std::make_shared<const Bf16Config>(*std::move(config));
+    cache->key = key;
+  }
+  const std::string dump = flags::TfBf16DumpPath();
+  if (const std::string dumped = absl::StrCat(dump, "|", key); !dump.empty() && cache->dumped != dumped) {
+    TF_RETURN_IF_ERROR(DumpTo(dump, *cache->config));
+    cache->dumped = dumped;
+  }
+  return cache->config;
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,23 @@
+#include "plugin/passes/precision/float16_advice.h"
+
+#include <atomic>
+
+#include "absl/algorithm/container.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu::passes {
+
+void AdviseOnFloat16(const tensorflow::Graph& graph) {
+  static std::atomic<bool> advised{false};
+  if (advised) return;
+  for (const tensorflow::Node* node : graph.op_nodes()) {
+    if (!absl::c_linear_search(node->output_types(), tensorflow::DT_HALF) || advised.exchange(true)) continue;
+    LOG(WARNING) << node->name() << " (" << node->type_string() << ") computes in float16. The HPU has bfloat16 and "
+                 << "no float16: the emulator takes it, a card leaves it to the CPU. Use "
+                 << "tf.keras.mixed_precision.set_global_policy(\"mixed_bfloat16\") in place of \"mixed_float16\", or "
+                 << "TF_BF16_CONVERSION=full with float32 models (docs/tuning/mixed_precision.md).";
+    return;
+  }
+}
+
+}  // namespace hpu::passes

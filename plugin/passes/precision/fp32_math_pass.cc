@@ -1,0 +1,81 @@
+#include "plugin/passes/precision/fp32_math_pass.h"
+
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/passes/functions/function_rewriter.h"
+#include "plugin/passes/graph/node_maker.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DT_BFLOAT16;
+using tensorflow::DT_FLOAT;
+using tensorflow::Edge;
+using tensorflow::Graph;
+using tensorflow::Node;
+
+bool IsProduct(const Node& node) {
+  static const auto* ops = new absl::flat_hash_set<std::string_view>(
+      {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput",
+       "Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "DepthwiseConv2dNative",
+       "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "Einsum", "HabanaConv2DWithPadding",
+       "HabanaConv2DWithPaddingBackpropFilter", "HabanaConv2DWithPaddingBackpropInput", "MatMul"});
+  return ops->contains(node.type_string());
+}
+
+// Whether a tensor holds nothing but values of bfloat16.
+bool IsRounded(const Node& source) { return source.type_string() == "Cast" && source.input_type(0) == DT_BFLOAT16; }
+
+absl::StatusOr<Node*> Round(Graph* graph, const Edge& edge) {
+  const Node& user = *edge.dst();
+  const NodeMaker maker(graph, edge.src()->name(),
+                        user.has_assigned_device_name() ? user.assigned_device_name() : user.requested_device());
+  TF_ASSIGN_OR_RETURN(Node * rounded, maker.Cast("rounded", {edge.src(), edge.src_output()}, DT_BFLOAT16));
+  return maker.Cast("to_float", rounded, DT_FLOAT);
+}
+
+absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
+                                   const std::string& prefix) {
+  std::vector<const Edge*> operands;
+  for (Node* node : graph->op_nodes()) {
+    if (!IsProduct(*node) || !concerned(*node)) continue;
+    const size_t before = operands.size();
+    for (int i = 0; i < node->num_inputs(); ++i) {
+      const Edge* edge = nullptr;
+      TF_RETURN_IF_ERROR(node->input_edge(i, &edge));
+      if (node->input_type(i) == DT_FLOAT && !IsRounded(*edge->src())) operands.push_back(edge);
+    }
+    if (operands.size() == before) continue;
+    context->report.rewrites.push_back(
+        {prefix + node->name(), node->type_string(), "fp32_math", "operands rounded to bfloat16, by HPU_FP32_MATH"});
+  }
+  absl::flat_hash_map<std::pair<const Node*, int>, Node*> rounded;
+  for (const Edge* edge : operands) {
+    Node*& source = rounded[{edge->src(), edge->src_output()}];
+    if (source == nullptr) {
+      TF_ASSIGN_OR_RETURN(source, Round(graph, *edge));
+    }
+    Node* user = edge->dst();
+    const int input = edge->dst_input();
+    graph->RemoveEdge(edge);
+    graph->AddEdge(source, 0, user, input);
+  }
+  return !operands.empty();
+}
+
+}  // namespace
+
+absl::Status RoundOperandsOfProducts(PassContext* context) {
+  if (flags::Fp32Math() != "bfloat16") return absl::OkStatus();
+  const auto rewrite = [&](Graph* graph, const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
+    return RoundOperands(context, graph, concerned, prefix);
+  };
+  return FunctionRewriter(context, "_rounded", rewrite).Run();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,288 @@
+#include "plugin/passes/random/random_pass.h"
+
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/analysis/shape_formulas.h"
+#include "plugin/passes/graph/graph_util.h"
+#include "plugin/passes/graph/node_maker.h"
+#include "plugin/passes/random/categorical_sampling.h"
+#include "plugin/passes/random/uniform_bits.h"
+#include "tensorflow/core/framework/node_def_util.h"
+
+namespace hpu::passes {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::Graph;
+using tensorflow::Node;
+using tensorflow::NodeBuilder;
+
+using Need = ShapeFormulas::Need;
+
+enum class State { kStateful, kSeed, kKeyAndCounter };
+enum class Numbers { kUniform, kNormal, kUniformInt, kFullInt };
+
+struct RandomOp {
+  State state;
+  Numbers numbers;
+  int minval = -1;  // input, for whole numbers in a range; maxval follows
+};
+
+const RandomOp* FindRandomOp(const std::string& op) {
+  static const auto* ops = new absl::flat_hash_map<std::string, RandomOp>({
+      {"RandomUniform", {State::kStateful, Numbers::kUniform}},
+      {"RandomStandardNormal", {State::kStateful, Numbers::kNormal}},
+      {"RandomUniformInt", {State::kStateful, Numbers::kUniformInt, 1}},
+      {"StatelessRandomUniform", {State::kSeed, Numbers::kUniform}},
+      {"StatelessRandomNormal", {State::kSeed, Numbers::kNormal}},
+      {"StatelessRandomUniformInt", {State::kSeed, Numbers::kUniformInt, 2}},
+      {"StatelessRandomUniformFullInt", {State::kSeed, Numbers::kFullInt}},
+      {"StatelessRandomUniformV2", {State::kKeyAndCounter, Numbers::kUniform}},
+      {"StatelessRandomNormalV2", {State::kKeyAndCounter, Numbers::kNormal}},
+      {"StatelessRandomUniformIntV2", {State::kKeyAndCounter, Numbers::kUniformInt, 4}},
+      {"StatelessRandomUniformFullIntV2", {State::kKeyAndCounter, Numbers::kFullInt}},
+  });
+  const auto found = ops->find(op);
+  return found == ops->end() ? nullptr : &found->second;
+}
+
+constexpr int kPhilox = 1;
+constexpr int kAutoSelect = 3;
+
+// Whether a …V2 op draws by Philox, as far as the graph tells; AUTO_SELECT means Philox on the CPU.
+bool DrawsByPhilox(const Node& node) {
+  const Node* alg = nullptr;
+  if (!node.input_node(3, &alg).ok()) return false;
+  if (alg->type_string() == "StatelessRandomGetAlg") return true;
+  const std::optional<tensorflow::Tensor> value = ConstantOf(*alg);
+  if (!value.has_value() || value->NumElements() != 1 || value->dtype() != tensorflow::DT_INT32) return false;
+  return value->flat<int32_t>()(0) == kPhilox || value->flat<int32_t>()(0) == kAutoSelect;
+}
+
+DataType NumberType(const Node& node) { return node.output_type(0); }
+
+bool CanRewrite(const Node& node, const RandomOp& op) {
+  if (op.state == State::kKeyAndCounter && !DrawsByPhilox(node)) return false;
+  return op.minval >= 0 || op.numbers == Numbers::kFullInt || CanConvertBits(NumberType(node));
+}
+
+NodeBuilder::NodeOut Input(const Node& node, int index) { return NodeBuilder::NodeOut(InputOf(node, index)); }
+
+// Of a stateful op, to the op that keeps its state.
+absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
+  int64_t seed = 0;
+  int64_t seed2 = 0;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed", &seed));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node.attrs(), "seed2", &seed2));
+  builder->Attr("seed", seed).Attr("seed2", seed2);
+  return absl::OkStatus();
+}
+
+// int32 lies in host memory: there the CPU's kernel shuffles it.
+bool IsShuffle(const Node& node) {
+  return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
+}
+
+bool IsCategories(const Node& node) {
+  return node.type_string() == "Multinomial" || node.type_string() == "StatelessMultinomial";
+}
+
+// The number of samples for each row that a constant says; -1 for others.
+int64_t SamplesOf(const Node& node) {
+  const Node* samples = nullptr;
+  if (!node.input_node(1, &samples).ok()) return -1;
+  const std::optional<tensorflow::Tensor> value = ConstantOf(*samples);
+  return value.has_value() && value->dtype() == tensorflow::DT_INT32 && value->dims() == 0 ? value->scalar<int32_t>()()
+                                                                                           : -1;
+}
+
+class RandomRewriter {
+ public:
+  RandomRewriter(PassContext* context, const std::vector<Node*>& shaped)
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {
+    if (!lowered_ && !shaped.empty()) shapes_ = std::make_unique<ShapeFormulas>(context, shaped);
+  }
+
+  absl::Status Rewrite(Node* node, const RandomOp& op);
+  // Where the shape follows from shapes outside; else the node stays.
+  absl::Status RewriteShuffle(Node* node);
+  // The same; also where the numbers of classes and samples are known.
+  absl::Status RewriteCategories(Node* node);
+
+ private:
+  struct Key {
+    NodeBuilder::NodeOut key;
+    NodeBuilder::NodeOut counter;
+    Node* anchor;
+  };
+
+  // `last` takes the place of `node`, `first` waits for what the node waited for, too.
+  void Replace(Node* node, Node* first, Node* last, const std::string& how);
+  absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
+  // Of a state that sets aside so many numbers for each of the first dimension of `shape`; 0: one for each element.
+  static absl::StatusOr<Key> AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape, int64_t numbers_of_row,
+                                           const NodeMaker& maker);
+  static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
+  absl::StatusOr<Node*> AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
+  absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
+
+  PassContext* const context_;
+  const bool lowered_;                     // constants then need something to wait for
+  std::unique_ptr<ShapeFormulas> shapes_;  // null where shapes stay as they are
+};
+
+absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, const RandomOp& op, NodeMaker* maker) {
+  if (op.state == State::kKeyAndCounter) {
+    const NodeBuilder::NodeOut key = Input(node, 1);
+    return Key{key, Input(node, 2), key.node};
+  }
+  if (op.state == State::kSeed) return AddKeyOfSeed(node, 1, *maker);
+  NodeBuilder::NodeOut shape = Input(node, 0);
+  const bool computed_on_hpu = IsHpuDevice(shape.node->assigned_device_name()) && !shape.node->IsConstant();
+  if (shapes_ != nullptr && computed_on_hpu) {
+    TF_ASSIGN_OR_RETURN(const std::optional<Node*> outside,
+                        shapes_->ShapeOf(node, 0, node.assigned_device_name(), Need::kLikely));
+    if (outside.has_value()) shape = NodeBuilder::NodeOut(*outside, 0);
+  }
+  return AddKeyOfState(node, shape, /*numbers_of_row=*/0, *maker);
+}
+
+absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape,
+                                                                  int64_t numbers_of_row, const NodeMaker& maker) {
+  NodeBuilder builder = maker.NewState("state", kPhiloxStateOp);
+  TF_RETURN_IF_ERROR(AddSeeds(node, &builder.Input(shape).Attr("numbers_of_row", numbers_of_row)));
+  TF_ASSIGN_OR_RETURN(Node * state, maker.Add(builder));
+  return Key{NodeBuilder::NodeOut(state, 0), NodeBuilder::NodeOut(state, 1), state};
+}
+
+absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker) {
+  NodeBuilder builder = maker.New("key_counter", "StatelessRandomGetKeyCounter");
+  TF_ASSIGN_OR_RETURN(Node * key, maker.Add(builder.Input(Input(node, seed))));
+  return Key{NodeBuilder::NodeOut(key, 0), NodeBuilder::NodeOut(key, 1), key};
+}
+
+absl::StatusOr<Node*> RandomRewriter::AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
+                                                      const Key& key) {
+  TF_ASSIGN_OR_RETURN(Node * alg, maker.Constant("alg", tensorflow::Tensor(int32_t{kPhilox})));
+  const bool ranged = op.numbers == Numbers::kUniformInt;
+  NodeBuilder builder =
+      maker.New("numbers", ranged ? "StatelessRandomUniformIntV2" : "StatelessRandomUniformFullIntV2");
+  builder.Input(Input(node, 0)).Input(key.key).Input(key.counter).Input(alg);
+  if (ranged) builder.Input(Input(node, op.minval)).Input(Input(node, op.minval + 1));
+  return maker.Add(builder.Attr("dtype", NumberType(node)));
+}
+
+absl::StatusOr<Node*> RandomRewriter::AddNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker,
+                                                 const Key& key) {
+  const Draw draw{Input(node, 0), key.key, key.counter, NumberType(node)};
+  switch (op.numbers) {
+    case Numbers::kUniform:
+      return AddUniform(maker, draw);
+    case Numbers::kNormal:
+      return AddNormal(maker, draw);
+    default:
+      return AddWholeNumbers(node, op, maker, key);
+  }
+}
+
+absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
+  NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
+  TF_ASSIGN_OR_RETURN(const Key key, AddKey(*node, op, &maker));
+  if (lowered_) maker.set_anchor(key.anchor);
+  TF_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
+  Replace(node, op.state != State::kKeyAndCounter ? key.anchor : nullptr, numbers,
+          absl::StrCat("draws by Philox from ", key.anchor->name()));
+  return absl::OkStatus();
+}
+
+void RandomRewriter::Replace(Node* node, Node* first, Node* last, const std::string& how) {
+  Graph* graph = context_->graph->get();
+  for (const tensorflow::Edge* edge : node->in_edges()) {
+    if (!edge->IsControlEdge() || edge->src()->IsSource()) continue;
+    if (first != nullptr) graph->AddControlEdge(edge->src(), first, /*allow_duplicates=*/true);
+    graph->AddControlEdge(edge->src(), last, /*allow_duplicates=*/true);
+  }
+  MoveConsumers(graph, node, last);
+  const std::string name = node->name();
+  context_->report.rewrites.push_back({name, node->type_string(), "random", how});
+  graph->RemoveNode(node);
+  last->set_name(name);
+}
+
+absl::Status RandomRewriter::RewriteShuffle(Node* node) {
+  if (shapes_ == nullptr || shapes_->InputRank(*node, 0) < 1) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
+                      shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kExact));
+  if (!shape.has_value()) return absl::OkStatus();
+  const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
+  NodeBuilder builder = maker.NewState("order", kRandomOrderOp);
+  TF_RETURN_IF_ERROR(AddSeeds(*node, &builder.Input(*shape)));
+  TF_ASSIGN_OR_RETURN(Node * order, maker.Add(builder));
+  TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
+  NodeBuilder gather = maker.New("rows", "GatherV2");
+  TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
+  // Should the rows be more or fewer after all, this is an error.
+  NodeBuilder shape_builder = maker.New("shape", "Shape");
+  TF_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
+  NodeBuilder reshape = maker.New("all_rows", "Reshape");
+  TF_ASSIGN_OR_RETURN(Node * shuffled, maker.Add(reshape.Input(rows).Input(all)));
+  Replace(node, order, shuffled, absl::StrCat("gathers its rows in the order of ", order->name()));
+  return absl::OkStatus();
+}
+
+absl::Status RandomRewriter::RewriteCategories(Node* node) {
+  const int64_t samples = SamplesOf(*node);
+  if (shapes_ == nullptr || samples < 1 || shapes_->InputRank(*node, 0) != 2) return absl::OkStatus();
+  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // none is an error that is the kernel's
+  const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
+  Key key{};
+  if (node->type_string() == "Multinomial") {
+    TF_ASSIGN_OR_RETURN(const std::optional<Node*> shape,
+                        shapes_->ShapeOf(*node, 0, node->assigned_device_name(), Need::kLikely));
+    if (!shape.has_value()) return absl::OkStatus();
+    TF_ASSIGN_OR_RETURN(key, AddKeyOfState(*node, *shape, WordsOfCategories(samples), maker));
+  } else {
+    TF_ASSIGN_OR_RETURN(key, AddKeyOfSeed(*node, 2, maker));
+  }
+  DataType type = tensorflow::DT_INVALID;
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "output_dtype", &type));
+  TF_ASSIGN_OR_RETURN(Node * categories, AddCategories(maker, {Input(*node, 0), key.key, key.counter, samples, type}));
+  Replace(node, key.anchor, categories, absl::StrCat("draws by Philox from ", key.anchor->name()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RewriteRandomOps(PassContext* context) {
+  std::vector<std::pair<Node*, const RandomOp*>> found;
+  std::vector<Node*> shuffles;
+  std::vector<Node*> categories;
+  std::vector<Node*> shaped;  // whose shapes are asked for
+  for (Node* node : (*context->graph)->op_nodes()) {
+    if (!IsOnHpu(*node)) continue;
+    if (IsShuffle(*node)) {
+      shuffles.push_back(node);
+      shaped.push_back(node);
+      continue;
+    }
+    if (IsCategories(*node)) {
+      categories.push_back(node);
+      shaped.push_back(node);
+      continue;
+    }
+    const RandomOp* op = FindRandomOp(node->type_string());
+    if (op == nullptr || !CanRewrite(*node, *op)) continue;
+    found.emplace_back(node, op);
+    if (op->state == State::kStateful) shaped.push_back(node);
+  }
+  if (found.empty() && shaped.empty()) return absl::OkStatus();
+  RandomRewriter rewriter(context, shaped);
+  for (Node* node : shuffles) TF_RETURN_IF_ERROR(rewriter.RewriteShuffle(node));
+  for (Node* node : categories) TF_RETURN_IF_ERROR(rewriter.RewriteCategories(node));
+  for (const auto& [node, op] : found) TF_RETURN_IF_ERROR(rewriter.Rewrite(node, *op));
+  return absl::OkStatus();
+}
+
+}  // namespace hpu::passes

@@ -1,0 +1,94 @@
+// DiskCache: the recipe store that TF_RECIPE_CACHE_PATH names, the remote cache behind it, and the threads that write
+// to both.
+#ifndef HPU_PLUGIN_RECIPES_DISK_CACHE_H_
+#define HPU_PLUGIN_RECIPES_DISK_CACHE_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/recipe.h"
+#include "plugin/recipes/recipe_store.h"
+#include "plugin/recipes/remote_cache.h"
+#include "plugin/recipes/upload_queue.h"
+
+namespace hpu {
+
+// Settings are read at each call: programs set the path after loading, and may change it. Thread safe; never destroyed.
+class DiskCache {
+ public:
+  // The right to compile, and where the result goes.
+  struct Claim {
+    std::shared_ptr<store::RecipeStore> store;  // null: there is no disk cache
+    store::Claim lock;
+  };
+  struct Lookup {
+    std::shared_ptr<const hal::Recipe> recipe;  // null: the caller compiles it
+    bool is_remote = false;                     // the recipe comes from the remote cache
+    Claim claim;
+  };
+
+  static DiskCache& Get();
+
+  // Loads the recipe, or waits for the right to compile it (store/recipe_store.h) until `cancelled`, if any, is true.
+  // An entry that the device does not take is set aside. With that right, fetches the recipe from the remote cache
+  // (store/remote_cache.h) if it is there, and stores it locally.
+  Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
+                     const std::atomic<bool>* cancelled = nullptr);
+
+  // Stores the recipe in the background, then uploads it; the claim is held until it is on the disk.
+  void Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
+             Claim claim);
+
+  // Waits until all is stored, then for uploads, until the remote cache's time-out at most. Returns at once in a forked
+  // child, whose parent does it.
+  void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Sets the command line of the transfer process (store/transfer_process.h).
+  void SetTransferCommand(std::vector<std::string> command) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Of all stores that this process has used.
+  const store::StoreCounters& counters() const { return counters_; }
+  const store::RemoteCounters& remote_counters() const { return remote_counters_; }
+
+ private:
+  struct Job {
+    store::Key key;
+    recipe::v1::Metadata metadata;
+    std::shared_ptr<const hal::Recipe> recipe;
+    Claim claim;
+  };
+
+  // The store of the settings as they are now; null without a path.
+  std::shared_ptr<store::RecipeStore> CurrentStore() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The remote cache of the settings as they are now; null without a URL.
+  std::shared_ptr<store::RemoteCache> CurrentRemote() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Fetch(hal::Device& device, const store::Key& key, const std::string& name, Lookup* lookup);
+  void WriteJobs() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+  void Upload(const store::Key& key, const store::RecipeStore& store);
+
+  store::StoreCounters counters_;
+  store::RemoteCounters remote_counters_;
+  store::UploadQueue uploads_;
+  std::atomic<bool> warned_of_path_{false};
+  std::atomic<bool> warned_of_command_{false};
+  absl::Mutex mutex_;
+  std::vector<std::string> transfer_command_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<store::RecipeStore> store_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<store::RemoteCache> remote_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has a job in hand
+  int thread_pid_ ABSL_GUARDED_BY(mutex_) = 0;    // process of the thread; 0: none yet
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_RECIPES_DISK_CACHE_H_

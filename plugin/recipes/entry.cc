@@ -1,0 +1,114 @@
+#include "plugin/recipes/entry.h"
+
+#include <cstring>
+
+#include "absl/base/internal/endian.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "plugin/recipes/sha256.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu::store {
+namespace {
+
+constexpr absl::string_view kMagic = "HPURECIP";
+constexpr size_t kChecksumBytes = 32;
+
+std::string Deterministic(const google::protobuf::MessageLite& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializeToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+std::string Header(uint64_t ingredients, uint64_t metadata, uint64_t payload) {
+  std::string header(kHeaderBytes, '\0');
+  std::memcpy(header.data(), kMagic.data(), kMagic.size());
+  absl::little_endian::Store32(&header[8], kFormatVersion);
+  absl::little_endian::Store64(&header[16], ingredients);
+  absl::little_endian::Store64(&header[24], metadata);
+  absl::little_endian::Store64(&header[32], payload);
+  return header;
+}
+
+struct Sizes {
+  uint64_t ingredients, metadata, payload;
+};
+
+Sizes SizesOf(absl::string_view header) {
+  return {absl::little_endian::Load64(header.data() + 16), absl::little_endian::Load64(header.data() + 24),
+          absl::little_endian::Load64(header.data() + 32)};
+}
+
+absl::string_view AsText(const Digest& digest) {
+  return absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size());
+}
+
+// Takes `size` bytes off the front, which must have them.
+absl::string_view Take(absl::string_view* bytes, uint64_t size) {
+  const absl::string_view front = bytes->substr(0, size);
+  bytes->remove_prefix(size);
+  return front;
+}
+
+}  // namespace
+
+Key Key::Of(const recipe::v1::Ingredients& ingredients) {
+  Key key;
+  key.ingredients = Deterministic(ingredients);
+  key.name = Hex(Sha256({key.ingredients}));
+  return key;
+}
+
+std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload) {
+  const std::string described = Deterministic(metadata);
+  std::string bytes = absl::StrCat(Header(key.ingredients.size(), described.size(), payload.size()), key.ingredients,
+                                   described, payload);
+  absl::StrAppend(&bytes, AsText(Sha256({bytes})));
+  return bytes;
+}
+
+absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
+  if (header.size() < kHeaderBytes || file_bytes < kHeaderBytes + kChecksumBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("it has only ", file_bytes, " bytes"));
+  }
+  if (file_bytes > kMaxEntryBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("it has ", file_bytes, " bytes, and a recipe has at most ", kMaxEntryBytes));
+  }
+  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("it is no recipe");
+  const uint32_t version = absl::little_endian::Load32(header.data() + 8);
+  if (version != kFormatVersion) {
+    return absl::InvalidArgumentError(absl::StrCat("its format has version ", version, ", not ", kFormatVersion));
+  }
+  const Sizes sizes = SizesOf(header);
+  const uint64_t rest = file_bytes - kHeaderBytes - kChecksumBytes;
+  // One after the other, so that no sum can overflow.
+  if (sizes.ingredients > rest || sizes.metadata > rest - sizes.ingredients ||
+      sizes.payload != rest - sizes.ingredients - sizes.metadata) {
+    return absl::InvalidArgumentError(absl::StrCat("it has ", file_bytes, " bytes, not what its header says"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
+  TF_RETURN_IF_ERROR(CheckHeader(bytes.substr(0, kHeaderBytes), bytes.size()));
+  const Digest digest = Sha256({bytes.substr(0, bytes.size() - kChecksumBytes)});
+  if (AsText(digest) != bytes.substr(bytes.size() - kChecksumBytes)) {
+    return absl::InvalidArgumentError("its checksum is wrong");
+  }
+  const Sizes sizes = SizesOf(bytes);
+  absl::string_view rest = bytes.substr(kHeaderBytes);
+  Entry entry;
+  entry.ingredients = Take(&rest, sizes.ingredients);
+  entry.metadata = Take(&rest, sizes.metadata);
+  entry.payload = Take(&rest, sizes.payload);
+  return entry;
+}
+
+}  // namespace hpu::store

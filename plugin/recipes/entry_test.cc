@@ -1,0 +1,98 @@
+#include "plugin/recipes/entry.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "plugin/recipes/sha256.h"
+
+namespace hpu::store {
+namespace {
+
+recipe::v1::Ingredients SomeIngredients() {
+  recipe::v1::Ingredients ingredients;
+  ingredients.set_program("program");
+  ingredients.set_backend("emulator");
+  ingredients.set_target("avx2");
+  return ingredients;
+}
+
+std::string SomeEntry() {
+  recipe::v1::Metadata metadata;
+  metadata.set_cluster("habana_cluster_step_0");
+  return SerializeEntry(Key::Of(SomeIngredients()), metadata, "payload");
+}
+
+TEST(Sha256Test, GivesThePublishedDigests) {  // FIPS 180-2, appendix B
+  EXPECT_EQ(Hex(Sha256({"abc"})), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Hex(Sha256({"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"})),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(Hex(Sha256({"a", "", "bc"})), Hex(Sha256({"abc"})));
+}
+
+TEST(EntryTest, ComesBack) {
+  const std::string bytes = SomeEntry();
+  const absl::StatusOr<Entry> entry = ParseEntry(bytes);
+  ASSERT_TRUE(entry.ok()) << entry.status();
+  EXPECT_EQ(entry->payload, "payload");
+  recipe::v1::Ingredients ingredients;
+  ASSERT_TRUE(ingredients.ParseFromArray(entry->ingredients.data(), entry->ingredients.size()));
+  EXPECT_EQ(ingredients.program(), "program");
+  recipe::v1::Metadata metadata;
+  ASSERT_TRUE(metadata.ParseFromArray(entry->metadata.data(), entry->metadata.size()));
+  EXPECT_EQ(metadata.cluster(), "habana_cluster_step_0");
+}
+
+TEST(EntryTest, MoreThanAnyRecipeIsRefusedByItsHeader) {
+  std::string header = SomeEntry().substr(0, kHeaderBytes);
+  for (const uint64_t bytes : {kMaxEntryBytes + 1, uint64_t{1} << 43, ~uint64_t{0}}) {
+    const uint64_t payload = bytes - kHeaderBytes - 32;
+    header.replace(16, 16, 16, '\0');
+    for (int i = 0; i < 8; ++i) header[32 + i] = static_cast<char>(payload >> (8 * i));
+    EXPECT_FALSE(CheckHeader(header, bytes).ok()) << bytes;
+  }
+}
+
+TEST(EntryTest, EveryBitFlipIsRefused) {
+  const std::string good = SomeEntry();
+  for (size_t position = 0; position < good.size(); ++position) {
+    for (int value = 1; value < 256; ++value) {
+      std::string bytes = good;
+      bytes[position] = static_cast<char>(bytes[position] ^ value);
+      EXPECT_FALSE(ParseEntry(bytes).ok()) << "byte " << position << " changed by " << value;
+    }
+  }
+}
+
+TEST(EntryTest, EveryTruncationAndExtensionIsRefused) {
+  const std::string good = SomeEntry();
+  for (size_t size = 0; size < good.size(); ++size) {
+    EXPECT_FALSE(ParseEntry(absl::string_view(good).substr(0, size)).ok()) << size << " bytes";
+  }
+  for (int value = 0; value < 256; ++value) {
+    EXPECT_FALSE(ParseEntry(good + static_cast<char>(value)).ok());
+  }
+  EXPECT_FALSE(ParseEntry(good + good).ok());
+}
+
+TEST(EntryTest, SizesThatOverflowAreRefused) {
+  std::string bytes = SomeEntry();
+  for (const size_t field : {16, 24, 32}) {
+    std::string changed = bytes;
+    for (size_t i = 0; i < 8; ++i) changed[field + i] = '\xff';
+    EXPECT_FALSE(ParseEntry(changed).ok());
+  }
+}
+
+TEST(KeyTest, EachIngredientCounts) {
+  const Key key = Key::Of(SomeIngredients());
+  EXPECT_EQ(key.name, Key::Of(SomeIngredients()).name);
+  const auto* descriptor = recipe::v1::Ingredients::descriptor();
+  for (int i = 0; i < descriptor->field_count(); ++i) {
+    recipe::v1::Ingredients other = SomeIngredients();
+    other.GetReflection()->SetString(&other, descriptor->field(i), "else");
+    EXPECT_NE(key.name, Key::Of(other).name) << descriptor->field(i)->name();
+  }
+}
+
+}  // namespace
+}  // namespace hpu::store

@@ -1,0 +1,74 @@
+#include "plugin/recipes/listing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "plugin/recipes/file_names.h"
+#include "plugin/recipes/sha256.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::store {
+namespace {
+
+constexpr size_t kKeyDigits = 64;
+
+absl::Status CheckKey(absl::string_view key) {
+  const auto is_digit = [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); };
+  if (key.size() == kKeyDigits && absl::c_all_of(key, is_digit)) return absl::OkStatus();
+  return absl::InvalidArgumentError("its name is not that of a key, 64 hexadecimal digits");
+}
+
+}  // namespace
+
+absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes) {
+  TF_RETURN_IF_ERROR(CheckKey(key));
+  TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
+  if (Hex(Sha256({entry.ingredients})) != key) {
+    return absl::InvalidArgumentError("it was made from something else than its name says");
+  }
+  Contents contents;
+  contents.payload_bytes = entry.payload.size();
+  if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size()) ||
+      !contents.metadata.ParseFromArray(entry.metadata.data(), entry.metadata.size())) {
+    return absl::InvalidArgumentError("what it says of its recipe cannot be read");
+  }
+  return contents;
+}
+
+absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key) {
+  TF_RETURN_IF_ERROR(CheckKey(key));
+  TF_ASSIGN_OR_RETURN(std::string bytes, directory.Read(EntryName(key), /*touch=*/false));
+  TF_RETURN_IF_ERROR(Inspect(key, bytes).status());
+  return bytes;
+}
+
+absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, absl::string_view bytes) {
+  TF_RETURN_IF_ERROR(Inspect(key, bytes).status());
+  return directory.Write(EntryName(key), bytes);
+}
+
+absl::StatusOr<Listing> List(const StoreDirectory& directory) {
+  TF_ASSIGN_OR_RETURN(const std::vector<StoreDirectory::File> files, directory.List());
+  Listing listing;
+  for (const StoreDirectory::File& file : files) {
+    if (IsDamaged(file.name)) listing.damaged.push_back(file.name);
+    if (IsTemporary(file.name) || IsLock(file.name)) listing.pending.push_back(file.name);
+    if (!IsEntry(file.name)) continue;
+    const std::string key(absl::StripSuffix(file.name, kEntrySuffix));
+    const absl::StatusOr<std::string> bytes = directory.Read(file.name, /*touch=*/false);
+    if (absl::IsNotFound(bytes.status())) continue;
+    listing.entries.push_back({key, file.bytes, file.used.tv_sec,
+                               bytes.ok() ? Inspect(key, *bytes) : absl::StatusOr<Contents>(bytes.status())});
+  }
+  absl::c_sort(listing.entries, [](const ListedEntry& a, const ListedEntry& b) { return a.key < b.key; });
+  absl::c_sort(listing.damaged);
+  absl::c_sort(listing.pending);
+  return listing;
+}
+
+}  // namespace hpu::store

@@ -1,0 +1,53 @@
+// What the directory of a recipe cache holds, for tools.
+#ifndef HPU_PLUGIN_RECIPES_LISTING_H_
+#define HPU_PLUGIN_RECIPES_LISTING_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hpu/recipe/v1/entry.pb.h"
+#include "plugin/recipes/entry.h"
+#include "plugin/recipes/store_directory.h"
+
+namespace hpu::store {
+
+// An entry whose bytes verify and belong to its key.
+struct Contents {
+  recipe::v1::Ingredients ingredients;
+  recipe::v1::Metadata metadata;
+  int64_t payload_bytes = 0;
+};
+
+// What the entry `bytes` of the key named `key` holds. InvalidArgument that says what is wrong, wherever a RecipeStore
+// would refuse it.
+absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
+
+// The bytes of an entry that Inspect takes; nothing is marked as used. InvalidArgument also if `key` is no key's name.
+absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key);
+
+// Puts an entry in place that Inspect takes.
+absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, absl::string_view bytes);
+
+struct ListedEntry {
+  std::string key;
+  int64_t bytes = 0;  // of the file
+  int64_t used = 0;   // seconds since 1970; exact to a minute
+  absl::StatusOr<Contents> contents;
+};
+
+struct Listing {
+  std::vector<ListedEntry> entries;  // by key
+  std::vector<std::string> damaged;  // files that were set aside
+  std::vector<std::string> pending;  // lock and temporary files: of processes at work, or left behind
+};
+
+// Reads every entry whole. Those that vanish meanwhile are left out.
+absl::StatusOr<Listing> List(const StoreDirectory& directory);
+
+}  // namespace hpu::store
+
+#endif  // HPU_PLUGIN_RECIPES_LISTING_H_

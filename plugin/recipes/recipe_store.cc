@@ -1,0 +1,219 @@
+#include "plugin/recipes/recipe_store.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "plugin/recipes/cleaning.h"
+#include "plugin/recipes/file_names.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::store {
+namespace {
+
+using files::FileDescriptor;
+using files::LockAttempt;
+using files::LockHolder;
+
+constexpr absl::Duration kFirstPoll = absl::Milliseconds(5);
+constexpr absl::Duration kLongestPoll = absl::Milliseconds(100);
+constexpr absl::Duration kQuietWait = absl::Seconds(2);
+constexpr absl::Duration kReportInterval = absl::Seconds(30);
+
+std::string Describe(const LockHolder& holder) {
+  return holder.pid == 0 ? "another process" : absl::StrCat("pid ", holder.pid, " (", holder.command, ")");
+}
+
+}  // namespace
+
+RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view name,
+                                             const std::atomic<bool>* cancelled) {
+  const absl::Time start = absl::Now();
+  absl::Duration poll = kFirstPoll;
+  absl::Time next_report = start + kQuietWait;
+  LockHolder holder;
+  while (true) {
+    // Opened anew each time: the directory may vanish while we wait.
+    absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, !settings_.read_only);
+    if (!directory.ok()) {
+      WarnNotKept(directory.status());
+      return {};
+    }
+    CleanOnce(*directory);
+    // Without the lock first: it is not needed for an entry that is there.
+    std::optional<std::string> payload = Find(*directory, key);
+    std::optional<Claim> claim;
+    if (!payload.has_value()) {
+      claim = TryClaim(*directory, key, &holder);
+      // Whoever held the lock before may just have stored the entry.
+      if (claim.has_value()) payload = Find(*directory, key);
+    }
+    const absl::Duration waited = absl::Now() - start;
+    if (payload.has_value() || claim.has_value()) {
+      if (poll > kFirstPoll) counters_.wait_microseconds.fetch_add(absl::ToInt64Microseconds(waited));
+      (payload.has_value() ? counters_.hits : counters_.misses).fetch_add(1, std::memory_order_relaxed);
+      return {std::move(payload), payload.has_value() ? Claim() : *std::move(claim)};
+    }
+    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return {};
+    if (waited >= settings_.lock_timeout) {
+      warn_(absl::StrCat(name, ": ", Describe(holder), " has been compiling it for more than ",
+                         absl::FormatDuration(settings_.lock_timeout),
+                         "; it is compiled here, too (HPU_RECIPE_LOCK_TIMEOUT_S)"));
+      counters_.misses.fetch_add(1, std::memory_order_relaxed);
+      return {};
+    }
+    if (poll == kFirstPoll) counters_.waits.fetch_add(1, std::memory_order_relaxed);
+    if (absl::Now() >= next_report) {
+      warn_(absl::StrCat(name, ": waiting for ", Describe(holder), ", which compiles it, for ",
+                         absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " so far"));
+      next_report += kReportInterval;
+    }
+    absl::SleepFor(std::min(poll, start + settings_.lock_timeout - absl::Now()));
+    poll = std::min(poll * 2, kLongestPoll);
+  }
+}
+
+std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, const Key& key) {
+  absl::StatusOr<std::string> bytes = directory.Read(EntryName(key.name), /*touch=*/!settings_.read_only);
+  if (!bytes.ok()) {
+    if (absl::IsNotFound(bytes.status())) return std::nullopt;
+    if (absl::IsInvalidArgument(bytes.status())) {
+      Refuse(directory, key, bytes.status().message());
+      return std::nullopt;
+    }
+    counters_.refused.fetch_add(1, std::memory_order_relaxed);
+    WarnOnce(absl::StrCat("read ", key.name), absl::StrCat(bytes.status().message(), "; the recipe is compiled"));
+    return std::nullopt;
+  }
+  const absl::StatusOr<Entry> entry = ParseEntry(*bytes);
+  if (!entry.ok()) {
+    Refuse(directory, key, entry.status().message());
+    return std::nullopt;
+  }
+  if (entry->ingredients != key.ingredients) {
+    Refuse(directory, key, "it was made from something else than its name says");
+    return std::nullopt;
+  }
+  return std::string(entry->payload);
+}
+
+void RecipeStore::Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason) {
+  counters_.refused.fetch_add(1, std::memory_order_relaxed);
+  const bool moved = !settings_.read_only && directory.Rename(EntryName(key.name), DamagedName(key.name)).ok();
+  WarnOnce(absl::StrCat("damaged ", key.name),
+           absl::StrCat(directory.path(), "/", EntryName(key.name), " is not used: ", reason,
+                        moved ? absl::StrCat("; it is set aside as ", DamagedName(key.name)) : "",
+                        "; the recipe is compiled anew"));
+}
+
+void RecipeStore::SetAside(const Key& key, absl::string_view reason) {
+  const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/false);
+  if (directory.ok()) Refuse(*directory, key, reason);
+}
+
+std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, const Key& key, LockHolder* holder) {
+  if (settings_.read_only) return Claim();
+  const std::string name = LockName(key.name);
+  while (true) {
+    absl::StatusOr<FileDescriptor> file = directory.OpenLockFile(name);
+    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory has just vanished
+    if (!file.ok()) {
+      WarnNotKept(file.status());
+      return Claim();
+    }
+    switch (files::TryLock(*file)) {
+      case LockAttempt::kHeld:
+        *holder = files::ReadHolder(*file);
+        return std::nullopt;
+      case LockAttempt::kFailed:
+        WarnOnce("locks", absl::StrCat("the file system of ", directory.path(), " has no working locks (",
+                                       std::strerror(errno), "): several processes may compile the same recipe"));
+        return Claim();
+      case LockAttempt::kLocked:
+        break;
+    }
+    // The holder before may have removed the file between our opening and locking it.
+    if (!directory.IsSame(name, *file)) continue;
+    absl::StatusOr<StoreDirectory> own = StoreDirectory::Open(settings_.path, /*make=*/false);
+    if (!own.ok()) return Claim();
+    return Claim(*std::move(own), name, files::FileLock(*std::move(file)));
+  }
+}
+
+bool RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim) {
+  if (settings_.read_only) return false;
+  return PutEntry(key, metadata.cluster(), SerializeEntry(key, metadata, payload), std::move(claim));
+}
+
+bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim) {
+  if (settings_.read_only) return false;
+  if (settings_.max_bytes > 0 && static_cast<int64_t>(bytes.size()) > settings_.max_bytes) {
+    WarnOnce("bound", absl::StrCat(name, ": its recipe of ", bytes.size(), " bytes is larger than the ",
+                                   "whole cache may be (HPU_RECIPE_CACHE_MAX_MB); it is not kept"));
+    return false;
+  }
+  if (bytes.size() > kMaxEntryBytes) {
+    WarnOnce("entry", absl::StrCat(name, ": its recipe of ", bytes.size(), " bytes is larger than the cache takes (",
+                                   kMaxEntryBytes, "); it is not kept"));
+    return false;
+  }
+  absl::Status status = Write(key, bytes);
+  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed since it was opened
+  if (!status.ok()) {
+    WarnNotKept(status);
+    return false;
+  }
+  counters_.stored.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+std::string RecipeStore::PathOf(const Key& key) const {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(settings_.path, error);
+  return absl::StrCat(error ? settings_.path : path.string(), "/", EntryName(key.name));
+}
+
+absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
+  TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(settings_.path, /*make=*/true));
+  TF_RETURN_IF_ERROR(directory.Write(EntryName(key.name), bytes));
+  if (settings_.max_bytes == 0) return absl::OkStatus();
+  if (const absl::StatusOr<Eviction> eviction = Evict(directory, {settings_.max_bytes}); eviction.ok()) {
+    counters_.evicted.fetch_add(eviction->entries);
+  } else {
+    WarnOnce("evict",
+             absl::StrCat(eviction.status().message(), "; the directory may grow beyond ", "HPU_RECIPE_CACHE_MAX_MB"));
+  }
+  return absl::OkStatus();
+}
+
+void RecipeStore::WarnNotKept(const absl::Status& status) {
+  WarnOnce("not kept", absl::StrCat(status.message(), "; recipes are compiled and not kept"));
+}
+
+void RecipeStore::WarnOnce(const std::string& kind, const std::string& message) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!warned_.insert(kind).second) return;
+  }
+  warn_(message);
+}
+
+void RecipeStore::CleanOnce(const StoreDirectory& directory) {
+  struct stat info;
+  if (settings_.read_only || fstat(directory.fd(), &info) != 0) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    const std::pair<uint64_t, uint64_t> identity{info.st_dev, info.st_ino};
+    if (std::exchange(cleaned_, identity) == identity) return;
+  }
+  RemoveLeftovers(directory);
+}
+
+}  // namespace hpu::store

@@ -1,0 +1,105 @@
+// RemoteCache: recipes that the machines of a team share, behind the local directory of each.
+#ifndef HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_
+#define HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "plugin/recipes/entry.h"
+#include "plugin/recipes/transfer_process.h"
+
+namespace hpu::store {
+
+inline constexpr int kMaxRemoteFailures = 3;
+
+struct RemoteSettings {
+  std::vector<std::string> command;  // of the transfer process, without the settings
+  std::string url;
+  std::string key_file;    // of the secret that signs entries
+  std::string token_file;  // empty: no bearer token
+  bool read_only = false;  // no uploads
+  absl::Duration timeout;  // of one transfer
+
+  bool operator==(const RemoteSettings& other) const;
+};
+
+// Since the process started.
+struct RemoteCounters {
+  std::atomic<int64_t> hits{0};
+  std::atomic<int64_t> misses{0};
+  std::atomic<int64_t> uploaded{0};
+  std::atomic<int64_t> refused{0};   // entries that were there and could not be used
+  std::atomic<int64_t> failures{0};  // transfers that failed
+};
+
+// No method fails a program or takes longer than the time-out. An error is reported once; the recipe is compiled.
+// After kMaxRemoteFailures failed transfers the storage is not asked any more. In a forked child, too, it is not asked.
+// The transfer process verifies signatures; entries are checked here. Thread safe.
+class RemoteCache {
+ public:
+  // `warn` is called from any thread. `counters` outlives the cache.
+  RemoteCache(RemoteSettings settings, RemoteCounters* counters, std::function<void(const std::string&)> warn);
+
+  // Loads a payload. InvalidArgument and FailedPrecondition mean that the entry cannot be used.
+  using Load = std::function<absl::Status(absl::string_view payload)>;
+
+  // Calls `load` if the storage has an entry of the key that is signed, undamaged and made from the key's ingredients.
+  // Returns the entry's bytes once it is loaded. `name` is the cluster's, for messages.
+  std::optional<std::string> Fetch(const Key& key, absl::string_view name, const Load& load);
+
+  // Uploads the entry in the file `path`. Does nothing if the file is gone.
+  void Upload(const Key& key, const std::string& path);
+
+  bool takes_uploads() const { return !settings_.read_only && InUse() && !uploads_denied_.load(); }
+  const RemoteSettings& settings() const { return settings_; }
+
+ private:
+  // A transfer process that is started when needed. Transfers wait for each other, until their deadline.
+  class Channel {
+   public:
+    absl::StatusOr<TransferReply> Call(const std::vector<std::string>& command, absl::string_view verb,
+                                       absl::string_view key, absl::string_view operand, absl::Time deadline)
+        ABSL_LOCKS_EXCLUDED(mutex_);
+
+   private:
+    absl::Mutex mutex_;
+    bool busy_ ABSL_GUARDED_BY(mutex_) = false;
+    std::unique_ptr<TransferProcess> process_;  // of the caller that set busy_
+  };
+
+  bool InUse() const;
+  void Refuse(const Key& key, absl::string_view name, absl::string_view reason);
+  // Counts and reports a failed transfer. Returns the reply's outcome.
+  std::string HandleFailures(const absl::StatusOr<TransferReply>& reply);
+  void WarnOnce(const std::string& kind, const std::string& message);
+
+  const RemoteSettings settings_;
+  const std::vector<std::string> command_;
+  const int pid_;
+  RemoteCounters& counters_;
+  const std::function<void(const std::string&)> warn_;
+  // Two, so that no lookup waits for an upload.
+  Channel downloads_;
+  Channel uploads_;
+  std::atomic<int> failures_{0};
+  std::atomic<bool> unusable_{false};
+  std::atomic<bool> uploads_denied_{false};
+  absl::Mutex mutex_;
+  absl::flat_hash_set<std::string> warned_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu::store
+
+#endif  // HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_

@@ -1,0 +1,30 @@
+#include "plugin/recipes/sha256.h"
+
+#include "absl/strings/escaping.h"
+
+// BoringSSL's, which TensorFlow exports without its headers. The context is at least as large as theirs (112 bytes).
+extern "C" {
+struct HpuSha256Context {
+  alignas(16) unsigned char state[256];
+};
+int SHA256_Init(HpuSha256Context* context);
+int SHA256_Update(HpuSha256Context* context, const void* data, size_t size);
+int SHA256_Final(uint8_t* digest, HpuSha256Context* context);
+}
+
+namespace hpu::store {
+
+Digest Sha256(std::initializer_list<absl::string_view> parts) {
+  HpuSha256Context context;
+  SHA256_Init(&context);
+  for (absl::string_view part : parts) SHA256_Update(&context, part.data(), part.size());
+  Digest digest;
+  SHA256_Final(digest.data(), &context);
+  return digest;
+}
+
+std::string Hex(const Digest& digest) {
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+}
+
+}  // namespace hpu::store

@@ -1,0 +1,24 @@
+// SHA-256, by the implementation that TensorFlow carries.
+#ifndef HPU_PLUGIN_RECIPES_SHA256_H_
+#define HPU_PLUGIN_RECIPES_SHA256_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace hpu::store {
+
+using Digest = std::array<uint8_t, 32>;
+
+// Of the parts, one after the other. Thread safe.
+Digest Sha256(std::initializer_list<absl::string_view> parts);
+
+// Lower-case hexadecimal digits.
+std::string Hex(const Digest& digest);
+
+}  // namespace hpu::store
+
+#endif  // HPU_PLUGIN_RECIPES_SHA256_H_

@@ -1,0 +1,53 @@
+// Signature: what a recipe depends on besides its cluster.
+#ifndef HPU_PLUGIN_RECIPES_SIGNATURE_H_
+#define HPU_PLUGIN_RECIPES_SIGNATURE_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/hash/hash.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+#include "tensorflow/core/framework/types.h"
+
+namespace hpu {
+
+// The run-time dtypes and shapes of a cluster's arguments, the values of its compile-time constants, and which
+// variables are initialised, in argument order. Equal signatures of one cluster share a recipe. Made at every launch: a
+// reused object allocates nothing.
+class Signature {
+ public:
+  void AddParameter(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
+    AddArray(kParameter, dtype, shape);
+  }
+  // `value` lies in host memory and is of a type that memcpy can copy.
+  void AddConstant(const tensorflow::Tensor& value);
+  void AddVariable(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
+    AddArray(kVariable, dtype, shape);
+  }
+  void AddUninitializedVariable() { words_.push_back(kUninitialized); }
+  void Clear() { words_.clear(); }
+
+  friend bool operator==(const Signature& a, const Signature& b) { return a.words_ == b.words_; }
+  template <typename H>
+  friend H AbslHashValue(H hash, const Signature& signature) {
+    return H::combine_contiguous(std::move(hash), signature.words_.data(), signature.words_.size());
+  }
+
+ private:
+  enum Tag : int64_t { kParameter = 1, kConstant = 2, kVariable = 3, kUninitialized = 4 };
+
+  void AddArray(Tag tag, tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
+    const int rank = shape.dims();
+    words_.push_back(tag | int64_t{dtype} << 8 | int64_t{rank} << 32);
+    for (int i = 0; i < rank; ++i) words_.push_back(shape.dim_size(i));
+  }
+
+  // Each argument begins with a word of tag, dtype and rank, so no two argument lists give the same words.
+  absl::InlinedVector<int64_t, 64> words_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_RECIPES_SIGNATURE_H_

@@ -1,0 +1,182 @@
+#include "plugin/recipes/store_directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/recipes/entry.h"
+#include "plugin/recipes/file_names.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu::store {
+namespace {
+
+using files::FileDescriptor;
+
+// A file's use is noted once a minute at most, so that a warm cache costs no writes.
+constexpr time_t kTouchSeconds = 60;
+
+absl::Status SystemError(absl::string_view what) {
+  const int code = errno;
+  const std::string message = absl::StrCat(what, ": ", std::strerror(code));
+  if (code == ENOENT) return absl::NotFoundError(message);
+  if (code == ENOSPC || code == EDQUOT) return absl::ResourceExhaustedError(message);
+  return absl::UnavailableError(message);
+}
+
+absl::Status MakeDirectories(const std::string& path) {
+  for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
+      // A directory above may be there and closed to us: what counts is whether the last one can be made.
+      if (end == std::string::npos) return SystemError(absl::StrCat("cannot make ", part));
+    }
+    if (end == std::string::npos) return absl::OkStatus();
+  }
+}
+
+// FailedPrecondition if nothing may be read from it. Root can write anything anyway.
+absl::Status CheckTrust(const struct stat& info, const std::string& path) {
+  if (info.st_uid != geteuid() && info.st_uid != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(path, " belongs to user ", info.st_uid, ", not to you"));
+  }
+  if ((info.st_mode & 022) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " can be written by other users (chmod go-w ", path, " if what it holds is yours)"));
+  }
+  return absl::OkStatus();
+}
+
+bool WriteAll(int fd, absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(written);
+  }
+  return true;
+}
+
+// From byte `done` on.
+bool ReadRest(int fd, size_t done, std::string* bytes) {
+  while (done < bytes->size()) {
+    const ssize_t got = read(fd, bytes->data() + done, bytes->size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    done += got;
+  }
+  bytes->resize(done);  // shorter if it was cut off meanwhile: parsing refuses it
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<StoreDirectory> StoreDirectory::Open(const std::string& path, bool make) {
+  FileDescriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.valid() && errno == ENOENT && make) {
+    TF_RETURN_IF_ERROR(MakeDirectories(path));
+    directory = FileDescriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  struct stat info;
+  if (!directory.valid() || fstat(directory.get(), &info) != 0) return SystemError(absl::StrCat("cannot open ", path));
+  TF_RETURN_IF_ERROR(CheckTrust(info, path));
+  return StoreDirectory(path, std::move(directory));
+}
+
+absl::StatusOr<std::string> StoreDirectory::Read(absl::string_view name, bool touch) const {
+  const FileDescriptor file(openat(fd(), std::string(name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info;
+  if (!file.valid() || fstat(file.get(), &info) != 0) return Error(name, "cannot be opened");
+  if (!S_ISREG(info.st_mode)) {
+    return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " is no ordinary file"));
+  }
+  TF_RETURN_IF_ERROR(CheckTrust(info, absl::StrCat(path_, "/", name)));
+  flock(file.get(), LOCK_SH | LOCK_NB);  // eviction leaves alone what is being read
+  std::string bytes(kHeaderBytes, '\0');
+  if (!ReadRest(file.get(), 0, &bytes)) return Error(name, "cannot be read");
+  TF_RETURN_IF_ERROR(CheckHeader(bytes, info.st_size));
+  bytes.resize(info.st_size);
+  if (!ReadRest(file.get(), kHeaderBytes, &bytes)) return Error(name, "cannot be read");
+  if (touch && time(nullptr) - info.st_mtim.tv_sec > kTouchSeconds) {
+    const timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
+    futimens(file.get(), times);
+  }
+  return bytes;
+}
+
+absl::Status StoreDirectory::Write(absl::string_view name, absl::string_view bytes) const {
+  static std::atomic<int> number{0};
+  const std::string temporary = TemporaryName(getpid(), number.fetch_add(1), name);
+  const absl::Status written = WriteNew(temporary, bytes);
+  if (written.ok() && renameat(fd(), temporary.c_str(), fd(), std::string(name).c_str()) == 0) {
+    fsync(fd());
+    return absl::OkStatus();
+  }
+  const absl::Status status = written.ok() ? Error(name, "cannot be put in place") : written;
+  unlinkat(fd(), temporary.c_str(), 0);
+  return status;
+}
+
+absl::Status StoreDirectory::WriteNew(const std::string& name, absl::string_view bytes) const {
+  const FileDescriptor file(openat(fd(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.valid()) return Error(name, "cannot be made");
+  // Held while writing: an unlocked temporary file is a leftover, which the next cleaning removes.
+  flock(file.get(), LOCK_EX | LOCK_NB);
+  if (!WriteAll(file.get(), bytes)) return Error(name, "cannot be written");
+  if (fsync(file.get()) != 0) return Error(name, "cannot be written to the disk");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FileDescriptor> StoreDirectory::OpenLockFile(absl::string_view name) const {
+  FileDescriptor file(
+      openat(fd(), std::string(name).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  if (!file.valid()) return Error(name, "cannot be opened");
+  return file;
+}
+
+bool StoreDirectory::IsSame(absl::string_view name, const FileDescriptor& file) const {
+  struct stat there, here;
+  return fstatat(fd(), std::string(name).c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && fstat(file.get(), &here) == 0 &&
+         there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+absl::Status StoreDirectory::Rename(absl::string_view from, absl::string_view to) const {
+  if (renameat(fd(), std::string(from).c_str(), fd(), std::string(to).c_str()) == 0) return absl::OkStatus();
+  return Error(from, "cannot be renamed");
+}
+
+absl::Status StoreDirectory::Remove(absl::string_view name) const {
+  if (unlinkat(fd(), std::string(name).c_str(), 0) == 0 || errno == ENOENT) return absl::OkStatus();
+  return Error(name, "cannot be removed");
+}
+
+absl::StatusOr<std::vector<StoreDirectory::File>> StoreDirectory::List() const {
+  FileDescriptor copy(openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR* stream = copy.valid() ? fdopendir(copy.get()) : nullptr;
+  if (stream == nullptr) return Error("", "cannot be listed");
+  copy.Release();  // the stream's now
+  const std::unique_ptr<DIR, int (*)(DIR*)> closer(stream, &closedir);
+  std::vector<File> files;
+  while (const dirent* entry = readdir(stream)) {
+    struct stat info;
+    if (fstatat(fd(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+    files.push_back({entry->d_name, info.st_size, info.st_mtim});
+  }
+  return files;
+}
+
+absl::Status StoreDirectory::Error(absl::string_view name, absl::string_view what) const {
+  return SystemError(absl::StrCat(path_, "/", name, " ", what));
+}
+
+}  // namespace hpu::store

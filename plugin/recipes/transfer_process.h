@@ -1,0 +1,64 @@
+// TransferProcess: a child process that moves recipes between this machine and a remote storage.
+//
+// Transfers run in a process of their own, in Python's standard library (recipe_store/remote/transfer_process.py):
+// the plugin needs no HTTP code; a file system or server that hangs blocks a thread of the program until the deadline
+// only; no transfer needs the GIL, so none can deadlock with Python's threads or with the end of the interpreter.
+//
+// The two talk over one stream socket, one request at a time:
+//   request  "VERB KEY SIZE\n", then SIZE bytes   get: none; put: path of the local entry
+//   reply    "OUTCOME SIZE\n", then SIZE bytes    found: the entry; else a text for people, or none
+#ifndef HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_
+#define HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "plugin/base/files/file_descriptor.h"
+
+namespace hpu::store {
+
+struct TransferReply {
+  std::string outcome;
+  std::string bytes;
+};
+
+// Ends the child by closing its socket. A child that is stuck in a transfer ends by its own time limit. Thread
+// compatible.
+class TransferProcess {
+ public:
+  // Runs `command`, whose first word is looked up in PATH, with the socket as standard input. Unavailable if that
+  // fails.
+  static absl::StatusOr<std::unique_ptr<TransferProcess>> Start(const std::vector<std::string>& command);
+  ~TransferProcess();
+  TransferProcess(const TransferProcess&) = delete;
+  TransferProcess& operator=(const TransferProcess&) = delete;
+
+  // Sends a request and waits for the reply. DeadlineExceeded after `deadline`, Unavailable if the child ended,
+  // Internal for a reply that breaks the protocol. After an error the process must not be used any more.
+  absl::StatusOr<TransferReply> Call(absl::string_view verb, absl::string_view key, absl::string_view operand,
+                                     absl::Time deadline);
+
+ private:
+  TransferProcess(files::FileDescriptor socket, pid_t pid) : socket_(std::move(socket)), pid_(pid) {}
+
+  absl::Status Send(absl::string_view bytes, absl::Time deadline);
+  // Reads at least one and at most `max_bytes` bytes; returns their number.
+  absl::StatusOr<size_t> Receive(char* bytes, size_t max_bytes, absl::Time deadline);
+  // Waits until the socket is ready for `events` (poll(2)).
+  absl::Status Await(short events, absl::Time deadline);  // NOLINT(runtime/int): poll's type
+
+  files::FileDescriptor socket_;
+  const pid_t pid_;
+};
+
+}  // namespace hpu::store
+
+#endif  // HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_

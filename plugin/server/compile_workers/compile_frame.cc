@@ -1,0 +1,111 @@
+#include "plugin/server/compile_workers/compile_frame.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::serve {
+namespace {
+
+constexpr uint32_t kMagic = 0x46435048;  // "HPCF"
+constexpr int kPollMs = 100;
+constexpr size_t kStepBytes = size_t{16} << 20;
+
+struct Header {
+  uint32_t magic = kMagic;
+  uint32_t kind = 0;
+  uint32_t code = 0;
+  uint32_t name_bytes = 0;
+  uint64_t body_bytes = 0;
+};
+
+bool IsKind(uint32_t kind) {
+  return kind >= static_cast<uint32_t>(CompileFrame::Kind::kCompile) &&
+         kind <= static_cast<uint32_t>(CompileFrame::Kind::kError);
+}
+
+bool IsWithinBounds(const Header& header) {
+  return header.name_bytes <= CompileFrame::kMaxNameBytes && header.body_bytes <= CompileFrame::kMaxBodyBytes;
+}
+
+// What a call that does not wait has done: the bytes that it moved, or 0 after waiting until there may be more to do.
+absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
+  if (bytes > 0) return static_cast<size_t>(bytes);
+  if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) return absl::UnavailableError("the other side has gone");
+  pollfd ready = {socket.get(), events, 0};
+  poll(&ready, 1, kPollMs);
+  HPU_RETURN_IF_ERROR(go_on());
+  return 0;
+}
+
+absl::Status SendAll(const files::FileDescriptor& socket, absl::string_view bytes, const GoOn& go_on) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    HPU_ASSIGN_OR_RETURN(const size_t moved, Moved(sent, socket, POLLOUT, go_on));
+    bytes.remove_prefix(moved);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReceiveAll(const files::FileDescriptor& socket, char* data, size_t size, const GoOn& go_on) {
+  while (size > 0) {
+    const ssize_t received = recv(socket.get(), data, size, MSG_DONTWAIT);
+    HPU_ASSIGN_OR_RETURN(const size_t moved, Moved(received, socket, POLLIN, go_on));
+    data += moved;
+    size -= moved;
+  }
+  return absl::OkStatus();
+}
+
+// Memory grows as the bytes arrive: an announcement alone allocates little.
+absl::Status ReceiveAll(const files::FileDescriptor& socket, uint64_t size, const GoOn& go_on, std::string* bytes) {
+  while (bytes->size() < size) {
+    const size_t begin = bytes->size();
+    const size_t step = std::min<uint64_t>(size - begin, kStepBytes);
+    bytes->resize(begin + step);
+    HPU_RETURN_IF_ERROR(ReceiveAll(socket, bytes->data() + begin, step, go_on));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const GoOn& go_on) {
+  Header header;
+  header.kind = static_cast<uint32_t>(frame.kind);
+  header.code = static_cast<uint32_t>(frame.code);
+  header.name_bytes = static_cast<uint32_t>(std::min<size_t>(frame.name.size(), UINT32_MAX));
+  header.body_bytes = frame.body.size();
+  if (!IsWithinBounds(header)) {
+    return absl::InvalidArgumentError(absl::StrCat("a name of ", frame.name.size(), " bytes with ", frame.body.size(),
+                                                   " bytes; at most ", CompileFrame::kMaxNameBytes, " and ",
+                                                   CompileFrame::kMaxBodyBytes));
+  }
+  HPU_RETURN_IF_ERROR(
+      SendAll(socket, absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)), go_on));
+  HPU_RETURN_IF_ERROR(SendAll(socket, frame.name, go_on));
+  return SendAll(socket, frame.body, go_on);
+}
+
+absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const GoOn& go_on) {
+  Header header;
+  HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), go_on));
+  if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
+    return absl::DataLossError("what came over the socket is no frame of a compile worker's");
+  }
+  CompileFrame frame;
+  frame.kind = static_cast<CompileFrame::Kind>(header.kind);
+  frame.code = static_cast<absl::StatusCode>(header.code);
+  HPU_RETURN_IF_ERROR(ReceiveAll(socket, header.name_bytes, go_on, &frame.name));
+  HPU_RETURN_IF_ERROR(ReceiveAll(socket, header.body_bytes, go_on, &frame.body));
+  return frame;
+}
+
+}  // namespace hpu::serve

@@ -1,0 +1,44 @@
+// CompileProcess: a compile worker, as the session process sees it.
+#ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_
+#define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "plugin/base/files/file_descriptor.h"
+#include "plugin/server/fork_server.h"
+
+namespace hpu::serve {
+
+// A child of a fork server that runs RunCompileWorker. Not thread safe.
+class CompileProcess {
+ public:
+  // `fork_server` outlives the process. Unavailable if there can be no process.
+  static absl::StatusOr<std::unique_ptr<CompileProcess>> Start(ForkClient* fork_server);
+  // Kills the process if it has not ended.
+  ~CompileProcess();
+
+  CompileProcess(const CompileProcess&) = delete;
+  CompileProcess& operator=(const CompileProcess&) = delete;
+
+  pid_t pid() const { return child_.pid; }
+  const files::FileDescriptor& socket() const { return socket_; }
+  // How it ended, "signal 6 (Aborted)". Waits a moment for one that is ending, and kills it then.
+  std::string End();
+
+ private:
+  CompileProcess(ForkClient* fork_server, ForkClient::Child child, files::FileDescriptor socket)
+      : fork_server_(fork_server), child_(std::move(child)), socket_(std::move(socket)) {}
+
+  ForkClient* const fork_server_;
+  const ForkClient::Child child_;
+  const files::FileDescriptor socket_;
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_

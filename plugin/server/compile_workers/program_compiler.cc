@@ -1,0 +1,155 @@
+#include "plugin/server/compile_workers/program_compiler.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/log/log.h"
+#include "plugin/base/status_macros.h"
+
+namespace hpu::serve {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Kind = CompileFrame::Kind;
+
+constexpr std::chrono::milliseconds kStep(100);
+// For a worker to start, on a machine that is very busy.
+constexpr std::chrono::seconds kMaxStarting(120);
+
+size_t MaxWorkers(size_t asked) {
+  return asked > 0 ? asked : std::clamp<size_t>(std::thread::hardware_concurrency(), 2, 8);
+}
+
+Kind KindOf(ProgramCompiler::Fault fault) {
+  switch (fault) {
+    case ProgramCompiler::Fault::kCrash:
+      return Kind::kCrash;
+    case ProgramCompiler::Fault::kHang:
+      return Kind::kHang;
+    case ProgramCompiler::Fault::kNone:
+      break;
+  }
+  return Kind::kCompile;
+}
+
+// `begun`: when the worker came so far that what it then does is the program's doing.
+absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFrame& request, const GoOn& go_on,
+                                 std::optional<Clock::time_point>* begun) {
+  HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
+  HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
+  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker answers what nobody asked");
+  *begun = Clock::now();
+  return ReceiveFrame(worker.socket(), go_on);
+}
+
+absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
+  if (answer.kind == Kind::kRecipe) return std::move(answer.body);
+  if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
+    return absl::Status(answer.code, answer.body);
+  }
+  return absl::InternalError("the compile worker answered neither with a recipe nor with an error");
+}
+
+}  // namespace
+
+class ProgramCompiler::Worker {
+ public:
+  Worker(ProgramCompiler* owner, std::unique_ptr<CompileProcess> process)
+      : owner_(owner), process_(std::move(process)), is_new_(process_ == nullptr) {}
+  ~Worker() {
+    process_.reset();
+    std::lock_guard<std::mutex> lock(owner_->mutex_);
+    --owner_->in_use_;
+    owner_->changed_.notify_one();
+  }
+
+  absl::Status StartIfNew() {
+    if (!is_new_) return absl::OkStatus();
+    absl::StatusOr<std::unique_ptr<CompileProcess>> started = CompileProcess::Start(owner_->options_.fork_server);
+    // Unavailable would tell the client that the server has gone.
+    if (!started.ok()) return absl::InternalError(started.status().message());
+    process_ = *std::move(started);
+    return absl::OkStatus();
+  }
+  bool is_new() const { return is_new_; }
+  CompileProcess& process() { return *process_; }
+  // Keeps it for others.
+  void GiveBack() {
+    std::lock_guard<std::mutex> lock(owner_->mutex_);
+    owner_->idle_.push_back(std::move(process_));
+  }
+
+ private:
+  ProgramCompiler* const owner_;
+  std::unique_ptr<CompileProcess> process_;
+  const bool is_new_;
+};
+
+ProgramCompiler::ProgramCompiler(hal::Backend* backend, CompileOptions options)
+    : backend_(backend), options_(std::move(options)), max_workers_(MaxWorkers(options_.max_workers)) {}
+
+absl::StatusOr<std::unique_ptr<ProgramCompiler::Worker>> ProgramCompiler::Take(const GoOn& wanted) {
+  std::unique_ptr<Worker> worker;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!changed_.wait_for(lock, kStep, [this] { return in_use_ < max_workers_; })) {
+      HPU_RETURN_IF_ERROR(wanted());
+    }
+    std::unique_ptr<CompileProcess> process;
+    if (!idle_.empty()) {
+      process = std::move(idle_.back());
+      idle_.pop_back();
+    }
+    ++in_use_;
+    worker = std::make_unique<Worker>(this, std::move(process));
+  }
+  HPU_RETURN_IF_ERROR(worker->StartIfNew());
+  return worker;
+}
+
+absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault fault, const GoOn& wanted) {
+  if (options_.fork_server == nullptr) return backend_->Compile(program);
+  CompileFrame request;
+  request.kind = KindOf(fault);
+  request.name = std::move(program.name);
+  request.body = std::move(program.hlo);
+  for (;;) {
+    HPU_ASSIGN_OR_RETURN(const std::unique_ptr<Worker> worker, Take(wanted));
+    const Clock::time_point taken = Clock::now();
+    std::optional<Clock::time_point> begun;
+    const auto go_on = [&] {
+      HPU_RETURN_IF_ERROR(wanted());
+      const std::chrono::seconds most = begun.has_value() ? options_.timeout : kMaxStarting;
+      if (Clock::now() - begun.value_or(taken) < most) return absl::OkStatus();
+      return absl::InternalError(absl::StrCat(
+          "the compiler did not ", begun.has_value() ? "come to an end" : "start", " with program '", request.name,
+          "' within ", most.count(), " s and was ended", begun.has_value() ? " (hpu serve --compile-timeout)" : ""));
+    };
+    absl::StatusOr<CompileFrame> answer = Ask(worker->process(), request, go_on, &begun);
+    if (answer.ok()) {
+      worker->GiveBack();
+      return ResultOf(*std::move(answer));
+    }
+    HPU_RETURN_IF_ERROR(go_on());
+    const std::string process = absl::StrCat("process ", worker->process().pid(), ", ", worker->process().End());
+    HPU_LOG(kBackend, kWarning) << "a compile worker has ended (" << process << "), "
+                                << (begun.has_value() ? "on" : "and not on") << " program '"
+                                << absl::CHexEscape(request.name) << "'";
+    if (begun.has_value()) {
+      return absl::InternalError(
+          absl::StrCat("the compiler crashed on program '", request.name, "' (", process,
+                       "); what it said last is in the log of the device server, which goes on"));
+    }
+    if (worker->is_new()) {
+      return absl::InternalError(absl::StrCat("program '", request.name, "' cannot be compiled: the compile worker (",
+                                              process, ") does not start; why is in the device server's log"));
+    }
+    // It ended, or was killed, while it had nothing to do.
+  }
+}
+
+}  // namespace hpu::serve

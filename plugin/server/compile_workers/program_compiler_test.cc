@@ -1,0 +1,100 @@
+#include "plugin/server/compile_workers/program_compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "plugin/base/files/packet_socket.h"
+#include "plugin/testing/cts/child.h"
+#include "plugin/testing/cts/programs.h"
+
+namespace hpu::serve {
+namespace {
+
+using Fault = ProgramCompiler::Fault;
+
+absl::Status Wanted() { return absl::OkStatus(); }
+
+class ProgramCompilerTest : public testing::Test {
+ protected:
+  static CompileOptions WithWorkers(size_t workers = 0) {
+    CompileOptions options;
+    options.fork_server = cts::CompileForkServer();
+    options.max_workers = workers;
+    return options;
+  }
+
+  hal::Backend* const backend_ = *hal::GetBackend("null");
+  const hal::Program program_ = {"cluster_7", cts::SumAndProduct(4).hlo};
+};
+
+TEST_F(ProgramCompilerTest, WorkersCompileWhatThisProcessWould) {
+  ProgramCompiler here(backend_, {});
+  ProgramCompiler there(backend_, WithWorkers());
+  const absl::StatusOr<std::string> expected = here.Compile(program_, Fault::kNone, Wanted);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  EXPECT_EQ(*expected, there.Compile(program_, Fault::kNone, Wanted).value());
+  const absl::Status refused = there.Compile({"cluster_8", "none"}, Fault::kNone, Wanted).status();
+  EXPECT_EQ(here.Compile({"cluster_8", "none"}, Fault::kNone, Wanted).status(), refused);
+  EXPECT_EQ(*expected, there.Compile(program_, Fault::kNone, Wanted).value());
+}
+
+TEST_F(ProgramCompilerTest, ACrashIsTheProgramsAndNobodyElses) {
+  ProgramCompiler compiler(backend_, WithWorkers(2));
+  std::thread other([&] {
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(compiler.Compile(program_, Fault::kNone, Wanted).ok());
+  });
+  const absl::Status crashed = compiler.Compile(program_, Fault::kCrash, Wanted).status();
+  EXPECT_TRUE(absl::IsInternal(crashed)) << crashed;
+  EXPECT_TRUE(absl::StrContains(crashed.message(), "crashed on program 'cluster_7'")) << crashed;
+  EXPECT_TRUE(absl::StrContains(crashed.message(), "signal 6")) << crashed;
+  other.join();
+  EXPECT_TRUE(compiler.Compile(program_, Fault::kNone, Wanted).ok());
+}
+
+TEST_F(ProgramCompilerTest, ACompilationThatDoesNotEndIsEnded) {
+  CompileOptions options = WithWorkers(1);
+  options.timeout = std::chrono::seconds(2);
+  ProgramCompiler compiler(backend_, options);
+  const absl::Status late = compiler.Compile(program_, Fault::kHang, Wanted).status();
+  EXPECT_TRUE(absl::IsInternal(late)) << late;
+  EXPECT_TRUE(absl::StrContains(late.message(), "--compile-timeout")) << late;
+  // Nor does one that nobody waits for any more.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+  const auto wanted = [until] {
+    return std::chrono::steady_clock::now() < until ? absl::OkStatus() : absl::CancelledError("gone");
+  };
+  EXPECT_TRUE(absl::IsCancelled(compiler.Compile(program_, Fault::kHang, wanted).status()));
+}
+
+TEST_F(ProgramCompilerTest, WhoeverWaitsForAWorkerMayLeave) {
+  ProgramCompiler compiler(backend_, WithWorkers(1));
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    const auto wanted = [&] { return stop ? absl::CancelledError("stopped") : absl::OkStatus(); };
+    EXPECT_TRUE(absl::IsCancelled(compiler.Compile(program_, Fault::kHang, wanted).status()));
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // so that it is the first
+  const auto leave = [] { return absl::CancelledError("left"); };
+  EXPECT_TRUE(absl::IsCancelled(compiler.Compile(program_, Fault::kNone, leave).status()));
+  stop = true;
+  busy.join();
+}
+
+TEST_F(ProgramCompilerTest, SaysThatTheForkServerIsGone) {
+  auto sockets = files::PacketSocketPair().value();
+  ForkClient fork_server(std::move(sockets.first));
+  sockets.second = files::FileDescriptor();
+  CompileOptions options;
+  options.fork_server = &fork_server;
+  const absl::Status gone = ProgramCompiler(backend_, options).Compile(program_, Fault::kNone, Wanted).status();
+  EXPECT_TRUE(absl::IsInternal(gone)) << gone;
+  EXPECT_TRUE(absl::StrContains(gone.message(), "no compile worker can be started")) << gone;
+}
+
+}  // namespace
+}  // namespace hpu::serve

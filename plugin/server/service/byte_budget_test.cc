@@ -1,0 +1,49 @@
+#include "plugin/server/service/byte_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace hpu::serve {
+namespace {
+
+TEST(ByteBudgetTest, GivesNoMoreThanThereIs) {
+  ByteBudget budget(10);
+  ByteBudget::Share first = budget.Take(6);
+  EXPECT_NE(nullptr, first);
+  EXPECT_EQ(nullptr, budget.Take(5));
+  EXPECT_EQ(nullptr, budget.Take(~uint64_t{0}));
+  const ByteBudget::Share second = budget.Take(4);
+  EXPECT_NE(nullptr, second);
+  EXPECT_EQ(10u, budget.taken());
+  first.reset();
+  EXPECT_EQ(4u, budget.taken());
+  EXPECT_NE(nullptr, budget.Take(6));
+}
+
+TEST(ByteBudgetTest, SharesMayOutliveIt) {
+  std::optional<ByteBudget> budget(10);
+  ByteBudget::Share share = budget->Take(1);
+  budget.reset();
+  share.reset();
+}
+
+TEST(ByteBudgetTest, ThreadsGetNoMoreTogether) {
+  ByteBudget budget(3);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&budget] {
+      for (int j = 0; j < 1000; ++j) {
+        const ByteBudget::Share share = budget.Take(1);
+        EXPECT_LE(budget.taken(), 3u);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(0u, budget.taken());
+}
+
+}  // namespace
+}  // namespace hpu::serve

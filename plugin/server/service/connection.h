@@ -1,0 +1,98 @@
+// Connection: the calls that come on one client's connection (proto/hpu/device/v1), and the session that they belong
+// to.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_
+#define HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/hal/backend.h"
+#include "plugin/server/compile_workers/program_compiler.h"
+#include "plugin/server/service/front.h"
+#include "plugin/server/service/server_call.h"
+#include "plugin/server/service/session.h"
+
+namespace hpu::serve {
+
+struct ConnectionOptions {
+  std::string backend = "emulator";  // whose modules are served
+  bool allow_faults = false;         // whether clients may ask for errors (HPU_EMULATOR_FAULTS)
+  std::vector<std::string> faults;   // of every session, as common::Faults has them
+  bool share_memory = false;         // with a client on this machine
+  std::string seal_key_id;           // names the key that recipes are signed with
+  std::string fabric;                // names what connects the sessions that can form communicators
+  SessionLimits limits;
+  bool limits_process = false;  // whether this process gets no more memory than the session may have
+  CompileOptions compile;
+  // A launch that runs longer ends the session; 0: no limit.
+  std::chrono::seconds launch_timeout{0};
+};
+
+// Serves at most one session. Thread safe.
+class Connection {
+ public:
+  // `front` and `api` outlive the connection. `on_session_end` runs when the session's Hold call has its status: the
+  // connection serves no other session.
+  static absl::StatusOr<std::unique_ptr<Connection>> Create(ConnectionOptions options, Front* front,
+                                                            const hpu_rpc_api* api,
+                                                            std::function<void()> on_session_end);
+  // No call may run any more.
+  ~Connection();
+
+  // An hpu_rpc_serve_call whose context is a Connection.
+  static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
+
+  // The session's state; empty if there is none.
+  proto::Module Report();
+  // Ends the session with DeadlineExceeded if a launch has run longer than the limit.
+  void CheckLaunchTime();
+
+ private:
+  Connection(ConnectionOptions options, hal::Backend* backend, Front* front, const hpu_rpc_api* api,
+             std::function<void()> on_session_end);
+
+  absl::Status Authorize(absl::string_view authorization);
+  absl::Status Dispatch(ServerCall* call, absl::string_view method);
+  absl::Status ServeDescribe(ServerCall* call);
+  absl::Status ServeHold(ServerCall* call);
+  absl::Status ServeRun(ServerCall* call);
+  absl::Status ServeMakeRecipe(ServerCall* call);
+  absl::Status ServeMakeCommunicator(ServerCall* call);
+
+  // Claims a module and makes the session.
+  absl::Status Acquire(const proto::Acquire& request);
+  absl::StatusOr<std::shared_ptr<Session>> CreateSession(const proto::Acquire& request,
+                                                         const Front::ClaimedModule& claimed);
+  proto::HoldResponse AcquiredResponse(uint32_t version, const Session& session, const std::string& token) const;
+  // Signs of life and forgotten handles, until the client's end.
+  absl::Status KeepSession(ServerCall* call, Session& session);
+  absl::StatusOr<std::shared_ptr<Session>> Find(absl::string_view token);
+  std::shared_ptr<Session> CurrentSession();
+
+  const ConnectionOptions options_;
+  hal::Backend* const backend_;
+  Front* const front_;
+  const hpu_rpc_api* const api_;
+  const std::function<void()> on_session_end_;
+  ProgramCompiler compiler_;
+
+  std::mutex mutex_;
+  bool authorized_ = false;           // guarded by mutex_, as all below
+  std::string authorization_;         // that the front process accepted
+  bool claimed_ = false;              // a session was or is being made
+  bool over_ = false;                 // the session has ended
+  std::string token_;                 // of the session
+  std::shared_ptr<Session> session_;  // null: none yet
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_

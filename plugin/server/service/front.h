@@ -1,0 +1,60 @@
+// Front: what a connection asks of the server's front process, which authenticates, counts modules and signs recipes.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_FRONT_H_
+#define HPU_PLUGIN_SERVER_SERVICE_FRONT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "hpu/device/v1/device.pb.h"
+#include "plugin/base/files/file_descriptor.h"
+#include "plugin/base/files/shared_memory.h"
+
+namespace hpu::serve {
+
+namespace proto = ::hpu::device::v1;
+
+// hpu/serve/v1/control.proto says what each call means and how it fails; all fail with Unavailable once the front
+// process is gone. Thread safe.
+class Front {
+ public:
+  static constexpr size_t kSealBytes = 32;
+
+  struct ClaimedModule {
+    int module_id = 0;
+    uint64_t session_number = 0;
+    std::string session;  // what the session's calls show
+  };
+  // One rank of a communicator.
+  struct GroupRank {
+    std::string id;
+    int rank = 0;
+    int size = 0;
+  };
+  using GroupEnd = std::function<void(absl::string_view reason)>;
+
+  virtual ~Front() = default;
+
+  virtual absl::Status Authorize(absl::string_view authorization) = 0;
+  virtual absl::StatusOr<ClaimedModule> Claim(const proto::Acquire& request) = 0;
+  virtual void Release() = 0;
+  virtual absl::StatusOr<proto::DescribeResponse> Describe() = 0;
+  virtual absl::Status Share(const files::SharedMemory& memory) = 0;
+  // kSealBytes that sign a recipe with this SHA-256.
+  virtual absl::StatusOr<std::string> Seal(absl::string_view digest) = 0;
+  virtual absl::Status CheckSeal(absl::string_view digest, absl::string_view seal) = 0;
+  // Waits until all ranks have come, or `abandoned`. Returns the file of the segment that they use. `on_end` runs on a
+  // thread of the front's, until LeaveGroup returns: another rank has gone.
+  virtual absl::StatusOr<files::FileDescriptor> JoinGroup(const GroupRank& rank, int segment,
+                                                          const std::function<bool()>& abandoned, GroupEnd on_end) = 0;
+  virtual void LeaveGroup(const GroupRank& rank, absl::string_view reason) = 0;
+  // For the log.
+  virtual void ReportRefusal(absl::string_view method, const absl::Status& status) = 0;
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVER_SERVICE_FRONT_H_

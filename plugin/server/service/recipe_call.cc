@@ -1,0 +1,155 @@
+#include "plugin/server/service/recipe_call.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/compat/tf_2_15/crypto.h"
+#include "plugin/server/compile_workers/program_check.h"
+
+namespace hpu::serve {
+namespace {
+
+constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
+constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
+constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
+constexpr size_t kMaxNameBytes = 4096;
+constexpr int32_t kChunkTimeoutMs = 30'000;
+
+absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
+  std::string whole;  // grows as chunks arrive: an announcement alone allocates nothing
+  proto::MakeRecipeRequest request;
+  while (whole.size() < bytes) {
+    HPU_ASSIGN_OR_RETURN(const bool more, call->Read(&request, kChunkTimeoutMs));
+    if (!more) return absl::InvalidArgumentError("the program ends before its announced size");
+    if (request.has_header() || request.chunk().empty() || request.chunk().size() > bytes - whole.size()) {
+      return absl::InvalidArgumentError("a chunk of the program is empty or goes beyond its announced size");
+    }
+    whole.append(request.chunk());
+  }
+  return whole;
+}
+
+// The faults that the session shall meet when it compiles.
+absl::StatusOr<ProgramCompiler::Fault> CountFaults(common::Faults& faults) {
+  HPU_RETURN_IF_ERROR(faults.Count(common::Faults::kCompile));
+  if (!faults.Count(common::Faults::kCompilerCrash).ok()) return ProgramCompiler::Fault::kCrash;
+  if (!faults.Count(common::Faults::kCompilerHang).ok()) return ProgramCompiler::Fault::kHang;
+  return ProgramCompiler::Fault::kNone;
+}
+
+absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramCompiler* compiler,
+                                    hal::Program program) {
+  HPU_RETURN_IF_ERROR(ScreenProgram(&program));
+  HPU_ASSIGN_OR_RETURN(const ProgramCompiler::Fault fault, CountFaults(session->faults()));
+  const auto wanted = [call] {
+    return call->IsOpen() ? absl::OkStatus() : absl::CancelledError("the client has gone");
+  };
+  return compiler->Compile(std::move(program), fault, wanted);
+}
+
+// A part of the budget that `option` of hpu serve sets.
+absl::StatusOr<ByteBudget::Share> Take(ByteBudget& budget, uint64_t bytes, const char* what, const char* option) {
+  ByteBudget::Share share = budget.Take(bytes);
+  if (share != nullptr) return share;
+  return absl::ResourceExhaustedError(absl::StrCat(what, " of ", bytes,
+                                                   " bytes is too much for the session, which has ", budget.taken(),
+                                                   " of at most ", budget.most(), " (hpu serve ", option, ")"));
+}
+
+absl::StatusOr<ByteBudget::Share> TakeInFlight(Session* session, uint64_t bytes) {
+  return Take(session->in_flight(), bytes, "a program or recipe on its way", "--max-in-flight-mb");
+}
+
+absl::StatusOr<ByteBudget::Share> TakeRecipeBytes(Session* session, uint64_t bytes) {
+  return Take(session->recipe_bytes(), bytes, "a recipe", "--max-recipe-mb");
+}
+
+// The recipe, with which its part of the budget goes.
+std::shared_ptr<const hal::Recipe> WithShare(std::shared_ptr<const hal::Recipe> recipe, ByteBudget::Share share) {
+  const hal::Recipe* const address = recipe.get();
+  auto both = std::make_shared<std::pair<std::shared_ptr<const hal::Recipe>, ByteBudget::Share>>(std::move(recipe),
+                                                                                                 std::move(share));
+  return std::shared_ptr<const hal::Recipe>(std::move(both), address);
+}
+
+void Describe(const hal::TensorSpec& spec, int32_t alias, proto::Tensor* tensor) {
+  tensor->set_dtype(static_cast<uint32_t>(spec.dtype));
+  for (const int64_t dim : spec.dims) tensor->add_dims(dim);
+  tensor->set_aliased_argument(alias);
+}
+
+void Answer(ServerCall* call, const hal::Recipe& recipe, const std::string& bytes) {
+  proto::MakeRecipeResponse response;
+  proto::RecipeTable& table = *response.mutable_table();
+  for (const hal::TensorSpec& spec : recipe.arguments()) Describe(spec, -1, table.add_arguments());
+  for (const hal::ResultSpec& result : recipe.results()) {
+    Describe(result.spec, result.aliased_argument, table.add_results());
+  }
+  table.set_workspace_bytes(recipe.workspace_bytes());
+  table.set_bytes(bytes.size());
+  call->Write(response);
+  response.clear_table();
+  for (uint64_t at = 0; at < bytes.size(); at += kChunkBytes) {
+    response.set_chunk(bytes.substr(at, kChunkBytes));
+    call->Write(response);
+    if (!call->WaitWritable(kMaxUnsent)) return;
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const hal::Recipe>> Load(Session* session, const proto::MakeRecipeHeader& header,
+                                                        absl::string_view bytes, ByteBudget::Share share) {
+  HPU_ASSIGN_OR_RETURN(std::shared_ptr<const hal::Recipe> recipe, session->device().LoadRecipe(header.name(), bytes));
+  recipe = WithShare(std::move(recipe), std::move(share));
+  HPU_RETURN_IF_ERROR(session->recipes().Put(header.recipe(), recipe));
+  return recipe;
+}
+
+absl::Status ServeProgram(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
+                          const proto::MakeRecipeHeader& header) {
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(std::string program, ReadChunks(call, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(std::string bytes, Compile(call, session, compiler, {header.name(), std::move(program)}));
+  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, bytes.size()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share leaving, TakeInFlight(session, bytes.size() + Front::kSealBytes));
+  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, bytes, std::move(kept)));
+  HPU_ASSIGN_OR_RETURN(const std::string seal, front->Seal(Sha256(bytes)));
+  Answer(call, *recipe, bytes.append(seal));
+  return absl::OkStatus();
+}
+
+absl::Status ServeRecipe(ServerCall* call, Session* session, Front* front, const proto::MakeRecipeHeader& header) {
+  HPU_ASSIGN_OR_RETURN(ByteBudget::Share kept, TakeRecipeBytes(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const ByteBudget::Share arriving, TakeInFlight(session, header.bytes()));
+  HPU_ASSIGN_OR_RETURN(const std::string bytes, ReadChunks(call, header.bytes()));
+  const size_t size = bytes.size() - std::min(bytes.size(), Front::kSealBytes);
+  const absl::string_view unsealed = absl::string_view(bytes).substr(0, size);
+  HPU_RETURN_IF_ERROR(front->CheckSeal(Sha256(unsealed), absl::string_view(bytes).substr(size)));
+  HPU_ASSIGN_OR_RETURN(const auto recipe, Load(session, header, unsealed, std::move(kept)));
+  Answer(call, *recipe, /*bytes=*/"");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
+                             const proto::MakeRecipeHeader& header) {
+  if (header.name().size() > kMaxNameBytes) return absl::InvalidArgumentError("the recipe's name is too long");
+  if (header.bytes() > kMaxRecipeBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("program or recipe of ", header.bytes(), " bytes; at most ", kMaxRecipeBytes));
+  }
+  switch (header.source()) {
+    case proto::MakeRecipeHeader::SOURCE_PROGRAM:
+      return ServeProgram(call, session, front, compiler, header);
+    case proto::MakeRecipeHeader::SOURCE_RECIPE:
+      return ServeRecipe(call, session, front, header);
+    default:
+      return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
+  }
+}
+
+}  // namespace hpu::serve

@@ -1,0 +1,69 @@
+// ServerCall: a client's call, as messages of proto/hpu/device/v1.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_
+#define HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "google/protobuf/message_lite.h"
+#include "hpu/device/v1/device.pb.h"
+#include "plugin/rpc/rpc.h"
+
+namespace hpu::serve {
+
+namespace proto = ::hpu::device::v1;
+
+inline absl::Status MalformedMessage() {
+  return absl::InvalidArgumentError("a message cannot be read as the protocol's");
+}
+
+// Reads belong to the call's thread; the rest is thread safe. What it writes must have been written when that returns.
+class ServerCall {
+ public:
+  static constexpr int32_t kWithoutEnd = -1;
+
+  ServerCall(const hpu_rpc_api* api, hpu_rpc_server_call* call) : api_(api), call_(call) {}
+
+  // Reads the next message; false at the client's end. InvalidArgument if it cannot be read as such a message,
+  // DeadlineExceeded after `timeout_ms`.
+  absl::StatusOr<bool> Read(google::protobuf::MessageLite* message, int32_t timeout_ms = kWithoutEnd) {
+    const void* data = nullptr;
+    size_t size = 0;
+    switch (api_->read(call_, timeout_ms, &data, &size)) {
+      case HPU_RPC_READ_END:
+        return false;
+      case HPU_RPC_READ_TIMEOUT:
+        return absl::DeadlineExceededError("no message came");
+      case HPU_RPC_READ_MESSAGE:
+        break;
+    }
+    if (!message->ParseFromArray(data, static_cast<int>(size))) return MalformedMessage();
+    return true;
+  }
+  // Queues a message; does nothing once the client is gone.
+  void Write(const google::protobuf::MessageLite& message) {
+    const std::string bytes = message.SerializeAsString();
+    api_->server_write(call_, bytes.data(), bytes.size());
+  }
+  // The same for a message that may be sent as one with others like it: the last value of each field counts.
+  void WriteJoinable(const google::protobuf::MessageLite& message) {
+    const std::string bytes = message.SerializeAsString();
+    api_->server_write_joinable(call_, bytes.data(), bytes.size());
+  }
+  // Waits while more than `bytes` have not been sent; false once the client is gone.
+  bool WaitWritable(uint64_t bytes) { return api_->server_wait_writable(call_, bytes) != 0; }
+  // Whether the client still waits for what is written.
+  bool IsOpen() { return WaitWritable(std::numeric_limits<uint64_t>::max()); }
+  void Cancel() { api_->server_cancel(call_); }
+
+ private:
+  const hpu_rpc_api* const api_;
+  hpu_rpc_server_call* const call_;
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_

@@ -1,0 +1,130 @@
+// Session: one client's module, and what its calls share.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_SESSION_H_
+#define HPU_PLUGIN_SERVER_SERVICE_SESSION_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "plugin/backends/common/faults.h"
+#include "plugin/base/files/shared_memory.h"
+#include "plugin/hal/device.h"
+#include "plugin/server/service/byte_budget.h"
+#include "plugin/server/service/limits.h"
+#include "plugin/server/service/server_call.h"
+#include "plugin/server/service/use_table.h"
+
+namespace hpu::serve {
+
+// Thread safe.
+class Session {
+ public:
+  // Wire address of the first byte of the session's memory.
+  static constexpr uint64_t kBaseAddress = uint64_t{1} << 20;
+  static constexpr size_t kTokenBytes = 16;
+  static constexpr uint64_t kSharedBytes = uint64_t{32} << 20;
+  static constexpr size_t kMaxCalls = 64;
+  static constexpr size_t kMaxMarks = size_t{1} << 16;
+
+  // Takes all memory of the device for the session. `faults`: those of messages.
+  static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device,
+                                                         const SessionLimits& limits, common::Faults faults);
+  ~Session() { Close(); }
+
+  // A call's share in the session: as long as one is there, the device is.
+  class Share {
+   public:
+    Share(std::shared_ptr<Session> session, ServerCall* call) : session_(std::move(session)), call_(call) {}
+    Share(Share&& other) noexcept = default;
+    ~Share() {
+      if (session_ != nullptr) session_->Leave(call_);
+    }
+
+   private:
+    std::shared_ptr<Session> session_;
+    ServerCall* call_;
+  };
+  // For a call of the client's other than Hold. Cancelled if the session has ended, ResourceExhausted if there are too
+  // many calls.
+  static absl::StatusOr<Share> Enter(const std::shared_ptr<Session>& session, ServerCall* call);
+
+  // Has the Hold call end with `status`. The first one counts.
+  void End(const absl::Status& status);
+  // OK as long as nobody has ended the session.
+  absl::Status end() const;
+  // Cancels all calls. No new one enters.
+  void EndCalls();
+  // Ends all calls, waits for them and their work, and gives memory and device back.
+  void Close();
+
+  hal::Device& device() { return *device_; }
+  // The device's address for one of the client's; 0 stays 0. What lies outside of the session's memory the device
+  // refuses.
+  hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
+  // Makes memory that the client may fetch. To be called before anybody else has the session.
+  absl::Status ShareMemory();
+  // Null if there is none.
+  const files::SharedMemory* shared_memory() const { return shared_memory_.get(); }
+  // A range of it. InvalidArgument if it does not lie in it.
+  absl::StatusOr<char*> SharedRange(uint64_t offset, uint64_t bytes) const;
+  UseTable<hal::Event>& marks() { return marks_; }
+  UseTable<const hal::Recipe>& recipes() { return recipes_; }
+  // Of the recipes that the session has.
+  ByteBudget& recipe_bytes() { return recipe_bytes_; }
+  // On their way between client and device.
+  ByteBudget& in_flight() { return in_flight_; }
+
+  // InvalidArgument if the handle is in use or unknown. Work of a communicator keeps it.
+  absl::Status AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator);
+  absl::StatusOr<std::shared_ptr<hal::Communicator>> FindCommunicator(uint64_t handle) const;
+  void RemoveCommunicator(uint64_t handle);
+
+  common::Faults& faults() { return faults_; }
+
+  void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
+  void CountToDevice(uint64_t bytes) { bytes_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
+  void CountToHost(uint64_t bytes) { bytes_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
+  // Whether its device can take part in collective operations.
+  bool forms_communicators() const { return forms_communicators_; }
+  // Everything but the id, the holder and the session's number.
+  void Describe(proto::Module* module) const;
+  const hal::DeviceInfo& info() const { return info_; }
+
+ private:
+  Session(std::unique_ptr<hal::Device> device, std::unique_ptr<hal::Memory> memory, const SessionLimits& limits,
+          common::Faults faults);
+  void Leave(ServerCall* call);
+
+  const hal::DeviceInfo info_;
+  const bool forms_communicators_;
+  common::Faults faults_;
+  uint64_t distance_;  // from the client's addresses to the device's, modulo 2^64
+  std::unique_ptr<hal::Device> device_;
+  std::unique_ptr<hal::Memory> memory_;
+  std::unique_ptr<files::SharedMemory> shared_memory_;
+  std::unique_ptr<hal::HostBuffer> shared_mapping_;  // of it, for the device
+  UseTable<hal::Event> marks_{kMaxMarks};
+  UseTable<const hal::Recipe> recipes_;
+  ByteBudget recipe_bytes_;
+  ByteBudget in_flight_;
+  std::atomic<uint64_t> launches_{0};
+  std::atomic<uint64_t> bytes_to_device_{0};
+  std::atomic<uint64_t> bytes_to_host_{0};
+
+  mutable std::mutex mutex_;
+  std::condition_variable left_;
+  absl::Status end_;                                                      // guarded by mutex_
+  bool closed_ = false;                                                   // guarded by mutex_
+  std::set<ServerCall*> calls_;                                           // guarded by mutex_
+  std::map<uint64_t, std::shared_ptr<hal::Communicator>> communicators_;  // guarded by mutex_
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVER_SERVICE_SESSION_H_

@@ -1,0 +1,110 @@
+// UseTable: objects by the handles that a client chose.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
+#define HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace hpu::serve {
+
+// The client says how often it has used a handle when it gives it back; that may arrive before some of the uses do,
+// which come on other calls. An object goes when both have come. Thread safe.
+template <typename T>
+class UseTable {
+ public:
+  explicit UseTable(size_t most) : most_(most) {}
+
+  // Takes `object`, unless the handle is in use or there are too many.
+  absl::Status Put(uint64_t handle, std::shared_ptr<T> object) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return absl::CancelledError("the session has ended");
+    Entry& entry = entries_[handle];
+    if (entry.object != nullptr) return absl::InvalidArgumentError(absl::StrCat("handle ", handle, " is in use"));
+    if (entries_.size() > most_) {
+      entries_.erase(handle);
+      return absl::ResourceExhaustedError(absl::StrCat("a session may have ", most_, " of these at a time"));
+    }
+    entry.object = std::move(object);
+    EraseIfUsedUp(handle);
+    changed_.notify_all();
+    return absl::OkStatus();
+  }
+  // The object, as one of its uses; nullptr if there is none.
+  std::shared_ptr<T> Use(uint64_t handle) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return UseLocked(handle);
+  }
+  // The same, waiting until there is one; nullptr once the table is closed.
+  std::shared_ptr<T> Await(uint64_t handle) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] {
+      const auto found = entries_.find(handle);
+      return closed_ || (found != entries_.end() && found->second.object != nullptr);
+    });
+    return closed_ ? nullptr : UseLocked(handle);
+  }
+  // The object is not used again after `uses` uses.
+  absl::Status Forget(uint64_t handle, uint64_t uses) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return absl::OkStatus();
+    if (entries_.count(handle) == 0 && entries_.size() >= most_) {
+      return absl::InvalidArgumentError("handles were given back that nothing has");
+    }
+    entries_[handle].expected = uses;
+    EraseIfUsedUp(handle);
+    return absl::OkStatus();
+  }
+  // Wakes those who wait. No object comes or goes from here on, but by Clear.
+  void Close() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  void Clear() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    entries_.clear();
+  }
+  size_t size() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.size();
+  }
+
+ private:
+  struct Entry {
+    std::shared_ptr<T> object;  // nullptr: given back before it came
+    uint64_t used = 0;
+    std::optional<uint64_t> expected;
+  };
+
+  std::shared_ptr<T> UseLocked(uint64_t handle) {
+    const auto found = entries_.find(handle);
+    if (found == entries_.end() || found->second.object == nullptr) return nullptr;
+    ++found->second.used;
+    std::shared_ptr<T> object = found->second.object;
+    EraseIfUsedUp(handle);
+    return object;
+  }
+  void EraseIfUsedUp(uint64_t handle) {
+    const auto found = entries_.find(handle);
+    const Entry& entry = found->second;
+    if (entry.object != nullptr && entry.expected.has_value() && entry.used >= *entry.expected) entries_.erase(found);
+  }
+
+  const size_t most_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint64_t, Entry> entries_;  // guarded by mutex_
+  bool closed_ = false;                // guarded by mutex_
+};
+
+}  // namespace hpu::serve
+
+#endif  // HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_

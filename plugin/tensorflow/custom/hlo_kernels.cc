@@ -1,0 +1,114 @@
+#include "plugin/tensorflow/custom/hlo_kernels.h"
+
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/program/user_kernels/host_kernels.h"
+#include "tensorflow/compiler/tf2xla/shape_util.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+#include "xla/shape_util.h"
+
+namespace hpu {
+namespace {
+
+using habana::HloKernel;
+using habana::HloKernelCall;
+using Results = absl::StatusOr<std::vector<xla::XlaOp>>;
+
+class Table {
+ public:
+  bool Add(const std::string& guid, HloKernel kernel) {
+    absl::MutexLock lock(&mutex_);
+    return kernels_.emplace(guid, std::move(kernel)).second;
+  }
+  // Empty if there is none.
+  HloKernel Find(const std::string& guid) {
+    absl::MutexLock lock(&mutex_);
+    const auto found = kernels_.find(guid);
+    return found == kernels_.end() ? nullptr : found->second;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, HloKernel> kernels_ ABSL_GUARDED_BY(mutex_);
+};
+
+Table& Kernels() {
+  static auto* table = new Table;
+  return *table;
+}
+
+absl::StatusOr<std::vector<xla::Shape>> ShapesOf(const std::vector<habana::TensorInfo>& infos) {
+  std::vector<xla::Shape> shapes(infos.size());
+  for (size_t i = 0; i < infos.size(); ++i) {
+    TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(infos[i].dtype, infos[i].shape, &shapes[i]));
+  }
+  return shapes;
+}
+
+// A call that the backend resolves.
+Results CallHostKernel(const std::string& guid, const HloKernelCall& call) {
+  TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
+  const std::string text = HostKernelCallText(guid, call.params);
+  if (shapes.size() == 1) {
+    return std::vector<xla::XlaOp>{xla::CustomCall(call.builder, kHostKernelTarget, call.inputs, shapes.front(), text)};
+  }
+  const xla::XlaOp all =
+      xla::CustomCall(call.builder, kHostKernelTarget, call.inputs, xla::ShapeUtil::MakeTupleShape(shapes), text);
+  std::vector<xla::XlaOp> results;
+  for (size_t i = 0; i < shapes.size(); ++i) results.push_back(xla::GetTupleElement(all, static_cast<int64_t>(i)));
+  return results;
+}
+
+absl::Status CheckResults(const HloKernelCall& call, const std::vector<xla::XlaOp>& results) {
+  TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
+  if (results.size() != shapes.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("it has ", results.size(), " results, and DefineNode names ", shapes.size(), " outputs"));
+  }
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    TF_ASSIGN_OR_RETURN(const xla::Shape shape, call.builder->GetShape(results[i]));
+    if (xla::ShapeUtil::Compatible(shape, shapes[i])) continue;
+    return absl::InvalidArgumentError(absl::StrCat("its result ", i, " is ", xla::ShapeUtil::HumanString(shape),
+                                                   ", and DefineOutputInfo said ",
+                                                   xla::ShapeUtil::HumanString(shapes[i])));
+  }
+  return absl::OkStatus();
+}
+
+Results Build(const std::string& guid, const HloKernelCall& call) {
+  HloKernel kernel = Kernels().Find(guid);
+  if (!kernel) {
+    TF_RETURN_IF_ERROR(LoadKernelLibraries());
+    kernel = Kernels().Find(guid);
+  }
+  if (!kernel) return CallHostKernel(guid, call);
+  TF_ASSIGN_OR_RETURN(std::vector<xla::XlaOp> results, kernel(call));
+  TF_RETURN_IF_ERROR(call.builder->first_error());
+  TF_RETURN_IF_ERROR(CheckResults(call, results));
+  return results;
+}
+
+}  // namespace
+
+Results BuildKernel(const std::string& guid, const HloKernelCall& call) {
+  Results results = Build(guid, call);
+  if (results.ok()) return results;
+  return absl::Status(results.status().code(), absl::StrCat("kernel '", guid, "': ", results.status().message()));
+}
+
+}  // namespace hpu
+
+namespace habana {
+inline namespace v1 {
+
+bool RegisterHloKernel(const std::string& guid, HloKernel kernel) {
+  return hpu::Kernels().Add(guid, std::move(kernel));
+}
+
+}  // namespace v1
+}  // namespace habana

@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/custom/kernel_state.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace habana {
+inline namespace v1 {
+
+std::string HpuKernelContext::State::Prefix() const {
+  return absl::StrCat(definition->op(), " node '", definition->name(), "': ");
+}
+
+absl::Status HpuKernelContext::State::Finish() const {
+  if (!status.ok()) return absl::Status(status.code(), absl::StrCat(Prefix(), status.message()));
+  if (!node.has_value()) {
+    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "its functor returned without calling DefineNode"));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (std::find(node->outputs.begin(), node->outputs.end(), static_cast<int>(i)) == node->outputs.end()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(Prefix(), "output ", i, " is computed by no node: DefineNode(", node->guid, ") leaves it out"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+int HpuKernelContext::num_inputs() const { return static_cast<int>(state_->inputs.size()); }
+
+int HpuKernelContext::num_outputs() const { return static_cast<int>(state_->outputs.size()); }
+
+const tensorflow::NodeDef& HpuKernelContext::node() const { return *state_->definition; }
+
+tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) const {
+  if (index < 0 || index >= num_inputs()) {
+    return absl::OutOfRangeError(absl::StrCat("InputInfo(", index, "): the op has ", num_inputs(), " inputs"));
+  }
+  info = state_->inputs[index];
+  return absl::OkStatus();
+}
+
+tensorflow::Status HpuKernelContext::DefineOutputInfo(int index, TensorInfo info) {
+  if (index < 0 || index >= num_outputs()) {
+    return absl::OutOfRangeError(absl::StrCat("DefineOutputInfo(", index, "): the op has ", num_outputs(), " outputs"));
+  }
+  if (info.dtype != state_->output_types[index]) {
+    return absl::InvalidArgumentError(absl::StrCat("DefineOutputInfo(", index, ") says ",
+                                                   tensorflow::DataTypeString(info.dtype), ", and the op gives ",
+                                                   tensorflow::DataTypeString(state_->output_types[index])));
+  }
+  if (state_->outputs[index].has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("DefineOutputInfo(", index, ") was called twice"));
+  }
+  state_->outputs[index] = std::move(info);
+  return absl::OkStatus();
+}
+
+tensorflow::Status HpuKernelContext::DefineNode(NodeDesc desc, std::vector<int> inputs, std::vector<int> outputs) {
+  const std::string call = absl::StrCat("DefineNode(", desc.guid, ")");
+  if (state_->node.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(call, ": the op has a node already, ", state_->node->guid, "; a functor defines one"));
+  }
+  if (desc.params_size > 0 && desc.user_params == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(call, ": params_size is ", desc.params_size, ", user_params null"));
+  }
+  for (const int input : inputs) {
+    if (input < 0 || input >= num_inputs()) {
+      return absl::OutOfRangeError(absl::StrCat(call, " takes input ", input, " of an op with ", num_inputs()));
+    }
+  }
+  for (const int output : outputs) {
+    if (output < 0 || output >= num_outputs()) {
+      return absl::OutOfRangeError(absl::StrCat(call, " gives output ", output, " of an op with ", num_outputs()));
+    }
+    if (!state_->outputs[output].has_value()) {
+      return absl::FailedPreconditionError(absl::StrCat(call, " gives output ", output,
+                                                        ", which was not defined before: call DefineOutputInfo(",
+                                                        output, ", ...) first"));
+    }
+    if (std::count(outputs.begin(), outputs.end(), output) > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(call, " gives output ", output, " twice"));
+    }
+  }
+  std::string params(static_cast<const char*>(desc.user_params), desc.params_size);
+  state_->node =
+      State::Node{std::move(desc.guid), std::move(params), std::move(desc.name), std::move(inputs), std::move(outputs)};
+  return absl::OkStatus();
+}
+
+void HpuKernelContext::SetStatus(const tensorflow::Status& status) { state_->status.Update(status); }
+
+const tensorflow::Status& HpuKernelContext::status() const { return state_->status; }
+
+void HpuKernelContext::CtxFailure(const char* file, int line, const tensorflow::Status& status) {
+  VLOG(1) << "OP_REQUIRES failed at " << file << ":" << line << " : " << status;
+  SetStatus(status);
+}
+
+void HpuKernelContext::CtxFailureWithWarning(const char* file, int line, const tensorflow::Status& status) {
+  CtxFailure(file, line, status);
+}
+
+}  // namespace v1
+}  // namespace habana

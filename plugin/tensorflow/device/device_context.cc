@@ -1,0 +1,146 @@
+#include "plugin/tensorflow/device/device_context.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/base/log/log.h"
+#include "plugin/tensorflow/device/hpu_allocator.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "tensorflow/core/common_runtime/copy_tensor.h"
+#include "tensorflow/core/framework/device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/logging.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::Device;
+using tensorflow::StatusCallback;
+using tensorflow::Tensor;
+
+// The process's device, if `tensor` may be copied to or from it.
+absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* device) {
+  absl::StatusOr<ProcessDevice*> acquired = ProcessDevice::Get();
+  if (!acquired.ok()) return acquired;
+  if (!tensorflow::DataTypeCanUseMemcpy(tensor.dtype())) {
+    return absl::InvalidArgumentError(absl::StrCat("Tensors of type ", tensorflow::DataTypeString(tensor.dtype()),
+                                                   " cannot be copied to or from ", device->name(),
+                                                   "; keep them on the CPU."));
+  }
+  // Eager copies do not look whether the allocation succeeded.
+  if (!tensor.IsInitialized()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "OOM when allocating tensor with shape", tensor.shape().DebugString(), " and type ",
+        tensorflow::DataTypeString(tensor.dtype()), " on ", device->name(), " (",
+        MemoryExhaustedHint(tensor.shape().num_elements() * tensorflow::DataTypeSize(tensor.dtype())), ")"));
+  }
+  if (IsWithoutDevice(tensor.tensor_data().data())) {
+    return absl::UnavailableError(absl::StrCat("A tensor was allocated on ", device->name(),
+                                               " when the device could not be acquired; it can be now: try again."));
+  }
+  return acquired;
+}
+
+// Keeps both tensors until the copy has ended, but not beyond `done`: whoever waits for it may look at memory
+// statistics.
+std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination, StatusCallback done) {
+  return [source = std::move(source), destination = std::move(destination),
+          done = std::move(done)](absl::Status status) mutable {
+    source = Tensor();
+    destination = Tensor();
+    done(status);
+  };
+}
+
+// TensorFlow's idea of where a tensor lies is wrong at times: int32 in lists and queues, in functions whose int32
+// arguments are on the device, results of iterators that run on the host. Copies as the addresses say, on the caller's
+// thread, unless they are as expected: then false.
+bool CopyAsAddressesSay(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
+                        const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
+  const char* const from = source.tensor_data().data();
+  char* const to = const_cast<char*>(destination.tensor_data().data());
+  const bool from_device = device.Owns(from), to_device = device.Owns(to);
+  if (from_device == source_expected_on_device && to_device == destination_expected_on_device) return false;
+  if (from_device && to_device) {
+    done(device.CopyOnDevice(AddressOf(source), AddressOf(destination), source.TotalBytes()));
+  } else if (from_device) {
+    done(device.CopyToHostSync(AddressOf(source), to, source.TotalBytes()));
+  } else if (to_device) {
+    done(device.CopyToDevice(from, AddressOf(destination), source.TotalBytes()));
+  } else {
+    std::memcpy(to, from, source.TotalBytes());
+    done(absl::OkStatus());
+  }
+  return true;
+}
+
+void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::DeviceContext* receive_context,
+                         Device* source, Device* destination, const tensorflow::AllocatorAttributes source_attributes,
+                         const tensorflow::AllocatorAttributes destination_attributes, const Tensor* input,
+                         Tensor* output, int stream_index, StatusCallback done) {
+  receive_context->CopyTensorInSameDevice(input, destination, output, std::move(done));
+}
+
+// A process has one HPU, so a copy from HPU to HPU stays on it.
+[[maybe_unused]] const bool registered = [] {
+  TF_CHECK_OK(tensorflow::CopyTensor::Register(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
+                                               CopyBetweenContexts, /*is_pluggable_device=*/true));
+  return true;
+}();
+
+}  // namespace
+
+void HpuDeviceContext::CopyCPUTensorToDevice(const Tensor* cpu_tensor, Device* device, Tensor* device_tensor,
+                                             StatusCallback done, bool sync_dst_compute) const {
+  const uint64_t bytes = cpu_tensor->TotalBytes();
+  if (bytes == 0) return done(absl::OkStatus());
+  absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
+  if (!acquired.ok()) return done(acquired.status());
+  if (CopyAsAddressesSay(**acquired, *cpu_tensor, false, *device_tensor, true, done)) return;
+  (*acquired)->CopyToDeviceAsync(cpu_tensor->tensor_data().data(), AddressOf(*device_tensor), bytes,
+                                 WhileHolding(*cpu_tensor, *device_tensor, std::move(done)));
+}
+
+void HpuDeviceContext::CopyDeviceTensorToCPU(const Tensor* device_tensor, tensorflow::StringPiece tensor_name,
+                                             Device* device, Tensor* cpu_tensor, StatusCallback done) {
+  const uint64_t bytes = device_tensor->TotalBytes();
+  if (bytes == 0) return done(absl::OkStatus());
+  absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*device_tensor, device);
+  if (!acquired.ok()) return done(acquired.status());
+  if (CopyAsAddressesSay(**acquired, *device_tensor, true, *cpu_tensor, false, done)) return;
+  (*acquired)->CopyToHost(AddressOf(*device_tensor), const_cast<char*>(cpu_tensor->tensor_data().data()), bytes,
+                          WhileHolding(*device_tensor, *cpu_tensor, std::move(done)));
+}
+
+void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* device, Tensor* output,
+                                              StatusCallback done) const {
+  const uint64_t bytes = input->TotalBytes();
+  if (bytes == 0 || input->SharesBufferWith(*output)) return done(absl::OkStatus());
+  absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*output, device);
+  if (!acquired.ok()) return done(acquired.status());
+  if (CopyAsAddressesSay(**acquired, *input, true, *output, true, done)) return;
+  // Later work on the device is ordered after the copy, so nobody need wait for it.
+  done((*acquired)->CopyOnDevice(AddressOf(*input), AddressOf(*output), bytes));
+}
+
+tensorflow::Status HpuDeviceContext::ThenExecute(Device* device, stream_executor::Stream* stream,
+                                                 std::function<void()> function) {
+  ProcessDevice* acquired = ProcessDevice::GetIfAcquired();
+  if (acquired == nullptr) {  // nothing can be queued
+    function();
+    return absl::OkStatus();
+  }
+  acquired->AfterCompute([function = std::move(function)](const absl::Status& status) {
+    if (!status.ok()) {
+      LOG(ERROR) << "Work on the HPU failed: " << status;
+      HPU_LOG(kDevice, kError) << "work on the HPU failed: " << status;
+    }
+    function();
+  });
+  return absl::OkStatus();
+}
+
+tensorflow::Allocator* HpuDeviceContext::host_memory_allocator() const { return HostAllocator(); }
+
+}  // namespace hpu

@@ -1,0 +1,75 @@
+// Makes HPU devices for TensorFlow.
+#include "tensorflow/core/framework/device_factory.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "tensorflow/core/public/session_options.h"
+
+namespace hpu {
+namespace {
+
+// A process holds one device.
+constexpr int kDevices = 1;
+// Above the CPU's and GPUs': ops without a device go to the HPU.
+constexpr int kPriority = 300;
+
+// Number of devices that a session with `config` gets.
+int DeviceCount(const tensorflow::ConfigProto& config) {
+  const auto& counts = config.device_count();
+  if (const auto given = counts.find(kDeviceType); given != counts.end()) return std::clamp(given->second, 0, kDevices);
+  // tf.config.set_visible_devices leaves out the types of which no device is visible. What it writes always counts CPUs
+  // and GPUs and has experimental GPU options; a program's own ConfigProto(device_count={"CPU": 1}) does not mean us.
+  const bool from_eager_context =
+      counts.contains("CPU") && counts.contains("GPU") && config.gpu_options().has_experimental();
+  return from_eager_context ? 0 : kDevices;
+}
+
+// As far as it is known without acquiring the device.
+uint64_t MemoryLimit() {
+  if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) return device->hal().info().memory_bytes;
+  return static_cast<uint64_t>(std::max<int64_t>(flags::MemoryMb(), 0)) << 20;
+}
+
+class HpuDeviceFactory : public tensorflow::DeviceFactory {
+ public:
+  tensorflow::Status ListPhysicalDevices(std::vector<std::string>* devices) override {
+    devices->push_back(absl::StrCat("/physical_device:", kDeviceType, ":0"));
+    return absl::OkStatus();
+  }
+
+  tensorflow::Status GetDeviceDetails(int index, std::unordered_map<std::string, std::string>* details) override {
+    (*details)["device_name"] = flags::DeviceType();
+    if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) {
+      (*details)["device_name"] = device->hal().info().description;
+    }
+    return absl::OkStatus();
+  }
+
+  tensorflow::Status CreateDevices(const tensorflow::SessionOptions& options, const std::string& name_prefix,
+                                   std::vector<std::unique_ptr<tensorflow::Device>>* devices) override {
+    if (DeviceCount(options.config) == 0) return absl::OkStatus();
+    const tensorflow::DeviceAttributes attributes = tensorflow::Device::BuildDeviceAttributes(
+        absl::StrCat(name_prefix, "/device:", kDeviceType, ":0"), tensorflow::DeviceType(kDeviceType),
+        tensorflow::Bytes(MemoryLimit()), tensorflow::DeviceLocality(), "HPU");
+    devices->push_back(std::make_unique<HpuDevice>(options, attributes));
+    return absl::OkStatus();
+  }
+};
+
+// As a pluggable device: only for those and GPUs does TensorFlow copy between host and device memory where the nodes of
+// a function that runs on one device disagree (EnsureMemoryTypes).
+[[maybe_unused]] const bool registered = [] {
+  tensorflow::DeviceFactory::Register(kDeviceType, std::make_unique<HpuDeviceFactory>(), kPriority,
+                                      /*is_pluggable_device=*/true);
+  return true;
+}();
+
+}  // namespace
+}  // namespace hpu

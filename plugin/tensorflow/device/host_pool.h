@@ -1,0 +1,49 @@
+// HostPool: host memory that the device may reach.
+#ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_POOL_H_
+#define HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_POOL_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "plugin/hal/device.h"
+#include "plugin/hal/host_buffer.h"
+#include "tensorflow/core/framework/allocator.h"
+
+namespace hpu {
+
+// One HostBuffer with an allocator over it. Copies between the pool and the device need no further mapping. Thread
+// safe.
+class HostPool {
+ public:
+  // Gives a piece of the pool back.
+  class Free {
+   public:
+    explicit Free(HostPool* pool = nullptr) : pool_(pool) {}
+    void operator()(void* data) const { pool_->allocator_->DeallocateRaw(data); }
+
+   private:
+    HostPool* pool_;
+  };
+  using Staging = std::unique_ptr<void, Free>;
+
+  // As TF_CPU_ALLOCATOR_SIZE_G says; smaller if the device refuses to map so much.
+  static absl::StatusOr<std::unique_ptr<HostPool>> Create(hal::Device& device);
+
+  // Null if the pool has no room: then map the other memory instead.
+  Staging Allocate(uint64_t bytes);
+  bool Contains(const void* data, uint64_t bytes) const;
+
+  tensorflow::Allocator& allocator() { return *allocator_; }
+  uint64_t size() const { return buffer_->size(); }  // bytes
+
+ private:
+  explicit HostPool(std::unique_ptr<hal::HostBuffer> buffer);
+
+  std::unique_ptr<hal::HostBuffer> buffer_;
+  std::unique_ptr<tensorflow::Allocator> allocator_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_POOL_H_

@@ -1,0 +1,194 @@
+#include "plugin/tensorflow/device/hpu_allocator.h"
+
+#include <sys/mman.h>
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/tensorflow/device/fork_guard.h"
+#include "plugin/tensorflow/device/host_pool.h"
+#include "plugin/tensorflow/device/memory_fill.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "tsl/platform/logging.h"
+#include "tsl/platform/numbers.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::AllocationAttributes;
+using tensorflow::AllocatorStats;
+
+constexpr char kName[] = "HPU_0_bfc";
+
+// Bytes of this thread's last allocation that failed, until the allocator was asked for its name: TensorFlow does that
+// for the message, at once and on the same thread.
+thread_local uint64_t failed_bytes = 0;
+
+std::string Readable(uint64_t bytes) { return tsl::strings::HumanReadableNumBytes(static_cast<int64_t>(bytes)); }
+
+// Any access to it faults, on the host as on the device.
+void* NoMansLand() {
+  static void* const address = [] {
+    constexpr size_t kPage = 4096;
+    void* page = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    CHECK(page != MAP_FAILED) << "no address space left";
+    return page;
+  }();
+  return address;
+}
+
+class LazyDeviceAllocator : public tensorflow::Allocator {
+ public:
+  std::string Name() override {
+    if (const uint64_t asked = std::exchange(failed_bytes, 0); asked > 0) {
+      return absl::StrCat(kName, " (", MemoryExhaustedHint(asked), ")");
+    }
+    return kName;
+  }
+
+  void* AllocateRaw(size_t alignment, size_t bytes) override {
+    return AllocateRaw(alignment, bytes, AllocationAttributes());
+  }
+
+  void* AllocateRaw(size_t alignment, size_t bytes, const AllocationAttributes& attributes) override {
+    if (bytes == 0) return nullptr;
+    absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
+    if (!device.ok()) {
+      VLOG(1) << "Allocation of " << bytes << " bytes without a device: " << device.status();
+      return NoMansLand();
+    }
+    void* data = nullptr;
+    if (MayFit(**device, bytes, attributes.retry_on_failure)) {
+      data = (*device)->arena().AllocateRaw(alignment, bytes, attributes);
+    }
+    if (data == nullptr && (*device)->workspace().Release()) {
+      data = (*device)->arena().AllocateRaw(alignment, bytes, attributes);
+    }
+    if (data == nullptr) failed_bytes = bytes;
+    if (FillsMemory() && data != nullptr) FillMemory(**device, reinterpret_cast<hal::DeviceAddress>(data), bytes);
+    return data;
+  }
+
+  void DeallocateRaw(void* data) override {
+    if (tensorflow::Allocator* arena = ArenaOf(data)) arena->DeallocateRaw(data);
+  }
+
+  bool TracksAllocationSizes() const override { return true; }
+  size_t RequestedSize(const void* data) const override {
+    tensorflow::Allocator* arena = ArenaOf(data);
+    return arena == nullptr ? 0 : arena->RequestedSize(data);
+  }
+  size_t AllocatedSize(const void* data) const override {
+    tensorflow::Allocator* arena = ArenaOf(data);
+    return arena == nullptr ? 0 : arena->AllocatedSize(data);
+  }
+  int64_t AllocationId(const void* data) const override {
+    tensorflow::Allocator* arena = ArenaOf(data);
+    return arena == nullptr ? 0 : arena->AllocationId(data);
+  }
+
+  absl::optional<AllocatorStats> GetStats() override {
+    if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) return device->arena().GetStats();
+    AllocatorStats stats;
+    stats.bytes_limit = flags::MemoryMb() << 20;
+    return stats;
+  }
+  // What an earlier recipe left as workspace is no need of what runs from now on, whose peak is asked for.
+  bool ClearStats() override {
+    ProcessDevice* device = ProcessDevice::GetIfAcquired();
+    if (device == nullptr) return true;
+    device->workspace().Release();
+    return device->arena().ClearStats();
+  }
+
+  tensorflow::AllocatorMemoryType GetMemoryType() const override { return tensorflow::AllocatorMemoryType::kDevice; }
+
+ private:
+  // Null for memory that belongs to no arena of this process: no man's land, and whatever a forked child inherited.
+  static tensorflow::Allocator* ArenaOf(const void* data) {
+    if (data == nullptr || data == NoMansLand()) return nullptr;
+    ProcessDevice* device = ProcessDevice::GetIfAcquired();
+    return device == nullptr ? nullptr : &device->arena();
+  }
+
+  // False if so much is in use that the allocation cannot succeed. The arena itself would wait 10 seconds for somebody
+  // to free memory; work that is under way frees what it holds sooner.
+  static bool MayFit(ProcessDevice& device, uint64_t bytes, bool may_wait) {
+    constexpr uint64_t kLarge = 1 << 20;
+    constexpr absl::Duration kPatience = absl::Milliseconds(200);
+    if (bytes < kLarge) return true;
+    const auto fits = [&] {
+      const std::optional<AllocatorStats> stats = device.arena().GetStats();
+      return bytes <= static_cast<uint64_t>(stats->bytes_limit.value_or(0) - stats->bytes_in_use);
+    };
+    if (fits()) return true;
+    if (device.workspace().Release() && fits()) return true;
+    if (!may_wait) return false;
+    for (absl::Time end = absl::Now() + kPatience; absl::Now() < end; absl::SleepFor(absl::Milliseconds(5))) {
+      if (fits()) return true;
+    }
+    return false;
+  }
+};
+
+// Smaller tensors are copied through the pool anyway.
+constexpr uint64_t kPooledBytes = 4096;
+
+class LazyHostAllocator : public tensorflow::Allocator {
+ public:
+  std::string Name() override { return "hpu_host"; }
+
+  void* AllocateRaw(size_t alignment, size_t bytes) override {
+    HostPool* pool = bytes >= kPooledBytes ? Pool() : nullptr;
+    void* data = pool == nullptr ? nullptr : pool->Allocate(bytes).release();
+    return data != nullptr ? data : tensorflow::cpu_allocator()->AllocateRaw(alignment, bytes);
+  }
+
+  void DeallocateRaw(void* data) override {
+    if (IsForkedChild()) return;  // it may be the pool's, whose locks are not safe here
+    HostPool* pool = Pool();
+    if (pool != nullptr && pool->Contains(data, 1)) {
+      pool->allocator().DeallocateRaw(data);
+    } else {
+      tensorflow::cpu_allocator()->DeallocateRaw(data);
+    }
+  }
+
+  tensorflow::AllocatorMemoryType GetMemoryType() const override {
+    return tensorflow::AllocatorMemoryType::kHostPinned;
+  }
+
+ private:
+  static HostPool* Pool() {
+    ProcessDevice* device = ProcessDevice::GetIfAcquired();
+    return device == nullptr ? nullptr : &device->host_pool();
+  }
+};
+
+}  // namespace
+
+tensorflow::Allocator* DeviceAllocator() {
+  static auto* allocator = new LazyDeviceAllocator;
+  return allocator;
+}
+
+bool IsWithoutDevice(const void* data) { return data == NoMansLand(); }
+
+tensorflow::Allocator* HostAllocator() {
+  static auto* allocator = new LazyHostAllocator;
+  return allocator;
+}
+
+std::string MemoryExhaustedHint(uint64_t asked_bytes) {
+  const std::optional<AllocatorStats> stats = DeviceAllocator()->GetStats();
+  return absl::StrCat(Readable(asked_bytes), " asked for, ", Readable(stats->bytes_in_use), " of ",
+                      Readable(stats->bytes_limit.value_or(0)),
+                      " in use; make batches smaller, free tensors, or raise HPU_MEMORY_MB (now ", flags::MemoryMb(),
+                      ") if the device is an emulated one");
+}
+
+}  // namespace hpu

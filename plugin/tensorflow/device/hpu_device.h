@@ -1,0 +1,53 @@
+// HpuDevice: what TensorFlow knows as /device:HPU:0.
+#ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_DEVICE_H_
+#define HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_DEVICE_H_
+
+#include <memory>
+
+#include "tensorflow/core/common_runtime/local_device.h"
+#include "tensorflow/core/common_runtime/scoped_allocator_mgr.h"
+#include "tensorflow/core/framework/device_base.h"
+
+namespace hpu {
+
+inline constexpr char kDeviceType[] = "HPU";
+
+class HpuDeviceContext;
+
+// One of possibly many views of the ProcessDevice, which is acquired when the first tensor is allocated, not when the
+// Device object is made: listing devices takes no module. Thread safe.
+class HpuDevice : public tensorflow::LocalDevice {
+ public:
+  HpuDevice(const tensorflow::SessionOptions& options, const tensorflow::DeviceAttributes& attributes);
+  ~HpuDevice() override;
+
+  tensorflow::Allocator* GetAllocator(tensorflow::AllocatorAttributes attributes) override;
+  tensorflow::Allocator* GetScopedAllocator(tensorflow::AllocatorAttributes attributes, int64_t step_id) override;
+  tensorflow::ScopedAllocatorMgr* GetScopedAllocatorMgr() const override { return scoped_allocators_.get(); }
+
+  tensorflow::Status TryGetDeviceContext(tensorflow::DeviceContext** context) override;
+  tensorflow::Status MakeTensorFromProto(const tensorflow::TensorProto& proto,
+                                         const tensorflow::AllocatorAttributes attributes,
+                                         tensorflow::Tensor* tensor) override;
+  void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Tensor* output,
+                              const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override;
+
+  // Both wait for all work of the process, not only for that of this object.
+  tensorflow::Status Sync() override;
+  void Sync(const DoneCallback& done) override;
+
+  // How the calling thread's last Sync() ended, which TensorFlow calls before it reads a tensor: once.
+  static tensorflow::Status TakeFailedRead();
+
+ private:
+  HpuDeviceContext* const context_;  // one reference is ours
+  AcceleratorDeviceInfo accelerator_info_;
+  std::unique_ptr<tensorflow::ScopedAllocatorMgr> scoped_allocators_;
+};
+
+// Whether `device`, or the device that it stands for, is an HPU. `device` may be null.
+bool IsHpu(const tensorflow::DeviceBase* device);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_DEVICE_H_

@@ -1,0 +1,136 @@
+#include "plugin/tensorflow/device/process_device.h"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/log/log.h"
+#include "plugin/hal/backend.h"
+#include "plugin/hal/host_results.h"
+#include "plugin/hal/interruptible.h"
+#include "plugin/tensorflow/device/arena.h"
+#include "plugin/tensorflow/device/device_arena.h"
+#include "plugin/tensorflow/device/fork_guard.h"
+#include "plugin/tensorflow/device/host_pool.h"
+#include "plugin/tensorflow/device/hpu_allocator.h"
+#include "plugin/tensorflow/device/traced_stream.h"
+#include "tsl/platform/env.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/logging.h"
+#include "tsl/platform/statusor.h"
+#include "tsl/platform/threadpool.h"
+
+namespace hpu {
+namespace {
+
+std::atomic<ProcessDevice*> acquired{nullptr};
+
+absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
+  hal::AcquireOptions options;
+  if (const int64_t module = flags::HlsModuleId(); module >= 0) options.module_id = static_cast<int>(module);
+  for (const std::string& text : flags::HabanaVisibleModules()) {
+    int module = 0;
+    if (text == "all") continue;
+    if (!absl::SimpleAtoi(text, &module) || module < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "HABANA_VISIBLE_MODULES: \"", text, "\" is no module number; give numbers separated by commas, or all"));
+    }
+    options.visible.push_back(module);
+  }
+  const int64_t mebibytes = flags::MemoryMb();
+  if (mebibytes < 0) return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", mebibytes, " is negative"));
+  options.memory_bytes = static_cast<uint64_t>(mebibytes) << 20;
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Allocator* allocator, uint64_t limit) {
+  const int64_t chunk = flags::WorkspaceChunkMb();
+  int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
+  // Programs for larger cards set it too.
+  if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
+    LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial << " has no effect: the device has " << (limit >> 20)
+                 << " MiB of memory";
+    initial = 0;
+  }
+  if (chunk < 1) return absl::InvalidArgumentError(absl::StrCat("HPU_WORKSPACE_CHUNK_MB=", chunk, " is less than 1"));
+  return std::make_unique<Workspace>(allocator, initial << 20, chunk << 20);
+}
+
+}  // namespace
+
+ProcessDevice::ProcessDevice() = default;
+ProcessDevice::~ProcessDevice() = default;
+
+absl::StatusOr<ProcessDevice*> ProcessDevice::Get() {
+  if (IsForkedChild()) return ForkedChildError();
+  if (ProcessDevice* device = acquired.load(std::memory_order_acquire)) return device;
+  static auto* mutex = new std::mutex;
+  std::lock_guard<std::mutex> lock(*mutex);
+  if (ProcessDevice* device = acquired.load(std::memory_order_acquire)) return device;
+  TF_ASSIGN_OR_RETURN(ProcessDevice * device, Acquire());
+  WatchForks();
+  acquired.store(device, std::memory_order_release);
+  return device;
+}
+
+ProcessDevice* ProcessDevice::GetIfAcquired() {
+  return IsForkedChild() ? nullptr : acquired.load(std::memory_order_acquire);
+}
+
+absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
+  log::ReadSettings();
+  TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
+  TF_ASSIGN_OR_RETURN(hal::AcquireOptions options, OptionsFromFlags());
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> hal, backend->Acquire(options));
+  // Should its set-up fail, the module is given back with it.
+  std::unique_ptr<ProcessDevice, void (*)(ProcessDevice*)> device(new ProcessDevice,
+                                                                  [](ProcessDevice* failed) { delete failed; });
+  TF_RETURN_IF_ERROR(device->Initialize(std::move(hal)));
+  const hal::DeviceInfo& info = device->device_->info();
+  VLOG(1) << "Acquired " << info.description << ": " << info.memory_bytes << " bytes of device memory, "
+          << device->host_pool_->size() << " bytes of host pool";
+  HPU_LOG(kDevice, kInfo) << "acquired " << info.description << ": " << info.memory_bytes << " bytes of device memory, "
+                          << device->host_pool_->size() << " bytes of host pool";
+  return device.release();
+}
+
+absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
+  constexpr int kCompletionThreads = 4;
+  device_ = std::move(device);
+  if (auto* host_results = dynamic_cast<hal::HostResults*>(device_.get())) host_results->TakeHostResults();
+  // All of it: recipes, workspaces and tensors alike come from the arena.
+  const uint64_t bytes = device_->memory_info().free_bytes;
+  TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
+  auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
+                                                      tensorflow::AllocatorMemoryType::kDevice),
+                                             memory_->address(), bytes);
+  PendingCopies* const copies = &arena->copies();
+  arena_ = std::move(arena);
+  TF_ASSIGN_OR_RETURN(host_pool_, HostPool::Create(*device_));
+  const auto make_stream = [&](hal::StreamKind kind, std::unique_ptr<hal::Stream>* stream) -> absl::Status {
+    TF_ASSIGN_OR_RETURN(*stream, device_->CreateStream(kind));
+    *stream = WaitForCopies(TraceStream(std::move(*stream)), copies);
+    return absl::OkStatus();
+  };
+  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kCompute, &compute_));
+  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kHostToDevice, &host_to_device_));
+  TF_RETURN_IF_ERROR(make_stream(hal::StreamKind::kDeviceToHost, &device_to_host_));
+  events_ = std::make_unique<EventPool>(device_.get());
+  TF_ASSIGN_OR_RETURN(workspace_, WorkspaceFromFlags(allocator(), bytes));
+  completions_ = std::make_unique<tsl::thread::ThreadPool>(tsl::Env::Default(), tsl::ThreadOptions(), "hpu_completions",
+                                                           kCompletionThreads, /*low_latency_hint=*/false);
+  return absl::OkStatus();
+}
+
+void ProcessDevice::Interrupt() {
+  if (auto* interruptible = dynamic_cast<hal::Interruptible*>(device_.get())) interruptible->Interrupt();
+}
+
+tensorflow::Allocator* ProcessDevice::allocator() { return DeviceAllocator(); }
+tensorflow::Allocator* ProcessDevice::host_allocator() { return HostAllocator(); }
+
+}  // namespace hpu

@@ -1,0 +1,207 @@
+// Copies and waits of ProcessDevice.
+#include <cstring>
+#include <utility>
+
+#include "plugin/hal/staged_copies.h"
+#include "plugin/tensorflow/device/device_arena.h"
+#include "plugin/tensorflow/device/host_pool.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+#include "tsl/platform/threadpool.h"
+
+namespace hpu {
+namespace {
+
+using Done = std::function<void(absl::Status)>;
+
+// Up to here a copy runs on the compute stream: events between streams cost more than it does.
+constexpr uint64_t kInlineBytes = 64 << 10;
+// Up to here memory that the device cannot reach is copied through the pool: mapping it costs more than that.
+constexpr uint64_t kStagedBytes = 1 << 20;
+// The same while the device computes: a source used in place would have to wait for that first.
+constexpr uint64_t kStagedWhileBusyBytes = 64 << 20;
+
+// Memory that was allocated for this copy: it waits for no other work than that which still uses what the memory was
+// before, and only what touches the memory waits for it. So it runs beside a step. Gives the copy's stream.
+absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void* source, hal::DeviceAddress destination,
+                                              uint64_t bytes) {
+  hal::Stream* const stream = bytes <= kInlineBytes ? &device.compute() : &device.host_to_device();
+  auto& arena = static_cast<DeviceArena&>(device.arena());
+  if (stream != &device.compute()) {
+    TF_RETURN_IF_ERROR(arena.freed().WaitForUsers(destination, bytes, device.compute(), *stream, device.events()));
+  }
+  TF_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
+  if (stream != &device.compute()) {
+    TF_RETURN_IF_ERROR(arena.copies().Add(destination, bytes, *stream, device.events()));
+  }
+  return stream;
+}
+
+bool StagesCopies(const hal::Device& device) { return dynamic_cast<const hal::StagedCopies*>(&device) != nullptr; }
+
+}  // namespace
+
+absl::StatusOr<hal::Stream*> ProcessDevice::StreamAfterCompute(hal::Stream& preferred, uint64_t bytes) {
+  if (bytes <= kInlineBytes) return compute_.get();
+  TF_RETURN_IF_ERROR(events_->Order(*compute_, preferred));
+  return &preferred;
+}
+
+bool ProcessDevice::ComputeIsIdle() {
+  absl::StatusOr<EventPool::Lease> end = events_->Record(*compute_);
+  if (!end.ok()) return false;
+  absl::StatusOr<bool> reached = (*end)->Query();
+  return reached.ok() && *reached;
+}
+
+bool ProcessDevice::IsBetterStaged(uint64_t bytes) {
+  if (StagesCopies(*device_)) return false;
+  return bytes <= kStagedBytes || (bytes <= kStagedWhileBusyBytes && !ComputeIsIdle());
+}
+
+absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source, hal::DeviceAddress destination,
+                                                              uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*host_to_device_, bytes));
+  TF_RETURN_IF_ERROR(stream->CopyToDevice(source, destination, bytes));
+  if (stream != compute_.get()) TF_RETURN_IF_ERROR(events_->Order(*stream, *compute_));
+  return stream;
+}
+
+absl::Status ProcessDevice::CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination,
+                                               uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(staging.get(), destination, bytes));
+  if (StagesCopies(*device_)) return absl::OkStatus();  // it has been read
+  // An error stays with the stream, and so reaches whoever uses the destination.
+  return stream->AddCallback([staging = std::move(staging)](absl::Status) {});
+}
+
+absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  if (IsBetterStaged(bytes)) {
+    if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
+      std::memcpy(staging.get(), source, bytes);
+      return CopyToDeviceStaged(std::move(staging), destination, bytes);
+    }
+  }
+  std::unique_ptr<hal::HostBuffer> mapping;
+  if (!host_pool_->Contains(source, bytes)) {
+    TF_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
+  }
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
+  if (StagesCopies(*device_)) return absl::OkStatus();  // the source has been read; for errors see CopyToDeviceStaged
+  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
+  return Cleared(end->Synchronize());
+}
+
+void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes, Done done) {
+  if (bytes == 0) return done(absl::OkStatus());
+  const bool reachable = host_pool_->Contains(source, bytes);
+  HostPool::Staging staging = !reachable && IsBetterStaged(bytes) ? host_pool_->Allocate(bytes) : nullptr;
+  if (staging != nullptr) std::memcpy(staging.get(), source, bytes);
+  std::shared_ptr<hal::HostBuffer> mapping;
+  if (!reachable && staging == nullptr) {
+    absl::StatusOr<std::unique_ptr<hal::HostBuffer>> mapped = device_->MapHost(const_cast<void*>(source), bytes);
+    if (!mapped.ok()) return done(mapped.status());
+    mapping = *std::move(mapped);
+  }
+  absl::StatusOr<hal::Stream*> stream =
+      QueueToNewMemory(*this, staging != nullptr ? staging.get() : source, destination, bytes);
+  if (!stream.ok()) return done(stream.status());
+  // The source has been read; an error stays with the stream, and so reaches whoever uses the destination.
+  if (StagesCopies(*device_)) return done(absl::OkStatus());
+  if (staging != nullptr) {
+    return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(staging))](absl::Status) {}));
+  }
+  Complete(**stream, [mapping = std::move(mapping), done = std::move(done)](absl::Status status) mutable {
+    mapping.reset();
+    done(std::move(status));
+  });
+}
+
+void ProcessDevice::CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes, Done done) {
+  if (bytes == 0) return done(absl::OkStatus());
+  if (bytes <= kInlineBytes && ComputeIsIdle()) return done(CopyToHostSync(source, destination, bytes));
+  absl::StatusOr<HostTarget> target = MakeHostTarget(destination, bytes);
+  if (!target.ok()) return done(target.status());
+  absl::StatusOr<hal::Stream*> stream = QueueCopyToHost(source, *target, bytes);
+  if (!stream.ok()) return done(stream.status());
+  Complete(**stream,
+           [target = *std::move(target), destination, bytes, done = std::move(done)](absl::Status status) mutable {
+             if (status.ok() && target.staging != nullptr) std::memcpy(destination, target.staging.get(), bytes);
+             target = HostTarget();
+             done(std::move(status));
+           });
+}
+
+absl::Status ProcessDevice::CopyToHostSync(hal::DeviceAddress source, void* destination, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const HostTarget target, MakeHostTarget(destination, bytes));
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToHost(source, target, bytes));
+  TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
+  TF_RETURN_IF_ERROR(Cleared(end->Synchronize()));
+  if (target.staging != nullptr) std::memcpy(destination, target.staging.get(), bytes);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProcessDevice::HostTarget> ProcessDevice::MakeHostTarget(void* destination, uint64_t bytes) {
+  HostTarget target;
+  target.data = destination;
+  if (host_pool_->Contains(destination, bytes)) return target;
+  if (bytes <= kStagedBytes && !StagesCopies(*device_)) {
+    if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
+      target.staging = std::move(staging);
+      target.data = target.staging.get();
+      return target;
+    }
+  }
+  TF_ASSIGN_OR_RETURN(target.mapping, device_->MapHost(destination, bytes));
+  return target;
+}
+
+absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target,
+                                                            uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, StreamAfterCompute(*device_to_host_, bytes));
+  TF_RETURN_IF_ERROR(stream->CopyToHost(source, target.data, bytes));
+  return stream;
+}
+
+absl::Status ProcessDevice::CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  return compute_->CopyOnDevice(source, destination, bytes);
+}
+
+absl::Status ProcessDevice::OrderAfterCopies(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream) {
+  return static_cast<DeviceArena&>(*arena_).copies().WaitFor(address, bytes, stream);
+}
+
+void ProcessDevice::AfterCompute(Done done) { Complete(*compute_, std::move(done)); }
+
+void ProcessDevice::Complete(hal::Stream& stream, Done done) {
+  auto shared = std::make_shared<Done>(std::move(done));
+  absl::Status queued = stream.AddCallback([this, shared](absl::Status status) {
+    // The stream's thread may neither take locks of TensorFlow nor call the HAL.
+    completions_->Schedule([this, shared, status = std::move(status)] { (*shared)(Cleared(status)); });
+  });
+  if (!queued.ok()) (*shared)(queued);
+}
+
+absl::Status ProcessDevice::Cleared(absl::Status status) {
+  if (!status.ok()) Synchronize().IgnoreError();  // what it finds is this error, passed on from stream to stream
+  return status;
+}
+
+absl::Status ProcessDevice::Synchronize() {
+  // The compute stream first: the others get its errors from it, and theirs are waited for by it.
+  absl::Status status = compute_->Synchronize();
+  status.Update(host_to_device_->Synchronize());
+  status.Update(device_to_host_->Synchronize());
+  if (!status.ok()) {  // reported: nobody is to meet these errors again
+    auto& arena = static_cast<DeviceArena&>(*arena_);
+    arena.copies().Clear();
+    arena.freed().Clear();
+  }
+  return status;
+}
+
+}  // namespace hpu

@@ -1,0 +1,78 @@
+#include "plugin/tensorflow/device/timed_event.h"
+
+#include <utility>
+
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+
+// The time at which a stream came to a record. Shared with the stream's callback, which may outlive the event.
+class TimedEvent::Mark {
+ public:
+  void Set() {
+    time_ = absl::Now();
+    reached_.Notify();
+  }
+  absl::Time Get() const {
+    reached_.WaitForNotification();
+    return time_;
+  }
+
+ private:
+  absl::Time time_;
+  absl::Notification reached_;
+};
+
+absl::StatusOr<std::unique_ptr<TimedEvent>> TimedEvent::Create(bool timing) {
+  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Event> event, device->hal().CreateEvent());
+  return std::unique_ptr<TimedEvent>(new TimedEvent(*device, std::move(event), timing));
+}
+
+hal::Stream& TimedEvent::StreamOf(hal::StreamKind kind) const {
+  switch (kind) {
+    case hal::StreamKind::kHostToDevice:
+      return device_.host_to_device();
+    case hal::StreamKind::kDeviceToHost:
+      return device_.device_to_host();
+    case hal::StreamKind::kCompute:
+      break;
+  }
+  return device_.compute();
+}
+
+absl::Status TimedEvent::Record(hal::StreamKind stream) {
+  std::lock_guard<std::mutex> lock(mutex_);  // the mark belongs to the record
+  if (timing_) {
+    auto mark = std::make_shared<Mark>();
+    // Callbacks run whatever became of the work before them, so nobody waits for a mark for ever.
+    TF_RETURN_IF_ERROR(StreamOf(stream).AddCallback([mark](const absl::Status&) { mark->Set(); }));
+    mark_ = std::move(mark);
+  }
+  return StreamOf(stream).Record(*event_);
+}
+
+absl::Status TimedEvent::Wait(hal::StreamKind stream) const { return StreamOf(stream).Wait(*event_); }
+
+absl::StatusOr<absl::Time> TimedEvent::ReachedAt() const {
+  if (!timing_) return absl::FailedPreconditionError("the event keeps no time: create it with enable_timing=True");
+  std::shared_ptr<Mark> mark;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    mark = mark_;
+  }
+  if (mark == nullptr) return absl::FailedPreconditionError("the event has not been recorded");
+  TF_RETURN_IF_ERROR(Synchronize());
+  return mark->Get();
+}
+
+absl::StatusOr<absl::Duration> TimedEvent::ElapsedUntil(const TimedEvent& end) const {
+  TF_ASSIGN_OR_RETURN(const absl::Time begin_time, ReachedAt());
+  TF_ASSIGN_OR_RETURN(const absl::Time end_time, end.ReachedAt());
+  return end_time - begin_time;
+}
+
+}  // namespace hpu

@@ -1,0 +1,51 @@
+// TimedEvent: a point in the work of this process's device that programs can wait for, and that knows its time.
+#ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
+#define HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
+
+#include <memory>
+#include <mutex>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "plugin/hal/event.h"
+#include "plugin/hal/stream.h"
+#include "plugin/tensorflow/device/process_device.h"
+
+namespace hpu {
+
+// Recording again moves the event. One that was never recorded counts as reached. Thread safe.
+class TimedEvent {
+ public:
+  // Acquires the device. `timing`: whether records keep the time at which they are reached.
+  static absl::StatusOr<std::unique_ptr<TimedEvent>> Create(bool timing);
+
+  // Marks the end of the work queued on the stream so far.
+  absl::Status Record(hal::StreamKind stream);
+  // Holds later work of the stream back until the point is reached.
+  absl::Status Wait(hal::StreamKind stream) const;
+  // Whether it is reached; an error of the work before it is returned instead.
+  absl::StatusOr<bool> Query() const { return event_->Query(); }
+  absl::Status Synchronize() const { return event_->Synchronize(); }
+  // From this event to `end`, after waiting for both. FailedPrecondition if one was not recorded or keeps no time.
+  absl::StatusOr<absl::Duration> ElapsedUntil(const TimedEvent& end) const;
+
+ private:
+  class Mark;
+
+  TimedEvent(ProcessDevice& device, std::unique_ptr<hal::Event> event, bool timing)
+      : device_(device), event_(std::move(event)), timing_(timing) {}
+  hal::Stream& StreamOf(hal::StreamKind kind) const;
+  // When it was reached; waits for that.
+  absl::StatusOr<absl::Time> ReachedAt() const;
+
+  ProcessDevice& device_;
+  const std::unique_ptr<hal::Event> event_;
+  const bool timing_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<Mark> mark_;  // of the latest record
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_

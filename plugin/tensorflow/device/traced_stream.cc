@@ -1,0 +1,94 @@
+#include "plugin/tensorflow/device/traced_stream.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/base/status_macros.h"
+#include "plugin/base/trace/trace.h"
+#include "plugin/tensorflow/device/stream_wrapper.h"
+
+namespace hpu {
+namespace {
+
+using trace::Lane;
+
+void AppendShape(const hal::TensorSpec& spec, std::string* text) {
+  absl::StrAppend(text, hal::NameOf(spec.dtype), "[", absl::StrJoin(spec.dims, ","), "]");
+}
+
+// "(float32[32,784], …) -> (float32[32,10])"
+std::string ShapesOf(const hal::Recipe& recipe) {
+  std::string text = "(";
+  for (const hal::TensorSpec& argument : recipe.arguments()) {
+    if (text.size() > 1) absl::StrAppend(&text, ", ");
+    AppendShape(argument, &text);
+  }
+  absl::StrAppend(&text, ") -> (");
+  bool first = true;
+  for (const hal::ResultSpec& result : recipe.results()) {
+    if (!std::exchange(first, false)) absl::StrAppend(&text, ", ");
+    AppendShape(result.spec, &text);
+  }
+  return absl::StrCat(text, ")");
+}
+
+class TracedStream final : public StreamWrapper {
+ public:
+  explicit TracedStream(std::unique_ptr<hal::Stream> stream) : StreamWrapper(std::move(stream)) {}
+
+  absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) override {
+    const auto queue = [&] { return inner().CopyToDevice(source, destination, bytes); };
+    return trace::IsOn() ? Copy(Lane::kCopyToDevice, "Copy to the device", bytes, queue) : queue();
+  }
+  absl::Status CopyToHost(hal::DeviceAddress source, void* destination, uint64_t bytes) override {
+    const auto queue = [&] { return inner().CopyToHost(source, destination, bytes); };
+    return trace::IsOn() ? Copy(Lane::kCopyToHost, "Copy to the host", bytes, queue) : queue();
+  }
+  absl::Status CopyOnDevice(hal::DeviceAddress source, hal::DeviceAddress destination, uint64_t bytes) override {
+    const auto queue = [&] { return inner().CopyOnDevice(source, destination, bytes); };
+    return trace::IsOn() ? Copy(Lane::kCopyOnDevice, "Copy on the device", bytes, queue) : queue();
+  }
+  absl::Status Launch(std::shared_ptr<const hal::Recipe> recipe, const hal::LaunchArguments& arguments) override {
+    if (!trace::IsOn()) return inner().Launch(std::move(recipe), arguments);
+    trace::Event event;
+    event.lane = Lane::kCompute;
+    event.name = trace::LaunchName::Current().empty() ? recipe->name() : std::string(trace::LaunchName::Current());
+    if (trace::IsDetailed()) event.detail = ShapesOf(*recipe);
+    return Traced(std::move(event), [&] { return inner().Launch(std::move(recipe), arguments); });
+  }
+
+ private:
+  template <typename Queue>
+  absl::Status Copy(Lane lane, const char* name, uint64_t bytes, const Queue& queue) {
+    if (bytes == 0) return queue();
+    trace::Event event;
+    event.lane = lane;
+    event.name = name;
+    event.bytes = bytes;
+    return Traced(std::move(event), queue);
+  }
+
+  // The callbacks run where the backend says that earlier work has ended: right before the work, and right after it.
+  // Work that other threads queue between them on the same stream counts as part of it.
+  template <typename Queue>
+  absl::Status Traced(trace::Event event, const Queue& queue) {
+    auto shared = std::make_shared<trace::Event>(std::move(event));
+    HPU_RETURN_IF_ERROR(inner().AddCallback([shared](const absl::Status&) { shared->begin_ns = trace::NowNs(); }));
+    HPU_RETURN_IF_ERROR(queue());
+    return inner().AddCallback([shared](const absl::Status& status) {
+      if (!status.ok()) return;  // skipped, or failed
+      shared->end_ns = trace::NowNs();
+      trace::Record(std::move(*shared));
+    });
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<hal::Stream> TraceStream(std::unique_ptr<hal::Stream> stream) {
+  return std::make_unique<TracedStream>(std::move(stream));
+}
+
+}  // namespace hpu

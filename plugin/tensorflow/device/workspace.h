@@ -1,0 +1,64 @@
+// Workspace: the memory for the temporaries of the recipes on one stream.
+#ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_WORKSPACE_H_
+#define HPU_PLUGIN_TENSORFLOW_DEVICE_WORKSPACE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/hal/types.h"
+#include "tensorflow/core/framework/allocator.h"
+
+namespace hpu {
+
+// One block that all launches on a stream share, because they run one after the other. It grows when a recipe needs
+// more, in steps of HPU_WORKSPACE_CHUNK_MB, and stays: taking memory for each launch would scatter what lives longer.
+// It is given back when memory is short. Thread safe.
+class Workspace {
+  struct Block;
+
+ public:
+  // Keeps the block until the launch is queued; what comes later on the stream may have its memory.
+  class Lease {
+   public:
+    Lease() = default;
+    // 0 without a lease, or if there was no memory.
+    hal::DeviceAddress address() const;
+
+   private:
+    friend class Workspace;
+    explicit Lease(std::shared_ptr<Block> block) : block_(std::move(block)) {}
+    std::shared_ptr<Block> block_;
+  };
+
+  // `allocator` must outlive the workspace and its leases. The first block has at least `initial_bytes`.
+  Workspace(tensorflow::Allocator* allocator, uint64_t initial_bytes, uint64_t chunk_bytes);
+
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  // `bytes` of device memory, more than 0. Its address is 0 if there is no memory left.
+  Lease Take(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Frees the block, as soon as nobody leases it. False if there is none.
+  bool Release() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Of the block there is now, in bytes.
+  uint64_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  // What to ask for where `bytes` are needed.
+  uint64_t Rounded(uint64_t bytes) const;
+  std::shared_ptr<Block> Allocate(uint64_t bytes) const;
+
+  tensorflow::Allocator* const allocator_;
+  const uint64_t initial_bytes_;
+  const uint64_t chunk_bytes_;
+  mutable absl::Mutex mutex_;
+  std::shared_ptr<Block> block_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_DEVICE_WORKSPACE_H_

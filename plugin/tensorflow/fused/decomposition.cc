@@ -1,0 +1,265 @@
+#include "plugin/tensorflow/fused/decomposition.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "tensorflow/core/framework/node_def_builder.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_def_util.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using passes::OpExpression;
+using passes::OpStatement;
+using tensorflow::AttrValue;
+using tensorflow::DataType;
+using tensorflow::NodeDef;
+using tensorflow::OpDef;
+using tensorflow::Tensor;
+using Kind = OpExpression::Kind;
+using Value = Decomposition::Value;
+
+absl::StatusOr<Tensor> Filled(DataType type, const tensorflow::TensorShape& shape, const std::vector<double>& numbers) {
+  Tensor tensor(type, shape);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    switch (type) {
+      case tensorflow::DT_FLOAT:
+        tensor.flat<float>()(i) = static_cast<float>(numbers[i]);
+        break;
+      case tensorflow::DT_DOUBLE:
+        tensor.flat<double>()(i) = numbers[i];
+        break;
+      case tensorflow::DT_BFLOAT16:
+        tensor.flat<tensorflow::bfloat16>()(i) = static_cast<tensorflow::bfloat16>(static_cast<float>(numbers[i]));
+        break;
+      case tensorflow::DT_HALF:
+        tensor.flat<Eigen::half>()(i) = static_cast<Eigen::half>(static_cast<float>(numbers[i]));
+        break;
+      case tensorflow::DT_INT32:
+        tensor.flat<int32_t>()(i) = static_cast<int32_t>(numbers[i]);
+        break;
+      default:
+        return absl::InvalidArgumentError(absl::StrCat("no constant of type ", tensorflow::DataTypeString(type)));
+    }
+  }
+  return tensor;
+}
+
+template <typename T>
+std::vector<double> Numbers(const Tensor& tensor) {
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < tensor.NumElements(); ++i) numbers.push_back(static_cast<double>(tensor.flat<T>()(i)));
+  return numbers;
+}
+
+// An attribute as a constant of the wanted type.
+absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
+  if (value.value_case() == AttrValue::kF) return Filled(type, {}, {value.f()});
+  if (value.value_case() == AttrValue::kI) return Filled(type, {}, {static_cast<double>(value.i())});
+  if (value.value_case() == AttrValue::kList) {
+    const std::vector<double> numbers(value.list().i().begin(), value.list().i().end());
+    return Filled(type, {static_cast<int64_t>(numbers.size())}, numbers);
+  }
+  Tensor tensor;
+  if (value.value_case() != AttrValue::kTensor || !tensor.FromProto(value.tensor())) {
+    return absl::InvalidArgumentError(absl::StrCat("no constant follows from ", value.ShortDebugString()));
+  }
+  if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(type, tensor.shape(), Numbers<float>(tensor));
+  if (tensor.dtype() == tensorflow::DT_INT32) return Filled(type, tensor.shape(), Numbers<int32_t>(tensor));
+  if (tensor.dtype() == tensorflow::DT_INT64) return Filled(type, tensor.shape(), Numbers<int64_t>(tensor));
+  if (tensor.dtype() == tensorflow::DT_BFLOAT16) {
+    return Filled(type, tensor.shape(), Numbers<tensorflow::bfloat16>(tensor));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("no constant of ", tensorflow::DataTypeString(tensor.dtype())));
+}
+
+class Builder {
+ public:
+  Builder(const std::vector<OpStatement>& statements, const NodeDef& node, const OpDef& op,
+          const tensorflow::DataTypeVector& input_types)
+      : statements_(statements), node_(node), op_(op), input_types_(input_types) {}
+
+  absl::StatusOr<Decomposition> Build();
+
+ private:
+  absl::StatusOr<Value> Make(const OpExpression& expression);
+  absl::StatusOr<Value> MakeNamed(const OpExpression& expression);
+  absl::StatusOr<Value> MakeOp(const OpExpression& expression);
+  absl::StatusOr<Value> MakeConstant(const OpExpression& expression, DataType type);
+  absl::StatusOr<Value> AddStep(tensorflow::NodeDefBuilder& builder, const OpDef& op, std::vector<Value> inputs);
+  absl::StatusOr<AttrValue> AttrOf(const std::string& name) const;
+  absl::StatusOr<AttrValue> Attr(const OpDef::AttrDef& attr, const std::string& text) const;
+  absl::StatusOr<DataType> TypeOf(const OpDef& op, const OpDef::ArgDef& arg,
+                                  const std::map<std::string, AttrValue>& attrs) const;
+
+  const std::vector<OpStatement>& statements_;
+  const NodeDef& node_;
+  const OpDef& op_;
+  const tensorflow::DataTypeVector& input_types_;
+  Decomposition form_;
+  std::map<std::string, Value> made_;  // by statement
+};
+
+bool IsConstant(const OpExpression& expression) {
+  return expression.kind == Kind::kNumber || expression.kind == Kind::kCapture;
+}
+
+absl::StatusOr<AttrValue> Builder::AttrOf(const std::string& name) const {
+  const auto found = node_.attr().find(name);
+  if (found == node_.attr().end()) return absl::InternalError(absl::StrCat(node_.op(), " has no attribute ", name));
+  return found->second;
+}
+
+absl::StatusOr<AttrValue> Builder::Attr(const OpDef::AttrDef& attr, const std::string& text) const {
+  if (text[0] == '$') return AttrOf(text.substr(1));
+  AttrValue value;
+  int64_t number = 0;
+  DataType type;
+  if (attr.type() == "bool") {
+    value.set_b(text == "true");
+  } else if (attr.type() == "type" && tensorflow::DataTypeFromString(text, &type)) {
+    value.set_type(type);
+  } else if (attr.type() == "int" && absl::SimpleAtoi(text, &number)) {
+    value.set_i(number);
+  } else if (attr.type() == "string") {
+    value.set_s(text);
+  } else {
+    return absl::InternalError(absl::StrCat(node_.op(), ": ", attr.name(), " is no ", attr.type(), ": ", text));
+  }
+  return value;
+}
+
+absl::StatusOr<DataType> Builder::TypeOf(const OpDef& op, const OpDef::ArgDef& arg,
+                                         const std::map<std::string, AttrValue>& attrs) const {
+  if (arg.type() != tensorflow::DT_INVALID) return arg.type();
+  if (const auto found = attrs.find(arg.type_attr()); found != attrs.end()) return found->second.type();
+  const OpDef::AttrDef* declared = tensorflow::FindAttr(arg.type_attr(), op);
+  if (declared != nullptr && declared->has_default_value()) return declared->default_value().type();
+  TF_ASSIGN_OR_RETURN(const AttrValue type, AttrOf("T"));
+  return type.type();
+}
+
+absl::StatusOr<Value> Builder::AddStep(tensorflow::NodeDefBuilder& builder, const OpDef& op,
+                                       std::vector<Value> inputs) {
+  NodeDef definition;
+  TF_RETURN_IF_ERROR(builder.Finalize(&definition));
+  Decomposition::Step step;
+  step.inputs = std::move(inputs);
+  TF_RETURN_IF_ERROR(
+      tensorflow::NodeProperties::CreateFromNodeDef(definition, tensorflow::OpRegistry::Global(), &step.properties));
+  form_.steps.push_back(std::move(step));
+  return Value{static_cast<int>(form_.steps.size()) - 1, 0, form_.steps.back().properties->output_types[0]};
+}
+
+absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, DataType type) {
+  Tensor tensor;
+  if (expression.kind == Kind::kNumber) {
+    TF_ASSIGN_OR_RETURN(tensor, Filled(type, {}, {expression.number}));
+  } else {
+    TF_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(expression.name));
+    TF_ASSIGN_OR_RETURN(tensor, ConstantOf(value, type));
+  }
+  const OpDef* op = nullptr;
+  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef("Const", &op));
+  tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", form_.steps.size()), op);
+  builder.Attr("dtype", type).Attr("value", tensor);
+  return AddStep(builder, *op, {});
+}
+
+absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
+  for (int i = 0; i < op_.input_arg_size(); ++i) {
+    if (op_.input_arg(i).name() == expression.name) return Value{-1, i, input_types_[i]};
+  }
+  auto found = made_.find(expression.name);
+  if (found == made_.end()) {
+    for (const OpStatement& statement : statements_) {
+      if (statement.name != expression.name) continue;
+      TF_ASSIGN_OR_RETURN(const Value value, Make(statement.expression));
+      found = made_.emplace(statement.name, value).first;
+      break;
+    }
+  }
+  if (found == made_.end()) return absl::InternalError(absl::StrCat(node_.op(), ": what is ", expression.name, "?"));
+  Value value = found->second;
+  if (value.step < 0 || expression.output == 0) return value;
+  value.index = expression.output;
+  value.type = form_.steps[value.step].properties->output_types[value.index];
+  return value;
+}
+
+absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
+  std::string name = expression.name;
+  if (name[0] == '$') {
+    TF_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(name.substr(1)));
+    name = value.s();
+  }
+  const OpDef* op = nullptr;
+  TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
+  if (op->input_arg_size() != static_cast<int>(expression.args.size())) {
+    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " takes ", op->input_arg_size(), " inputs"));
+  }
+  std::map<std::string, AttrValue> attrs;
+  for (const auto& [attr, text] : expression.attrs) {
+    const OpDef::AttrDef* declared = tensorflow::FindAttr(attr, *op);
+    if (declared == nullptr) return absl::InternalError(absl::StrCat(name, " has no attribute ", attr));
+    TF_ASSIGN_OR_RETURN(attrs[attr], Attr(*declared, text));
+  }
+  std::vector<Value> inputs(expression.args.size());
+  // Constants last: they have the types that the other inputs give.
+  for (const bool constants : {false, true}) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (IsConstant(expression.args[i]) != constants) continue;
+      const OpDef::ArgDef& arg = op->input_arg(static_cast<int>(i));
+      if (constants) {
+        TF_ASSIGN_OR_RETURN(const DataType type, TypeOf(*op, arg, attrs));
+        TF_ASSIGN_OR_RETURN(inputs[i], MakeConstant(expression.args[i], type));
+      } else {
+        TF_ASSIGN_OR_RETURN(inputs[i], Make(expression.args[i]));
+      }
+      if (!arg.type_attr().empty()) attrs[arg.type_attr()].set_type(inputs[i].type);
+    }
+  }
+  tensorflow::NodeDefBuilder builder(absl::StrCat(node_.name(), "/", form_.steps.size()), op);
+  for (const Value& input : inputs) builder.Input(absl::StrCat("n", input.step), input.index, input.type);
+  for (const auto& [attr, value] : attrs) builder.Attr(attr, value);
+  return AddStep(builder, *op, std::move(inputs));
+}
+
+absl::StatusOr<Value> Builder::Make(const OpExpression& expression) {
+  switch (expression.kind) {
+    case Kind::kOp:
+      return MakeOp(expression);
+    case Kind::kName:
+      return MakeNamed(expression);
+    default:
+      return absl::InternalError(absl::StrCat(node_.op(), ": an expression that only patterns can have"));
+  }
+}
+
+absl::StatusOr<Decomposition> Builder::Build() {
+  for (const auto& result : op_.output_arg()) {
+    OpExpression name;
+    name.kind = Kind::kName;
+    name.name = result.name();
+    TF_ASSIGN_OR_RETURN(const Value value, MakeNamed(name));
+    form_.results.push_back(value);
+  }
+  return std::move(form_);
+}
+
+}  // namespace
+
+absl::StatusOr<Decomposition> MakeDecomposition(const std::vector<OpStatement>& statements, const NodeDef& node,
+                                                const OpDef& op, const tensorflow::DataTypeVector& input_types) {
+  return Builder(statements, node, op, input_types).Build();
+}
+
+}  // namespace hpu

@@ -1,0 +1,38 @@
+// Ops in the order in which they compute what a fused op stands for.
+#ifndef HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_H_
+#define HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/passes/patterns/op_text.h"
+#include "tensorflow/core/framework/node_properties.h"
+
+namespace hpu {
+
+struct Decomposition {
+  // A result of a step, or (step -1) an input of the fused op.
+  struct Value {
+    int step = -1;
+    int index = 0;
+    tensorflow::DataType type = tensorflow::DT_INVALID;
+  };
+  struct Step {
+    std::shared_ptr<const tensorflow::NodeProperties> properties;
+    std::vector<Value> inputs;
+  };
+
+  std::vector<Step> steps;
+  std::vector<Value> results;
+};
+
+// Makes the ops of `statements` for a fused node: types follow from the node's inputs, numbers have the type of the
+// tensors that they meet, values of the node's attributes are inserted.
+absl::StatusOr<Decomposition> MakeDecomposition(const std::vector<passes::OpStatement>& statements,
+                                                const tensorflow::NodeDef& node, const tensorflow::OpDef& op,
+                                                const tensorflow::DataTypeVector& input_types);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_H_

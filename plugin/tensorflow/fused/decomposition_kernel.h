@@ -1,0 +1,32 @@
+// The kernel of every fused op, on the CPU and in the compiler.
+#ifndef HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
+#define HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
+
+#include <memory>
+#include <vector>
+
+#include "plugin/tensorflow/fused/decomposition.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+
+// Runs the kernels of the plain ops one after the other, those of the device that it is made for: on the CPU they
+// compute, on the compilation device they add to the program. So a fused op computes what its plain form says on both.
+// Thread safe as its ops' kernels are.
+class DecompositionKernel : public tensorflow::OpKernel {
+ public:
+  explicit DecompositionKernel(tensorflow::OpKernelConstruction* construction);
+  void Compute(tensorflow::OpKernelContext* context) override;
+
+ private:
+  absl::Status Construct(tensorflow::OpKernelConstruction* construction);
+  absl::Status Run(tensorflow::OpKernelContext* context);
+
+  Decomposition form_;
+  std::vector<int> last_use_;  // by step: the last step that uses its results
+  std::vector<std::unique_ptr<tensorflow::OpKernel>> kernels_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_

@@ -1,0 +1,65 @@
+#include "plugin/tensorflow/fused/fused_op.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "plugin/tensorflow/fused/decomposition_kernel.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/attr_value_util.h"
+#include "tensorflow/core/framework/kernel_def_builder.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+namespace {
+
+struct PlainText {
+  const char* op;
+  const char* condition;
+  std::string text;
+};
+
+// Filled while the plugin is loaded, by one thread.
+std::vector<PlainText>& PlainTexts() {
+  static auto* texts = new std::vector<PlainText>;
+  return *texts;
+}
+
+bool Holds(const std::string& condition, const tensorflow::NodeDef& node) {
+  if (condition.empty()) return true;
+  const std::pair<std::string, std::string> parts = absl::StrSplit(condition, '=');
+  const auto found = node.attr().find(parts.first);
+  return found != node.attr().end() && tensorflow::SummarizeAttrValue(found->second) == parts.second;
+}
+
+tensorflow::OpKernel* MakeKernel(tensorflow::OpKernelConstruction* construction) {
+  return new DecompositionKernel(construction);
+}
+
+}  // namespace
+
+FusedOp::FusedOp(const char* op, const char* condition, std::string decomposition) {
+  PlainTexts().push_back({op, condition, std::move(decomposition)});
+}
+
+absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const tensorflow::NodeDef& node) {
+  for (const PlainText& candidate : PlainTexts()) {
+    if (node.op() == candidate.op && Holds(candidate.condition, node)) return passes::ParseOpText(candidate.text);
+  }
+  return absl::InternalError(absl::StrCat(node.op(), " has no plain form for these attributes"));
+}
+
+FusedKernels::FusedKernels(const char* op, std::initializer_list<const char*> constants, bool only_shapes) {
+  // TensorFlow's registry owns the definition; the registrar object itself is a token.
+  tensorflow::kernel_factory::OpKernelRegistrar(tensorflow::KernelDefBuilder(op).Device(tensorflow::DEVICE_CPU).Build(),
+                                                "HpuDecompositionKernel", MakeKernel);
+  tensorflow::XlaOpRegistrationBuilder lowering = tensorflow::XlaOpRegistrationBuilder::Name(op);
+  for (const char* constant : constants) lowering.CompileTimeConstantInput(constant);
+  if (only_shapes) lowering.IsMetadataOp();
+  tensorflow::XlaOpRegistrar registrar(lowering.Build(MakeKernel));
+}
+
+tensorflow::Status ShapeOfSecondInput(tensorflow::shape_inference::InferenceContext* c) {
+  c->set_output(0, c->input(1));
+  return tensorflow::OkStatus();
+}
+
+}  // namespace hpu

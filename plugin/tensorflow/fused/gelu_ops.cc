@@ -1,0 +1,56 @@
+// HabanaGelu and its gradient.
+#include "plugin/tensorflow/fused/fused_op.h"
+#include "tensorflow/core/framework/common_shape_fns.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace hpu {
+
+REGISTER_OP("HabanaGelu")
+    .Input("x: T")
+    .Output("y: T")
+    .Attr("T: {bfloat16, half, float, double}")
+    .Attr("approximate: bool = false")
+    .SetShapeFn(tensorflow::shape_inference::UnchangedShape)
+    .Doc(R"doc(
+Gaussian error linear unit, as tf.nn.gelu.
+
+approximate: by the hyperbolic tangent rather than the error function.
+)doc");
+
+REGISTER_OP("HabanaGeluGrad")
+    .Input("dy: T")
+    .Input("x: T")
+    .Output("dx: T")
+    .Attr("T: {bfloat16, half, float, double}")
+    .Attr("approximate: bool = false")
+    .SetShapeFn(ShapeOfSecondInput)
+    .Doc("Gradient of HabanaGelu.");
+
+const FusedOp gelu_erf("HabanaGelu", "approximate=false", R"(
+  y = Mul(Mul(0.5, x), AddV2(1, Erf(Mul(x, 0.7071067811865476))))
+)");
+
+const FusedOp gelu_erf_grad("HabanaGeluGrad", "approximate=false", R"(
+  share = Mul(0.5, AddV2(1, Erf(scaled)))
+  scaled = Mul(x, 0.7071067811865476)
+  slope = Mul(Mul(x, 0.3989422804014327), Exp(Neg(Square(scaled))))
+  dx = Mul(dy, AddV2(share, slope))
+)");
+
+const FusedOp gelu_tanh("HabanaGelu", "approximate=true", R"(
+  inner = Mul(0.7978845608028654, AddV2(x, Mul(0.044715, Mul(x, Square(x)))))
+  y = Mul(Mul(0.5, x), AddV2(1, Tanh(inner)))
+)");
+
+const FusedOp gelu_tanh_grad("HabanaGeluGrad", "approximate=true", R"(
+  tanh = Tanh(Mul(0.7978845608028654, AddV2(x, Mul(0.044715, Mul(x, Square(x))))))
+  share = Mul(0.5, AddV2(1, tanh))
+  inner_slope = AddV2(0.7978845608028654, Mul(0.1070322243, Square(x)))
+  slope = Mul(Mul(Mul(0.5, x), Sub(1, Square(tanh))), inner_slope)
+  dx = Mul(dy, AddV2(share, slope))
+)");
+
+const FusedKernels gelu_kernels("HabanaGelu");
+const FusedKernels gelu_grad_kernels("HabanaGeluGrad");
+
+}  // namespace hpu

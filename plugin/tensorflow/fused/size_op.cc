@@ -1,0 +1,22 @@
+// HabanaSize.
+#include "plugin/tensorflow/fused/fused_op.h"
+#include "tensorflow/core/framework/common_shape_fns.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace hpu {
+
+REGISTER_OP("HabanaSize")
+    .Input("input: T")
+    .Output("output: out_type")
+    .Attr("T: type")
+    .Attr("out_type: {int32, int64} = DT_INT32")
+    .SetShapeFn(tensorflow::shape_inference::ScalarShape)
+    .Doc("The number of elements of a tensor, which a cluster knows when it is compiled.");
+
+const FusedOp size("HabanaSize", "", R"(
+  output = Size(input)[out_type=$out_type]
+)");
+
+const FusedKernels size_kernels("HabanaSize", {}, /*only_shapes=*/true);
+
+}  // namespace hpu

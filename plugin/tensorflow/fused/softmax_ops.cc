@@ -1,0 +1,34 @@
+// Gradients of softmax and log-softmax over the last dimension, from their results.
+#include "plugin/tensorflow/fused/fused_op.h"
+#include "tensorflow/core/framework/op.h"
+
+namespace hpu {
+
+REGISTER_OP("HabanaSoftmaxGrad")
+    .Input("dy: T")
+    .Input("y: T")
+    .Output("dx: T")
+    .Attr("T: {bfloat16, half, float, double}")
+    .SetShapeFn(ShapeOfSecondInput)
+    .Doc("Gradient of Softmax, of which y is the result.");
+
+REGISTER_OP("HabanaLogSoftmaxGrad")
+    .Input("dy: T")
+    .Input("y: T")
+    .Output("dx: T")
+    .Attr("T: {bfloat16, half, float, double}")
+    .SetShapeFn(ShapeOfSecondInput)
+    .Doc("Gradient of LogSoftmax, of which y is the result.");
+
+const FusedOp softmax_grad("HabanaSoftmaxGrad", "", R"(
+  dx = Mul(Sub(dy, Sum(Mul(dy, y), -1)[keep_dims=true]), y)
+)");
+
+const FusedOp log_softmax_grad("HabanaLogSoftmaxGrad", "", R"(
+  dx = Sub(dy, Mul(Sum(dy, -1)[keep_dims=true], Exp(y)))
+)");
+
+const FusedKernels softmax_grad_kernels("HabanaSoftmaxGrad");
+const FusedKernels log_softmax_grad_kernels("HabanaLogSoftmaxGrad");
+
+}  // namespace hpu

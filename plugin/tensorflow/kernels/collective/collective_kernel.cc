@@ -1,0 +1,263 @@
+// TensorFlow's collective ops on the HPU. Where the devices of a group do not exchange data themselves
+// (fabric_exchange.h), these pass through host memory, where the CPU's kernels exchange them with the other workers
+// over whatever transport TensorFlow has set up. (The kernels that TensorFlow has for any device would merge in a copy
+// of the device's buffers and drop the result.)
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/base/trace/trace.h"
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/collective/collective_watch.h"
+#include "plugin/tensorflow/kernels/collective/exchange_call.h"
+#include "plugin/tensorflow/kernels/collective/fabric_exchange.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "plugin/tensorflow/kernels/staged_tensor.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_handle.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::AsyncOpKernel;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::core::RefCountPtr;
+
+// Queues the copy of `source` to new host memory. `arrived` is called unless an error is returned, and only after this
+// has set `destination`.
+absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Tensor* destination,
+                                 std::function<void(absl::Status)> arrived) {
+  *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
+  if (!destination->IsInitialized()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("no host memory for ", source.TotalBytes(), " bytes that workers exchange"));
+  }
+  device.CopyToHost(AddressOf(source), const_cast<char*>(destination->tensor_data().data()), source.TotalBytes(),
+                    std::move(arrived));
+  return absl::OkStatus();
+}
+
+// One execution: copies to the host, the CPU's kernel, copies back. Deletes itself at the end.
+class Run {
+ public:
+  Run(OpKernelContext* context, ProcessDevice& device, std::shared_ptr<AsyncOpKernel> kernel,
+      AsyncOpKernel::DoneCallback done)
+      : context_(context), device_(device), kernel_(std::move(kernel)), done_(std::move(done)) {}
+
+  void Start() {
+    waiting_ = context_->num_inputs() + 1;
+    inputs_.resize(context_->num_inputs());
+    staged_ = FindStaged(context_);
+    if (staged_ != nullptr && staged_->ready != nullptr) staged_.reset();  // there is no copy
+    for (int i = 0; i < context_->num_inputs(); ++i) CopyInput(i);
+    Arrived(absl::OkStatus());
+  }
+
+ private:
+  void CopyInput(int i) {
+    const Tensor& input = context_->input(i);
+    if (i == 0 && staged_ != nullptr) {
+      return staged_->WhenArrived([this](absl::Status status) {
+        inputs_[0] = std::move(staged_->tensor);  // nobody else wants it: the CPU's kernel may add in place
+        Arrived(std::move(status));
+      });
+    }
+    if (input.TotalBytes() == 0 || !device_.Owns(input.tensor_data().data())) {
+      inputs_[i] = input;
+      return Arrived(absl::OkStatus());
+    }
+    absl::Status queued =
+        CopyToNewHostTensor(device_, input, &inputs_[i], [this](absl::Status status) { Arrived(std::move(status)); });
+    if (!queued.ok()) Arrived(std::move(queued));
+  }
+
+  // Called once for each input and once by Start.
+  void Arrived(absl::Status status) {
+    if (!status.ok()) {
+      absl::MutexLock lock(&mutex_);
+      status_.Update(status);
+    }
+    if (waiting_.fetch_sub(1) > 1) return;
+    if (!status_.ok()) return End(status_);
+    const absl::Status started = Exchange();
+    if (!started.ok()) End(started);
+  }
+
+  absl::Status Exchange() {
+    TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
+    TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+    const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
+    // The first form of CollectiveBcastRecv takes nothing.
+    const uint64_t bytes = inputs_.empty() ? 0 : inputs_[0].TotalBytes();
+    traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), bytes);
+    CollectiveWatch::Wait wait;
+    wait.data = receives ? nullptr : &inputs_[0];
+    watch_ = CollectiveWatch::Get().Begin(*context_, std::move(wait));
+    call_ = std::make_unique<ExchangeCall>(context_, kernel_, cpu, host->runner(), std::move(inputs_));
+    call_->Start([this] { CopyOutputs(); });
+    return absl::OkStatus();
+  }
+
+  void CopyOutputs() {
+    watch_.reset();
+    traced_.reset();
+    std::vector<Tensor> outputs;
+    const absl::Status exchanged = call_->TakeOutputs(&outputs);
+    if (!exchanged.ok()) {
+      ExchangeCall::Keep(std::move(call_));
+      return End(exchanged);
+    }
+    call_.reset();
+    if (context_->output_memory_type(0) == tensorflow::HOST_MEMORY) {
+      context_->set_output(0, outputs[0]);
+      return End(absl::OkStatus());
+    }
+    Tensor* output = nullptr;
+    const absl::Status allocated = context_->allocate_output(0, outputs[0].shape(), &output);
+    if (!allocated.ok() || output->TotalBytes() == 0) return End(allocated);
+    const uint64_t bytes = output->TotalBytes();
+    const void* source = outputs[0].tensor_data().data();
+    device_.CopyToDeviceAsync(source, AddressOf(*output), bytes,
+                              [this, held = outputs[0]](absl::Status status) { End(std::move(status)); });
+  }
+
+  void End(absl::Status status) {
+    if (!status.ok()) context_->SetStatus(status);
+    const AsyncOpKernel::DoneCallback done = std::move(done_);
+    delete this;
+    done();
+  }
+
+  OpKernelContext* const context_;
+  ProcessDevice& device_;
+  const std::shared_ptr<AsyncOpKernel> kernel_;
+  AsyncOpKernel::DoneCallback done_;
+  std::atomic<int> waiting_{0};
+  absl::Mutex mutex_;
+  absl::Status status_;  // guarded by mutex_ until all inputs have arrived
+  RefCountPtr<Staged> staged_;
+  std::vector<Tensor> inputs_;
+  std::unique_ptr<CollectiveWatch::Entry> watch_;
+  std::optional<trace::Scope> traced_;  // while the workers exchange
+  std::unique_ptr<ExchangeCall> call_;
+};
+
+class StartKernel : public tensorflow::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+
+  void Compute(OpKernelContext* context) override {
+    absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
+    OP_REQUIRES_OK(context, device.status());
+    const Tensor& input = context->input(0);
+    auto* staged = new Staged;
+    Tensor handle(tensorflow::DT_RESOURCE, {});
+    handle.scalar<tensorflow::ResourceHandle>()() =
+        tensorflow::ResourceHandle::MakeRefCountingHandle(staged, context->device()->name());
+    if (FabricGroup::Any()) {
+      absl::StatusOr<EventPool::Lease> ready = (*device)->events().Record((*device)->compute());
+      OP_REQUIRES_OK(context, ready.status());
+      staged->ready = *std::move(ready);
+    } else if (input.TotalBytes() == 0) {
+      staged->tensor = input;
+      staged->Arrived(absl::OkStatus());
+    } else {
+      // What is copied must stay until the end of the copy.
+      OP_REQUIRES_OK(
+          context, CopyToNewHostTensor(**device, input, &staged->tensor, [handle, staged, input](absl::Status status) {
+            staged->Arrived(std::move(status));
+          }));
+    }
+    context->set_output(0, handle);
+  }
+};
+
+class CollectiveKernel : public AsyncOpKernel {
+ public:
+  explicit CollectiveKernel(tensorflow::OpKernelConstruction* construction)
+      : AsyncOpKernel(construction), fabric_op_(FabricOpOf(construction->def())) {
+    absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> kernel =
+        MakeCpuKernel(construction->def(), construction->graph_def_version());
+    OP_REQUIRES_OK(construction, kernel.status());
+    OP_REQUIRES(construction, (*kernel)->AsAsync() != nullptr,
+                absl::InternalError(absl::StrCat(type_string(), " waits for other workers in its CPU kernel")));
+    kernel_.reset((*kernel).release()->AsAsync());
+  }
+
+  void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
+    absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
+    OP_REQUIRES_OK_ASYNC(context, device.status(), done);
+    if (FabricGroup* group = FabricFor(context, fabric_op_)) {
+      return ExchangeInFabric(context, group, *fabric_op_, std::move(done));
+    }
+    (new Run(context, **device, kernel_, std::move(done)))->Start();
+  }
+
+ private:
+  std::shared_ptr<AsyncOpKernel> kernel_;
+  const std::optional<FabricOp> fabric_op_;
+};
+
+class CollectiveKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
+ public:
+  tensorflow::OpKernel* Create(tensorflow::OpKernelConstruction* construction) override {
+    return new CollectiveKernel(construction);
+  }
+};
+
+constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",      "CollectiveBcastSend",
+                                "CollectiveBcastRecv",   "CollectiveReduceV2",    "CollectiveGatherV2",
+                                "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
+                                "CollectiveAllToAllV2"};
+
+// Data of type int32 lie in host memory, as do keys, sizes and handles.
+std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
+  tensorflow::KernelDefBuilder builder(op.name().c_str());
+  builder.Device(kDeviceType);
+  for (const auto& attribute : op.attr()) {
+    if (attribute.name() != "T") continue;
+    std::vector<tensorflow::DataType> types;
+    for (const int type : attribute.allowed_values().list().type()) {
+      if ((type == tensorflow::DT_INT32) == int32) types.push_back(static_cast<tensorflow::DataType>(type));
+    }
+    builder.TypeConstraint("T", types);
+  }
+  const auto add = [&](const tensorflow::OpDef::ArgDef& argument) {
+    if (argument.type_attr() != "T" || int32) builder.HostMemory(argument.name().c_str());
+  };
+  for (const auto& argument : op.input_arg()) add(argument);
+  for (const auto& argument : op.output_arg()) add(argument);
+  return std::unique_ptr<tensorflow::KernelDef>(const_cast<tensorflow::KernelDef*>(builder.Build()));
+}
+
+bool RegisterAll() {
+  static auto* registrars = new std::vector<std::unique_ptr<tensorflow::kernel_factory::OpKernelRegistrar>>;
+  for (const char* name : kOps) {
+    const tensorflow::OpDef* op = nullptr;
+    TF_CHECK_OK(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
+    for (const bool int32 : {false, true}) {
+      registrars->push_back(std::make_unique<tensorflow::kernel_factory::OpKernelRegistrar>(
+          Definition(*op, int32).release(), "HpuCollectiveKernel", std::make_unique<CollectiveKernelFactory>()));
+    }
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool registered = RegisterAll();
+
+REGISTER_KERNEL_BUILDER(Name("HpuCollectiveStart").Device(kDeviceType).HostMemory("staged"), StartKernel);
+
+}  // namespace
+}  // namespace hpu

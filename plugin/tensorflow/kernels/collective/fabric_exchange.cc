@@ -1,0 +1,223 @@
+#include "plugin/tensorflow/kernels/collective/fabric_exchange.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "plugin/base/trace/trace.h"
+#include "plugin/passes/collectives/collective_pass.h"
+#include "plugin/tensorflow/kernels/collective/broadcast_source.h"
+#include "plugin/tensorflow/kernels/collective/collective_watch.h"
+#include "plugin/tensorflow/kernels/staged_tensor.h"
+#include "tensorflow/core/framework/cancellation.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::AsyncOpKernel;
+using tensorflow::CancellationManager;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::TensorShape;
+using tensorflow::core::RefCountPtr;
+using Kind = FabricOperation::Kind;
+
+std::optional<hal::DataType> HalType(tensorflow::DataType type) {
+  switch (type) {
+    case tensorflow::DT_FLOAT:
+      return hal::DataType::kFloat32;
+    case tensorflow::DT_BFLOAT16:
+      return hal::DataType::kBFloat16;
+    case tensorflow::DT_HALF:
+      return hal::DataType::kFloat16;
+    case tensorflow::DT_DOUBLE:
+      return hal::DataType::kFloat64;
+    case tensorflow::DT_INT64:
+      return hal::DataType::kInt64;
+    case tensorflow::DT_BOOL:
+      return hal::DataType::kBool;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<hal::ReduceOp> ReduceOpOf(const tensorflow::NodeDef& node) {
+  std::string merge, final;
+  if (!tensorflow::TryGetNodeAttr(node, "merge_op", &merge)) return std::nullopt;
+  tensorflow::TryGetNodeAttr(node, "final_op", &final);  // CollectiveReduceScatterV2 may have none
+  if (final == "Div") return merge == "Add" ? std::make_optional(hal::ReduceOp::kAverage) : std::nullopt;
+  if (merge == "Add") return hal::ReduceOp::kSum;
+  if (merge == "Mul") return hal::ReduceOp::kProduct;
+  if (merge == "Min") return hal::ReduceOp::kMin;
+  if (merge == "Max") return hal::ReduceOp::kMax;
+  return std::nullopt;
+}
+
+std::optional<Kind> KindOf(absl::string_view op) {
+  absl::ConsumeSuffix(&op, "V2");
+  if (op == "CollectiveReduce") return Kind::kAllReduce;
+  if (op == "CollectiveReduceScatter") return Kind::kReduceScatter;
+  if (op == "CollectiveGather") return Kind::kAllGather;
+  if (op == "CollectiveAllToAll") return Kind::kAllToAll;
+  if (op == "CollectiveBcastSend" || op == "CollectiveBcastRecv") return Kind::kBroadcast;
+  return std::nullopt;
+}
+
+// Of the op's output.
+absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp& op, int ranks) {
+  if (op.kind == Kind::kBroadcast && !op.sends) return ReceivedShape(context);
+  TensorShape shape = context->input(0).shape();
+  if (op.kind == Kind::kAllReduce || op.kind == Kind::kBroadcast) return shape;
+  const int64_t length = shape.dims() > 0 ? shape.dim_size(0) : 0;
+  const bool divides = op.kind == Kind::kReduceScatter ? length % ranks == 0 : length == ranks;
+  if (shape.dims() == 0 || (op.kind != Kind::kAllGather && !divides)) {
+    return absl::InvalidArgumentError(absl::StrCat(context->op_kernel().type_string(), " of a tensor of shape ",
+                                                   shape.DebugString(), " among ", ranks,
+                                                   " ranks, each of which has a part of its first dimension"));
+  }
+  if (op.kind == Kind::kAllGather) shape.set_dim(0, length * ranks);
+  if (op.kind == Kind::kReduceScatter) shape.set_dim(0, length / ranks);
+  return shape;
+}
+
+// One execution. Deletes itself at the end.
+class Exchange {
+ public:
+  Exchange(OpKernelContext* context, FabricGroup* group, const FabricOp& op, AsyncOpKernel::DoneCallback done)
+      : context_(context), group_(group), op_(op), done_(std::move(done)), staged_(FindStaged(context)) {}
+
+  void Start() {
+    const absl::Status prepared = Prepare();
+    if (!prepared.ok()) return End(prepared);
+    if (op_.kind != Kind::kBroadcast) return Queue();
+    FindBroadcastSource(context_, context_->mutable_output(0)->shape(), op_.sends, op_.timeout_s,
+                        [this](const absl::StatusOr<int>& source) {
+                          if (!source.ok()) return End(source.status());
+                          operation_.root = *source;
+                          Queue();
+                        });
+  }
+
+ private:
+  // Whether the op takes data.
+  bool Reads() const { return op_.kind != Kind::kBroadcast || op_.sends; }
+
+  // What one rank gives to or gets from one, in the shape of what it has as a whole.
+  hal::Elements ElementsOf(const Tensor& output) const {
+    const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : output;
+    uint64_t count = static_cast<uint64_t>(part.NumElements());
+    if (op_.kind == Kind::kAllToAll) count /= group_->size();
+    std::string shape = (Reads() ? context_->input(0) : output).shape().DebugString();
+    if (shape.size() > hal::Elements::kMaxShapeBytes) shape.resize(hal::Elements::kMaxShapeBytes);
+    return hal::Elements(count, std::move(shape));
+  }
+
+  absl::Status Prepare() {
+    const absl::StatusOr<TensorShape> shape = OutputShape(context_, op_, group_->size());
+    if (!shape.ok()) return shape.status();
+    Tensor* output = nullptr;
+    if (op_.kind == Kind::kAllReduce || (op_.kind == Kind::kBroadcast && op_.sends)) {
+      TF_RETURN_IF_ERROR(context_->forward_input_or_allocate_output({0}, 0, *shape, &output));
+    } else {
+      TF_RETURN_IF_ERROR(context_->allocate_output(0, *shape, &output));
+    }
+    operation_.kind = op_.kind;
+    operation_.op = op_.reduce;
+    operation_.dtype = *HalType(output->dtype());
+    operation_.destination = AddressOf(*output);
+    operation_.source = Reads() ? AddressOf(context_->input(0)) : operation_.destination;
+    operation_.elements = ElementsOf(*output);
+    // New memory may still be in use by compute work that is queued.
+    const bool in_place = operation_.destination == operation_.source;
+    if (staged_ != nullptr && in_place) operation_.ready = staged_->ready.get();
+    return absl::OkStatus();
+  }
+
+  void Queue() {
+    cancellation_ = context_->cancellation_manager();
+    if (cancellation_ != nullptr) {
+      token_ = cancellation_->get_cancellation_token();
+      if (!cancellation_->RegisterCallback(token_, [group = group_] { group->Abort(); })) {
+        cancellation_ = nullptr;
+        return End(absl::CancelledError("the step was cancelled"));
+      }
+    }
+    CollectiveWatch::Wait wait;
+    wait.data = Reads() ? &context_->input(0) : nullptr;
+    wait.members = &group_->members();
+    wait.timeout_s = op_.timeout_s;
+    wait.give_up = [group = group_, late = late_] {
+      *late = true;
+      group->Abort();
+    };
+    watch_ = CollectiveWatch::Get().Begin(*context_, std::move(wait));
+    traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), context_->mutable_output(0)->TotalBytes());
+    const absl::Status queued = group_->Queue(operation_, [this](absl::Status status) { End(std::move(status)); });
+    if (!queued.ok()) End(queued);
+  }
+
+  void End(absl::Status status) {
+    watch_.reset();
+    traced_.reset();
+    if (cancellation_ != nullptr) cancellation_->DeregisterCallback(token_);
+    if (!status.ok() && *late_) {
+      status = absl::DeadlineExceededError(absl::StrCat("other ranks have not come in ", op_.timeout_s, " s"));
+    }
+    if (!status.ok()) context_->SetStatus(status);
+    const AsyncOpKernel::DoneCallback done = std::move(done_);
+    delete this;
+    done();
+  }
+
+  OpKernelContext* const context_;
+  FabricGroup* const group_;
+  const FabricOp op_;
+  AsyncOpKernel::DoneCallback done_;
+  const RefCountPtr<Staged> staged_;
+  FabricOperation operation_;
+  CancellationManager* cancellation_ = nullptr;
+  tensorflow::CancellationToken token_ = CancellationManager::kInvalidToken;
+  std::unique_ptr<CollectiveWatch::Entry> watch_;
+  std::optional<trace::Scope> traced_;
+  const std::shared_ptr<std::atomic<bool>> late_ = std::make_shared<std::atomic<bool>>(false);
+};
+
+}  // namespace
+
+std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node) {
+  const std::optional<Kind> kind = KindOf(node.op());
+  bool by_transport = false;
+  if (!kind.has_value() || tensorflow::TryGetNodeAttr(node, passes::kByTransportAttr, &by_transport)) {
+    return std::nullopt;
+  }
+  FabricOp op;
+  op.kind = *kind;
+  op.sends = absl::StrContains(node.op(), "Send");
+  tensorflow::TryGetNodeAttr(node, "timeout_seconds", &op.timeout_s);
+  if (op.kind != Kind::kAllReduce && op.kind != Kind::kReduceScatter) return op;
+  const std::optional<hal::ReduceOp> reduce = ReduceOpOf(node);
+  if (!reduce.has_value()) return std::nullopt;
+  op.reduce = *reduce;
+  return op;
+}
+
+FabricGroup* FabricFor(OpKernelContext* context, const std::optional<FabricOp>& op) {
+  if (!op.has_value() || context->output_memory_type(0) == tensorflow::HOST_MEMORY) return nullptr;
+  if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
+  FabricGroup* const group = FabricGroup::Find(KeyOf(*context, "group_key"));
+  // The rule must not ask who calls: the other end may be a graph's where this one is eager.
+  return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
+}
+
+void ExchangeInFabric(OpKernelContext* context, FabricGroup* group, const FabricOp& op,
+                      AsyncOpKernel::DoneCallback done) {
+  (new Exchange(context, group, op, std::move(done)))->Start();
+}
+
+}  // namespace hpu

@@ -1,0 +1,138 @@
+#include "plugin/tensorflow/kernels/collective/fabric_group.h"
+
+#include <atomic>
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tsl/platform/env.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+#include "tsl/platform/threadpool.h"
+
+namespace hpu {
+namespace {
+
+struct Groups {
+  std::mutex mutex;
+  std::map<int, FabricGroup*> by_key;  // guarded by mutex
+  std::atomic<bool> any{false};
+};
+
+Groups& AllGroups() {
+  static auto* groups = new Groups;
+  return *groups;
+}
+
+// Where `done` runs: it takes locks of TensorFlow.
+tsl::thread::ThreadPool& Completions() {
+  static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_fabric", /*num_threads=*/1);
+  return *pool;
+}
+
+}  // namespace
+
+absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
+                               bool in_calling_order) {
+  if (Find(group_key) != nullptr) return absl::AlreadyExistsError(absl::StrCat("group ", group_key, " has joined"));
+  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
+  TF_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
+  std::vector<GroupMember> members;
+  for (std::string& task : tasks) {
+    const bool is_local = static_cast<int>(members.size()) == options.rank;
+    members.push_back({std::move(task), is_local});
+  }
+  auto* group =
+      new FabricGroup(device, std::move(communicator), std::move(stream), std::move(members), in_calling_order);
+  Groups& groups = AllGroups();
+  std::lock_guard<std::mutex> lock(groups.mutex);
+  groups.by_key[group_key] = group;
+  groups.any = true;
+  return absl::OkStatus();
+}
+
+FabricGroup* FabricGroup::Find(int group_key) {
+  if (!Any()) return nullptr;
+  Groups& groups = AllGroups();
+  std::lock_guard<std::mutex> lock(groups.mutex);
+  const auto found = groups.by_key.find(group_key);
+  return found == groups.by_key.end() ? nullptr : found->second;
+}
+
+bool FabricGroup::Any() { return AllGroups().any; }
+
+absl::Status FabricGroup::Order(const FabricOperation& operation) {
+  if (operation.ready != nullptr) {
+    TF_RETURN_IF_ERROR(stream_->Wait(*operation.ready));
+  } else {
+    TF_RETURN_IF_ERROR(device_->events().Order(device_->compute(), *stream_));
+  }
+  using Kind = FabricOperation::Kind;
+  const Kind kind = operation.kind;
+  const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
+  const int from = kind == Kind::kReduceScatter || kind == Kind::kAllToAll ? size() : 1;
+  const int to = kind == Kind::kAllGather || kind == Kind::kAllToAll ? size() : 1;
+  TF_RETURN_IF_ERROR(device_->OrderAfterCopies(operation.source, bytes * from, *stream_));
+  return device_->OrderAfterCopies(operation.destination, bytes * to, *stream_);
+}
+
+absl::Status FabricGroup::AllToAll(const FabricOperation& operation) {
+  const uint64_t bytes = operation.elements.count * hal::SizeOf(operation.dtype);
+  TF_RETURN_IF_ERROR(communicator_->BeginGroup());
+  absl::Status status;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (rank == communicator_->rank()) continue;
+    const hal::DeviceAddress from = operation.source + rank * bytes;
+    const hal::DeviceAddress to = operation.destination + rank * bytes;
+    status.Update(communicator_->Send(*stream_, from, operation.elements, operation.dtype, rank));
+    status.Update(communicator_->Receive(*stream_, to, operation.elements, operation.dtype, rank));
+  }
+  status.Update(communicator_->EndGroup());
+  TF_RETURN_IF_ERROR(status);
+  const uint64_t own = communicator_->rank() * bytes;
+  return stream_->CopyOnDevice(operation.source + own, operation.destination + own, bytes);
+}
+
+absl::Status FabricGroup::Start(const FabricOperation& operation) {
+  const auto& [kind, ready, source, destination, elements, dtype, op, root] = operation;
+  switch (kind) {
+    case FabricOperation::Kind::kAllReduce:
+      return communicator_->AllReduce(*stream_, source, destination, elements, dtype, op);
+    case FabricOperation::Kind::kReduceScatter:
+      return communicator_->ReduceScatter(*stream_, source, destination, elements, dtype, op);
+    case FabricOperation::Kind::kAllGather:
+      return communicator_->AllGather(*stream_, source, destination, elements, dtype);
+    case FabricOperation::Kind::kAllToAll:
+      return AllToAll(operation);
+    case FabricOperation::Kind::kBroadcast:
+      return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
+  }
+  return absl::InternalError("an operation of no kind");
+}
+
+absl::Status FabricGroup::WithNames(const absl::Status& status) const {
+  if (!absl::IsCancelled(status)) return status;
+  std::string message(status.message());
+  for (size_t rank = 0; rank < members_.size(); ++rank) {
+    if (absl::StrContains(status.message(), absl::StrCat("rank ", rank, " "))) {
+      absl::StrAppend(&message, "; rank ", rank, " is ", members_[rank].task);
+    }
+  }
+  return absl::UnavailableError(message);
+}
+
+absl::Status FabricGroup::Queue(const FabricOperation& operation, std::function<void(absl::Status)> done) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  TF_RETURN_IF_ERROR(Order(operation));
+  TF_RETURN_IF_ERROR(Start(operation));
+  return stream_->AddCallback([this, done = std::move(done)](const absl::Status& status) {
+    Completions().Schedule([this, done, status] {
+      if (!status.ok()) stream_->Synchronize().IgnoreError();  // clears this error
+      done(WithNames(status));
+    });
+  });
+}
+
+}  // namespace hpu

@@ -1,0 +1,61 @@
+#include "plugin/tensorflow/kernels/compile_policy.h"
+
+#include <string>
+
+#include "plugin/base/flags/flags.h"
+
+namespace hpu {
+namespace {
+
+using Action = CompileDecision::Action;
+
+constexpr int64_t kManyRecipes = 10;
+constexpr int64_t kFewExecutionsEach = 50;
+
+struct Words {
+  absl::string_view name;
+  absl::string_view meaning;
+};
+
+// In the order of HostReason.
+constexpr Words kWords[kHostReasons] = {
+    {"fallback", "it could not be compiled or launched"},
+    {"lazy", "it has not run often enough to be compiled (HPU_LAZY_COMPILE_AFTER)"},
+    {"compiling", "it is being compiled in the background"},
+    {"megamorphic", "it needs too many recipes for how rarely it runs"},
+    {"compile-limit", "it takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
+    {"never", "HPU_COMPILE_MODE=never"},
+};
+
+// A bounded number of recipes is what dynamic shapes are for, in this mode, too.
+CompileDecision DecideStrict(const ClusterCounts& counts) {
+  const bool on_host =
+      flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";
+  return on_host ? CompileDecision{Action::kRunOnHost, HostReason::kMegamorphic} : CompileDecision();
+}
+
+}  // namespace
+
+absl::string_view NameOf(HostReason reason) { return kWords[static_cast<int>(reason)].name; }
+
+absl::string_view MeaningOf(HostReason reason) { return kWords[static_cast<int>(reason)].meaning; }
+
+bool IsMegamorphic(const ClusterCounts& counts) {
+  return !counts.in_buckets && counts.recipes > kManyRecipes && counts.executions < kFewExecutionsEach * counts.recipes;
+}
+
+CompileDecision DecideCompile(const ClusterCounts& counts) {
+  const std::string mode = flags::CompileMode();
+  if (mode == "strict") return DecideStrict(counts);
+  if (mode == "never") return {Action::kRunOnHost, HostReason::kNever};
+  if (counts.scheduled) return {Action::kRunOnHost, HostReason::kCompiling};
+  if (IsMegamorphic(counts)) return {Action::kRunOnHost, HostReason::kMegamorphic};
+  if (counts.longest_compile_seconds > static_cast<double>(flags::CompileLimitS())) {
+    return {Action::kRunOnHost, HostReason::kCompileLimit};
+  }
+  if (mode == "async") return {Action::kCompileInBackground, HostReason::kCompiling};
+  if (counts.host_runs < flags::LazyCompileAfter()) return {Action::kRunOnHost, HostReason::kLazy};
+  return {};
+}
+
+}  // namespace hpu

@@ -1,0 +1,60 @@
+// When a cluster is compiled, and when it runs on the CPU instead: HPU_COMPILE_MODE.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COMPILE_POLICY_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_COMPILE_POLICY_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+
+namespace hpu {
+
+// Why an execution ran on the CPU.
+enum class HostReason {
+  kFailure,       // it could not be compiled or launched
+  kLazy,          // it has not run often enough
+  kCompiling,     // it is being compiled in the background, or waits for its turn
+  kMegamorphic,   // its cluster needs too many recipes for how often it runs
+  kCompileLimit,  // its cluster takes too long to compile
+  kNever,         // it is never compiled
+};
+inline constexpr int kHostReasons = 6;
+
+// As statistics and `hpu explain` call it: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never".
+absl::string_view NameOf(HostReason reason);
+// A sentence's part for people: "it is being compiled in the background".
+absl::string_view MeaningOf(HostReason reason);
+
+// What to do with an execution whose signature has no recipe yet.
+struct CompileDecision {
+  enum class Action {
+    kCompile,              // now, while the program waits
+    kCompileInBackground,  // later; this execution runs on the CPU
+    kRunOnHost,            // this execution runs on the CPU
+  };
+  Action action = Action::kCompile;
+  HostReason reason = HostReason::kFailure;  // of running on the CPU
+};
+
+// What a cluster has done so far.
+struct ClusterCounts {
+  int64_t recipes = 0;     // made, of all signatures
+  int64_t executions = 0;  // of all signatures, on the HPU and the CPU
+  double longest_compile_seconds = 0;
+  int64_t host_runs = 0;    // of this signature
+  bool scheduled = false;   // this signature, to be compiled in the background
+  bool in_buckets = false;  // its sizes need few recipes (batch_buckets.h)
+};
+
+// Whether the cluster was compiled more than 10 times and has run less than 50 times for each: the rule of XLA's lazy
+// compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). It does not hold for ever: a cluster that goes
+// on running earns its next recipe. Never so for a signature that runs by its bucket's recipe.
+bool IsMegamorphic(const ClusterCounts& counts);
+
+// Follows HPU_COMPILE_MODE as it is now. In the modes lazy and async a megamorphic cluster stays on the CPU for new
+// signatures, and so does one that once took longer than HPU_COMPILE_LIMIT_S to compile. With
+// TF_ENABLE_DYNAMIC_SHAPES the first of these holds in the mode strict, too, unless the CPU is forbidden.
+CompileDecision DecideCompile(const ClusterCounts& counts);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_COMPILE_POLICY_H_

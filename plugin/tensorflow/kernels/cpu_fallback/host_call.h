@@ -1,0 +1,50 @@
+// HostCall: one call of a CPU kernel, on tensors in host memory, on behalf of a kernel of the HPU.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_CALL_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_CALL_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tensorflow/core/framework/cancellation.h"
+#include "tensorflow/core/framework/device.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+
+// The op's own CPU kernel. NotFound if it has none.
+absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensorflow::NodeDef& node,
+                                                                    int graph_def_version);
+
+// Used by one thread at a time; must stay where it is until the kernel has called back.
+class HostCall {
+ public:
+  // `outer` is the HPU kernel's context, whose step the call belongs to; `cancellation` cancels the call, and may be
+  // null. All but `outer` and the inputs outlive this object.
+  HostCall(tensorflow::OpKernelContext* outer, tensorflow::CancellationManager* cancellation,
+           tensorflow::OpKernel* kernel, tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
+           std::vector<tensorflow::Tensor> inputs);
+  HostCall(const HostCall&) = delete;
+  HostCall& operator=(const HostCall&) = delete;
+
+  // What the kernel computes with.
+  tensorflow::OpKernelContext* context() { return &*context_; }
+  // The kernel's error or its outputs, once it has ended.
+  absl::Status TakeOutputs(std::vector<tensorflow::Tensor>* outputs);
+
+ private:
+  std::vector<tensorflow::Tensor> inputs_;
+  std::vector<tensorflow::TensorValue> values_;
+  const std::vector<tensorflow::AllocatorAttributes> input_attributes_;
+  std::vector<tensorflow::AllocatorAttributes> output_attributes_;
+  tensorflow::OpKernelContext::Params params_;
+  std::optional<tensorflow::OpKernelContext> context_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_CALL_H_

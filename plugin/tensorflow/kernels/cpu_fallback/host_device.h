@@ -1,0 +1,70 @@
+// HostDevice: a CPU device of our own, on which ops and clusters run that do not run on the HPU.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_DEVICE_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_DEVICE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tensorflow/core/common_runtime/device_mgr.h"
+#include "tensorflow/core/framework/device.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_handle.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/platform/refcount.h"
+
+namespace hpu {
+
+// Apart from TensorFlow's own CPU devices, so that temporary variables cannot meet the program's. It shares the
+// process's compute threads. Never destroyed. Thread safe.
+class HostDevice {
+ public:
+  static absl::StatusOr<HostDevice*> Get();
+
+  tensorflow::Device* device() { return device_; }
+  const tensorflow::DeviceMgr* devices() const { return devices_.get(); }
+  // Runs a closure on a thread that may block.
+  std::function<void(std::function<void()>)>* runner() { return &runner_; }
+
+ private:
+  explicit HostDevice(std::unique_ptr<tensorflow::Device> device);
+
+  tensorflow::Device* const device_;
+  const std::unique_ptr<tensorflow::DeviceMgr> devices_;
+  std::function<void(std::function<void()>)> runner_;
+};
+
+// The CPU of the worker that the kernel in `context` runs for: by its name other workers find what it sends.
+absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
+
+// The temporary variables of one run, which go with it. Not thread safe.
+class HostVariables {
+ public:
+  explicit HostVariables(HostDevice& host);
+  ~HostVariables();
+  HostVariables(const HostVariables&) = delete;
+  HostVariables& operator=(const HostVariables&) = delete;
+
+  struct Variable {
+    tensorflow::Tensor handle;
+    tensorflow::Var* var = nullptr;  // lives as long as this object; null until the variable exists
+  };
+  // A variable with this value. Where `value` is null, only its handle is made, as of a variable that was never
+  // assigned. Its name begins with that of `like`.
+  absl::StatusOr<Variable> Make(const tensorflow::Tensor* value, const tensorflow::ResourceHandle& like);
+  // Finds a variable that a kernel has made since.
+  void Find(Variable* variable);
+
+ private:
+  tensorflow::Device* const device_;
+  const std::string container_;  // no other run's
+  std::vector<tensorflow::core::RefCountPtr<tensorflow::Var>> variables_;
+  int handles_ = 0;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_DEVICE_H_

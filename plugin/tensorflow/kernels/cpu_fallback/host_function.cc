@@ -1,0 +1,101 @@
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_precision.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "tensorflow/core/common_runtime/process_function_library_runtime.h"
+#include "tensorflow/core/common_runtime/rendezvous_mgr.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::FunctionDef;
+using tensorflow::FunctionLibraryDefinition;
+using tensorflow::FunctionLibraryRuntime;
+
+// Attributes that would send a node back to the compiler.
+void ClearPlacement(tensorflow::NodeDef* node) {
+  node->clear_device();
+  for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_input_hostmem", "_output_hostmem"}) {
+    node->mutable_attr()->erase(name);
+  }
+}
+
+FunctionDef OnHost(FunctionDef function) {
+  for (const char* name : {"_XlaMustCompile", "_noinline"}) function.mutable_attr()->erase(name);
+  for (tensorflow::NodeDef& node : *function.mutable_node_def()) ClearPlacement(&node);
+  ToChannelsLast(&function);
+  ToHostPrecision(&function);
+  return function;
+}
+
+// For calls within the function, each of which may span devices.
+absl::Status MakeRendezvous(int64_t, const tensorflow::DeviceMgr* devices,
+                            tsl::core::RefCountPtr<tensorflow::Rendezvous>* rendezvous) {
+  rendezvous->reset(new tensorflow::RefCountedIntraProcessRendezvous(devices));
+  return absl::OkStatus();
+}
+
+class HostFunction : public HostProgram {
+ public:
+  HostFunction(HostDevice* host, std::unique_ptr<FunctionLibraryDefinition> library, int graph_def_version)
+      : host_(host),
+        library_(std::move(library)),
+        runtimes_(host->devices(), tensorflow::Env::Default(), /*config=*/nullptr, graph_def_version, library_.get(),
+                  tensorflow::OptimizerOptions(), /*thread_pool=*/nullptr, /*parent=*/nullptr,
+                  /*session_metadata=*/nullptr, tensorflow::Rendezvous::Factory(MakeRendezvous)) {}
+
+  absl::Status Instantiate(const tensorflow::NameAttrList& function) {
+    runtime_ = runtimes_.GetFLR(host_->device()->name());
+    if (runtime_ == nullptr) return absl::InternalError("no function runtime for the fallback's CPU device");
+    return runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
+  }
+
+  absl::Status Run(tensorflow::OpKernelContext* outer, std::vector<tensorflow::Tensor> inputs,
+                   std::vector<tensorflow::Tensor>* outputs) override {
+    CallCancellation cancellation(outer);
+    FunctionLibraryRuntime::Options options(outer->step_id());
+    options.runner = host_->runner();
+    options.create_rendezvous = true;
+    options.cancellation_manager = cancellation.get();
+    return runtime_->RunSync(std::move(options), handle_, inputs, outputs);
+  }
+
+ private:
+  HostDevice* const host_;
+  const std::unique_ptr<FunctionLibraryDefinition> library_;
+  tensorflow::ProcessFunctionLibraryRuntime runtimes_;
+  FunctionLibraryRuntime* runtime_ = nullptr;
+  FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
+                                                              const FunctionLibraryDefinition& library,
+                                                              int graph_def_version) {
+  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  const FunctionDef* definition = library.Find(function.name());
+  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", function.name()));
+  auto own =
+      std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
+  tensorflow::FunctionDefLibrary reachable = library.ReachableDefinitions(*definition).ToProto();
+  for (FunctionDef& other : *reachable.mutable_function()) {
+    if (other.signature().name() != function.name()) TF_RETURN_IF_ERROR(own->AddFunctionDef(OnHost(std::move(other))));
+  }
+  for (const tensorflow::GradientDef& gradient : reachable.gradient()) {
+    TF_RETURN_IF_ERROR(own->AddGradientDef(gradient));
+  }
+  TF_RETURN_IF_ERROR(own->AddFunctionDef(OnHost(*definition)));
+  auto program = std::make_unique<HostFunction>(host, std::move(own), graph_def_version);
+  TF_RETURN_IF_ERROR(program->Instantiate(function));
+  return std::unique_ptr<HostProgram>(std::move(program));
+}
+
+}  // namespace hpu

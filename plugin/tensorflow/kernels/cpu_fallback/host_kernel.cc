@@ -1,0 +1,64 @@
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/notification.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_call.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+class HostKernel : public HostProgram {
+ public:
+  HostKernel(HostDevice* host, std::unique_ptr<tensorflow::OpKernel> kernel)
+      : host_(host), kernel_(std::move(kernel)) {}
+
+  absl::Status Run(tensorflow::OpKernelContext* outer, std::vector<tensorflow::Tensor> inputs,
+                   std::vector<tensorflow::Tensor>* outputs) override {
+    HostCall call(outer, outer->cancellation_manager(), kernel_.get(), host_->device(), host_->runner(),
+                  std::move(inputs));
+    if (tensorflow::AsyncOpKernel* async = kernel_->AsAsync()) {
+      absl::Notification done;
+      async->ComputeAsync(call.context(), [&done] { done.Notify(); });
+      done.WaitForNotification();
+    } else {
+      kernel_->Compute(call.context());
+    }
+    return call.TakeOutputs(outputs);
+  }
+
+ private:
+  HostDevice* const host_;
+  const std::unique_ptr<tensorflow::OpKernel> kernel_;
+};
+
+// The class of the CPU's kernels of XLA's ops. They want a function library and compile for the CPU.
+constexpr absl::string_view kCompilesForCpu = "XlaCompileOnDemandOp";
+
+// Empty if there is none.
+std::string CpuKernelName(const tensorflow::NodeDef& node) {
+  std::string name;
+  return tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, &name).ok() ? name : "";
+}
+
+}  // namespace
+
+bool HasCpuKernel(const tensorflow::NodeDef& node) {
+  const std::string name = CpuKernelName(node);
+  return !name.empty() && name != kCompilesForCpu;
+}
+
+absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version) {
+  if (CpuKernelName(node) == kCompilesForCpu) {
+    return absl::NotFoundError(absl::StrCat("the CPU has no kernel of ", node.op(), " but the compiler's"));
+  }
+  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<tensorflow::OpKernel> kernel, MakeCpuKernel(node, graph_def_version));
+  return std::unique_ptr<HostProgram>(new HostKernel(host, std::move(kernel)));
+}
+
+}  // namespace hpu

@@ -1,0 +1,18 @@
+// Channels-first graphs on the CPU, whose kernels want channels last.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_
+
+#include "tensorflow/core/framework/function.pb.h"
+#include "tensorflow/core/framework/node_def.pb.h"
+
+namespace hpu {
+
+// Whether the node computes on channels-first data (NCHW, NCDHW) with an op whose CPU kernel may refuse that.
+bool IsChannelsFirst(const tensorflow::NodeDef& node);
+
+// Makes every such node of `function` channels last, between transposes.
+void ToChannelsLast(tensorflow::FunctionDef* function);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_

@@ -1,0 +1,183 @@
+#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::Tensor;
+using tensorflow::Var;
+
+class HostRun {
+ public:
+  HostRun(tensorflow::OpKernelContext* context, ProcessDevice& device, HostDevice& host,
+          const KernelArguments& arguments)
+      : context_(context), device_(device), arguments_(arguments), temporaries_(host) {}
+
+  absl::StatusOr<uint64_t> Run(HostProgram& program) {
+    std::vector<Tensor> inputs;
+    for (int i = 0; i < context_->num_inputs(); ++i) {
+      if (arguments_.variable(i) != nullptr) {
+        TF_ASSIGN_OR_RETURN(Tensor handle, Borrow(i));
+        inputs.push_back(std::move(handle));
+      } else {
+        TF_ASSIGN_OR_RETURN(Tensor copy, ToHost(context_->input(i)));
+        inputs.push_back(std::move(copy));
+      }
+    }
+    std::vector<Tensor> outputs;
+    TF_RETURN_IF_ERROR(program.Run(context_, std::move(inputs), &outputs));
+    TF_RETURN_IF_ERROR(PrepareUpdates());
+    TF_RETURN_IF_ERROR(SetOutputs(outputs));
+    TF_RETURN_IF_ERROR(CommitUpdates());
+    return bytes_;
+  }
+
+ private:
+  struct Borrowed {
+    Var* variable;                      // the program's
+    HostVariables::Variable temporary;  // stands for it
+    Tensor before;                      // its value, held so that CPU kernels write to a new buffer
+    std::optional<std::string> bytes;   // of its value, in place of `before`, if they are few
+    bool changed = false;
+    bool in_place = false;  // nobody else holds the variable's memory, and the new value fits
+    Tensor after;           // in the memory where the program's variable lives; in host memory if in_place
+  };
+
+  // StatefulRandomBinomial writes to the buffer that a generator's state had when it began. It sees no update where
+  // another tensor shares that buffer. So the temporary owns small values alone.
+  static bool IsOwnedByTemporary(const Tensor& value, const Tensor& copy) {
+    constexpr size_t kBytesOfState = 256;
+    return copy.TotalBytes() <= kBytesOfState && !copy.SharesBufferWith(value);
+  }
+
+  static bool IsChanged(const Borrowed& entry, const Tensor& value) {
+    const Tensor& old = *entry.variable->tensor();
+    if (value.shape() != old.shape() || value.dtype() != old.dtype()) return true;
+    return entry.bytes ? value.tensor_data() != *entry.bytes : !value.SharesBufferWith(entry.before);
+  }
+
+  absl::StatusOr<Tensor> ToHost(const Tensor& tensor) {
+    TF_ASSIGN_OR_RETURN(Tensor copy, HostCopyOf(device_, tensor));
+    if (!copy.SharesBufferWith(tensor)) bytes_ += tensor.TotalBytes();
+    return copy;
+  }
+
+  absl::StatusOr<Tensor> ToDevice(const Tensor& tensor) {
+    Tensor copy;
+    TF_RETURN_IF_ERROR(context_->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
+    TF_RETURN_IF_ERROR(CopyToDevice(tensor, copy));
+    return copy;
+  }
+
+  absl::Status CopyToDevice(const Tensor& from, const Tensor& to) {
+    bytes_ += from.TotalBytes();
+    return device_.CopyToDevice(from.tensor_data().data(), AddressOf(to), from.TotalBytes());
+  }
+
+  // A temporary variable with the value of input `i`'s; the same one for the same variable.
+  absl::StatusOr<Tensor> Borrow(int i) {
+    Var* variable = arguments_.variable(i);
+    for (const Borrowed& other : borrowed_) {
+      if (other.variable == variable) return other.temporary.handle;
+    }
+    Borrowed entry;
+    entry.variable = variable;
+    if (variable->is_initialized) {
+      TF_ASSIGN_OR_RETURN(entry.before, ToHost(*variable->tensor()));
+    }
+    TF_ASSIGN_OR_RETURN(entry.temporary, temporaries_.Make(variable->is_initialized ? &entry.before : nullptr,
+                                                           tensorflow::HandleFromInput(context_, i)));
+    if (variable->is_initialized && IsOwnedByTemporary(*variable->tensor(), entry.before)) {
+      entry.bytes = std::string(entry.before.tensor_data());
+      entry.before = Tensor();
+    }
+    borrowed_.push_back(std::move(entry));
+    return borrowed_.back().temporary.handle;
+  }
+
+  absl::Status PrepareUpdates() {
+    for (Borrowed& entry : borrowed_) {
+      if (entry.temporary.var == nullptr) temporaries_.Find(&entry.temporary);
+      Var* temporary = entry.temporary.var;
+      if (temporary == nullptr || !temporary->is_initialized) continue;
+      const Tensor& value = *temporary->tensor();
+      entry.changed = !entry.variable->is_initialized || IsChanged(entry, value);
+      if (!entry.changed) continue;
+      const Tensor& current = *entry.variable->tensor();
+      entry.in_place = entry.variable->is_initialized && current.dtype() == value.dtype() &&
+                       current.shape() == value.shape() && current.RefCountIsOne() &&
+                       device_.Owns(current.tensor_data().data());
+      if (entry.in_place || value.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(value.dtype())) {
+        entry.after = value;
+      } else {
+        TF_ASSIGN_OR_RETURN(entry.after, ToDevice(value));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetOutputs(const std::vector<Tensor>& outputs) {
+    if (static_cast<int>(outputs.size()) != context_->num_outputs()) {
+      return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": the CPU gave ", outputs.size(),
+                                              " results, ", context_->num_outputs(), " were expected"));
+    }
+    for (int i = 0; i < context_->num_outputs(); ++i) {
+      if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {
+        context_->set_output(i, outputs[i]);
+        continue;
+      }
+      TF_ASSIGN_OR_RETURN(Tensor copy, ToDevice(outputs[i]));
+      context_->set_output(i, copy);
+    }
+    return absl::OkStatus();
+  }
+
+  // Nothing can fail any more but the device itself.
+  absl::Status CommitUpdates() {
+    for (Borrowed& entry : borrowed_) {
+      if (!entry.changed) continue;
+      if (entry.in_place) {
+        TF_RETURN_IF_ERROR(CopyToDevice(entry.after, *entry.variable->tensor()));
+        continue;
+      }
+      *entry.variable->tensor() = entry.after;
+      entry.variable->is_initialized = true;
+    }
+    return absl::OkStatus();
+  }
+
+  tensorflow::OpKernelContext* const context_;
+  ProcessDevice& device_;
+  const KernelArguments& arguments_;
+  HostVariables temporaries_;
+  std::vector<Borrowed> borrowed_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Tensor> HostCopyOf(ProcessDevice& device, const Tensor& tensor) {
+  if (tensor.TotalBytes() == 0 || !device.Owns(tensor.tensor_data().data())) return tensor;
+  Tensor copy(tensorflow::cpu_allocator(), tensor.dtype(), tensor.shape());
+  TF_RETURN_IF_ERROR(
+      device.CopyToHostSync(AddressOf(tensor), const_cast<char*>(copy.tensor_data().data()), tensor.TotalBytes()));
+  return copy;
+}
+
+absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
+                                   const KernelArguments& arguments) {
+  TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
+  return HostRun(context, device, *host, arguments).Run(program);
+}
+
+}  // namespace hpu

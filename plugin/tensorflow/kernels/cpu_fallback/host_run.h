@@ -1,0 +1,27 @@
+// RunOnHost: one kernel execution on the CPU instead of the device.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "plugin/tensorflow/kernels/kernel_arguments.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+
+// `tensor` itself if it lies in host memory, else a copy that does. Waits for the device.
+absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
+
+// Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
+// variables back. The caller holds the variables' locks. Returns the bytes that were copied between host and device. A
+// failure leaves the variables untouched.
+absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
+                                   const KernelArguments& arguments);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_RUN_H_

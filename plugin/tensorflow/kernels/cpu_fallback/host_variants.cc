@@ -1,0 +1,116 @@
+#include "plugin/tensorflow/kernels/cpu_fallback/host_variants.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/data_flow_memory.h"
+#include "tensorflow/core/framework/node_def_builder.h"
+#include "tensorflow/core/framework/variant_op_registry.h"
+#include "tensorflow/core/kernels/tensor_map.h"
+#include "tensorflow/core/public/version.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::UnaryVariantOpRegistry;
+using tensorflow::Variant;
+using tensorflow::VariantDeviceCopyDirection;
+
+// Copies the tensors in variants to host memory, or to where their types live on the HPU.
+class VariantCopy {
+ public:
+  VariantCopy(OpKernelContext* context, VariantDeviceCopyDirection direction)
+      : context_(context), direction_(direction) {}
+
+  absl::Status Copy(const Variant& from, Variant* to) const {
+    // Tensors of a type without such a function never leave host memory.
+    if (UnaryVariantOpRegistry::Global()->GetDeviceCopyFn(direction_, from.TypeId()) == nullptr) {
+      *to = from;
+      return absl::OkStatus();
+    }
+    return tensorflow::VariantDeviceCopy(direction_, from, to, [this](const Tensor& source, Tensor* destination) {
+      return CopyTensor(source, destination);
+    });
+  }
+
+ private:
+  absl::Status CopyTensor(const Tensor& from, Tensor* to) const {
+    if (from.dtype() == tensorflow::DT_VARIANT) {
+      *to = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, from.shape());
+      for (int64_t i = 0; i < from.NumElements(); ++i) {
+        TF_RETURN_IF_ERROR(Copy(from.flat<Variant>()(i), &to->flat<Variant>()(i)));
+      }
+      return absl::OkStatus();
+    }
+    if (direction_ == VariantDeviceCopyDirection::DEVICE_TO_HOST) {
+      TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+      TF_ASSIGN_OR_RETURN(*to, HostCopyOf(*device, from));
+      return absl::OkStatus();
+    }
+    TF_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context_, from.dtype()));
+    TF_ASSIGN_OR_RETURN(*to, memory.InPlace(from));
+    return absl::OkStatus();
+  }
+
+  OpKernelContext* const context_;
+  const VariantDeviceCopyDirection direction_;
+};
+
+absl::StatusOr<std::unique_ptr<HostProgram>> MakeProgram(size_t inputs) {
+  tensorflow::NodeDef node;
+  if (inputs == 1) {
+    TF_RETURN_IF_ERROR(
+        tensorflow::NodeDefBuilder("zeros_like", "ZerosLike").Input("x", 0, tensorflow::DT_VARIANT).Finalize(&node));
+  } else {
+    const std::vector<tensorflow::NodeDefBuilder::NodeOut> sources(inputs, {"x", 0, tensorflow::DT_VARIANT});
+    TF_RETURN_IF_ERROR(tensorflow::NodeDefBuilder("add_n", "AddN").Input(sources).Finalize(&node));
+  }
+  return MakeHostKernel(node, TF_GRAPH_DEF_VERSION);
+}
+
+absl::Status KeepOnHost(const Variant& from, Variant* to, const UnaryVariantOpRegistry::AsyncTensorDeviceCopyFn&) {
+  *to = from;
+  return absl::OkStatus();
+}
+
+// A map hashes its keys on the host. TensorFlow's function would hash a key that it has copied to the device.
+[[maybe_unused]] const bool maps_stay_on_host = [] {
+  UnaryVariantOpRegistry* registry = UnaryVariantOpRegistry::Global();
+  const auto map = tensorflow::TypeIndex::Make<tensorflow::TensorMap>();
+  for (const auto direction : {VariantDeviceCopyDirection::HOST_TO_DEVICE, VariantDeviceCopyDirection::DEVICE_TO_HOST,
+                               VariantDeviceCopyDirection::DEVICE_TO_DEVICE}) {
+    UnaryVariantOpRegistry::AsyncVariantDeviceCopyFn* registered = registry->GetDeviceCopyFn(direction, map);
+    if (registered != nullptr) {
+      *registered = KeepOnHost;
+    } else {
+      registry->RegisterDeviceCopyFn(direction, map, KeepOnHost);
+    }
+  }
+  return true;
+}();
+
+}  // namespace
+
+absl::Status ComputeVariantOnHost(OpKernelContext* context, absl::Span<const Variant* const> inputs, Variant* output) {
+  TF_ASSIGN_OR_RETURN(std::unique_ptr<HostProgram> program, MakeProgram(inputs.size()));
+  const VariantCopy to_host(context, VariantDeviceCopyDirection::DEVICE_TO_HOST);
+  std::vector<Tensor> copies;
+  for (const Variant* input : inputs) {
+    Tensor& copy = copies.emplace_back(tensorflow::DT_VARIANT, tensorflow::TensorShape());
+    TF_RETURN_IF_ERROR(to_host.Copy(*input, &copy.scalar<Variant>()()));
+  }
+  std::vector<Tensor> results;
+  TF_RETURN_IF_ERROR(program->Run(context, std::move(copies), &results));
+  return VariantCopy(context, VariantDeviceCopyDirection::HOST_TO_DEVICE).Copy(results[0].scalar<Variant>()(), output);
+}
+
+}  // namespace hpu

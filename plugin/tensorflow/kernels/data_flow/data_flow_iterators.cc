@@ -1,0 +1,76 @@
+// tf.data's ops on the HPU: those that TensorFlow has for GPUs, so that a dataset can end on the device
+// (prefetch_to_device) and an iterator may be placed there. By default they stay on the CPU, whose kernels have the
+// higher priority.
+#include <memory>
+#include <utility>
+
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/types.h"
+#include "tensorflow/core/kernels/host_constant_op.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::KernelDef;
+using tensorflow::OpKernel;
+using tensorflow::OpKernelConstruction;
+
+// Makes the kernel that TensorFlow registers for GPUs, for the device at hand: these kernels work through the Device
+// interface and are the same classes for every device, but their headers are not all public.
+class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
+ public:
+  OpKernel* Create(OpKernelConstruction* construction) override {
+    OpKernel* kernel = nullptr;
+    const absl::Status status = Make(construction, &kernel);
+    if (!status.ok()) construction->SetStatus(status);
+    return kernel;
+  }
+
+ private:
+  static absl::Status Make(OpKernelConstruction* construction, OpKernel** kernel) {
+    std::shared_ptr<const tensorflow::NodeProperties> properties;
+    TF_RETURN_IF_ERROR(tensorflow::NodeProperties::CreateFromNodeDef(construction->def(),
+                                                                     tensorflow::OpRegistry::Global(), &properties));
+    auto* device = static_cast<tensorflow::DeviceBase*>(construction->device());
+    return tensorflow::CreateOpKernel(tensorflow::DeviceType(tensorflow::DEVICE_GPU), device, device->GetAllocator({}),
+                                      construction->function_library(), construction->resource_manager(), properties,
+                                      construction->graph_def_version(), kernel);
+  }
+};
+
+bool RegisterLikeGpu() {
+  constexpr const char* kOps[] = {"AnonymousIterator",    "AnonymousIteratorV2",
+                                  "AnonymousIteratorV3",  "DeleteIterator",
+                                  "GeneratorDataset",     "IteratorFromStringHandleV2",
+                                  "IteratorGetNext",      "IteratorGetNextAsOptional",
+                                  "IteratorGetNextSync",  "IteratorToStringHandle",
+                                  "IteratorV2",           "MakeIterator",
+                                  "OptionalFromValue",    "OptionalGetValue",
+                                  "OptionalHasValue",     "OptionalNone",
+                                  "OptionsDataset",       "PrefetchDataset",
+                                  "UnwrapDatasetVariant", "WrapDatasetVariant"};
+  for (const char* op : kOps) {
+    const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(op);
+    for (const KernelDef& gpu : kernels.kernel()) {
+      if (gpu.device_type() != tensorflow::DEVICE_GPU) continue;
+      auto kernel = std::make_unique<KernelDef>(gpu);
+      kernel->set_device_type(kDeviceType);
+      tensorflow::kernel_factory::OpKernelRegistrar(kernel.release(), "HpuDataKernel",
+                                                    std::make_unique<GpuKernelFactory>());
+    }
+  }
+  return true;
+}
+
+// prefetch_to_device makes names of devices where it is called. Behind the CPU's, as those above.
+REGISTER_KERNEL_BUILDER(
+    Name("Const").Device(kDeviceType).HostMemory("output").TypeConstraint<tensorflow::tstring>("dtype").Priority(-1),
+    tensorflow::_HostConstantOp);
+
+[[maybe_unused]] const bool registered = RegisterLikeGpu();
+
+}  // namespace
+}  // namespace hpu

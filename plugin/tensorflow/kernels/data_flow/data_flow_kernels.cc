@@ -1,0 +1,78 @@
+// Data-flow kernels in place of TensorFlow's default ones that touch device memory on the host.
+#include <algorithm>
+#include <utility>
+
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/data_flow_memory.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/partial_tensor_shape.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::OpKernelConstruction;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+
+// What TensorFlow's debugger puts on watched edges. The value is taken now, so an alias will not do: a variable may be
+// updated in place while the debugger looks at it.
+class Copy : public tensorflow::OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    const Tensor& input = context->input(0);
+    if (!LivesOnDevice(input.dtype()) || input.TotalBytes() == 0) {
+      context->set_output(0, input);
+      return;
+    }
+    OP_REQUIRES_OK(context, CopyToOutput(context, input));
+  }
+  bool IsExpensive() override { return false; }
+
+ private:
+  static absl::Status CopyToOutput(OpKernelContext* context, const Tensor& input) {
+    TF_ASSIGN_OR_RETURN(const ElementMemory memory, ElementMemory::Create(context, input.dtype()));
+    Tensor* output = nullptr;
+    TF_RETURN_IF_ERROR(context->allocate_output(0, input.shape(), &output));
+    return memory.Copy(input, 0, output, 0, input.NumElements());
+  }
+};
+
+// Stands for a value that the branch not taken would have given. TensorFlow's kernel constructs its elements in
+// device memory, which strings and variants do not survive.
+class HostFakeParam : public tensorflow::OpKernel {
+ public:
+  explicit HostFakeParam(OpKernelConstruction* construction) : OpKernel(construction) {
+    tensorflow::DataType dtype;
+    OP_REQUIRES_OK(construction, construction->GetAttr("dtype", &dtype));
+    tensorflow::PartialTensorShape partial;
+    OP_REQUIRES_OK(construction, construction->GetAttr("shape", &partial));
+    tensorflow::TensorShape shape;
+    for (int i = 0; !partial.unknown_rank() && i < partial.dims(); ++i) {
+      OP_REQUIRES_OK(construction, shape.AddDimWithStatus(std::max<int64_t>(partial.dim_size(i), 0)));
+    }
+    value_ = Tensor(tensorflow::cpu_allocator(), dtype, shape);
+    if (dtype == tensorflow::DT_INT32) value_.flat<int32_t>().setZero();
+  }
+  void Compute(OpKernelContext* context) override { context->set_output(0, value_); }
+  bool IsExpensive() override { return false; }
+
+ private:
+  Tensor value_;
+};
+
+REGISTER_KERNEL_BUILDER(Name("Copy").Device(kDeviceType), Copy);
+REGISTER_KERNEL_BUILDER(Name("FakeParam")
+                            .Device(kDeviceType)
+                            .HostMemory("output")
+                            .TypeConstraint("dtype",
+                                            {tensorflow::DT_INT32, tensorflow::DT_STRING, tensorflow::DT_RESOURCE}),
+                        HostFakeParam);
+// A variant counts as device memory, so that nobody copies an empty one.
+REGISTER_KERNEL_BUILDER(Name("FakeParam").Device(kDeviceType).TypeConstraint("dtype", tensorflow::DT_VARIANT),
+                        HostFakeParam);
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,21 @@
+// Arithmetic on tensors inside variants, for lists and optionals on the HPU.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_DATA_FLOW_DATA_FLOW_VARIANTS_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_DATA_FLOW_DATA_FLOW_VARIANTS_H_
+
+#include "absl/status/status.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/tensor.h"
+
+namespace hpu {
+
+// Zeros of `input`'s type and shape where that type lives; an unset element stays unset. Thread safe.
+absl::Status ZerosLikeElement(tensorflow::OpKernelContext* context, const tensorflow::Tensor& input,
+                              tensorflow::Tensor* output);
+
+// The sum, by the HPU's own AddV2 kernel; of an unset element and another, the other. Thread safe.
+absl::Status AddElements(tensorflow::OpKernelContext* context, const tensorflow::Tensor& a, const tensorflow::Tensor& b,
+                         tensorflow::Tensor* output);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_DATA_FLOW_DATA_FLOW_VARIANTS_H_

@@ -1,0 +1,79 @@
+// Variables of int32 on the HPU: their values lie in host memory, as everything int32 does at an op's border.
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/kernels/resource_variable_ops.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::Var;
+using tensorflow::errors::InvalidArgument;
+
+// TensorFlow's AssignVariableOp exists for values in device memory only. The variable shares the value's buffer:
+// whoever updates a variable in place does so only while nobody else holds it.
+class AssignHostVariable : public tensorflow::OpKernel {
+ public:
+  explicit AssignHostVariable(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("dtype", &dtype_));
+    if (construction->HasAttr("validate_shape")) {
+      OP_REQUIRES_OK(construction, construction->GetAttr("validate_shape", &validate_shape_));
+    }
+  }
+
+  void Compute(OpKernelContext* context) override {
+    const Tensor& value = context->input(1);
+    OP_REQUIRES(
+        context, dtype_ == value.dtype(),
+        InvalidArgument("Variable and value dtypes don't match; respectively, ", tensorflow::DataTypeString(dtype_),
+                        " and ", tensorflow::DataTypeString(value.dtype())));
+    tensorflow::core::RefCountPtr<Var> variable;
+    OP_REQUIRES_OK(context, tensorflow::LookupOrCreateResource<Var>(context, tensorflow::HandleFromInput(context, 0),
+                                                                    &variable, [this](Var** created) {
+                                                                      *created = new Var(dtype_);
+                                                                      return absl::OkStatus();
+                                                                    }));
+    tensorflow::mutex_lock lock(*variable->mu());
+    OP_REQUIRES_OK(context, Check(*variable, value));
+    *variable->tensor() = value;
+    variable->is_initialized = true;
+  }
+
+ private:
+  absl::Status Check(Var& variable, const Tensor& value) const {
+    const Tensor& current = *variable.tensor();
+    if (current.dtype() != tensorflow::DT_INVALID && current.dtype() != dtype_) {
+      return InvalidArgument("Trying to assign variable with wrong dtype. Expected ",
+                             tensorflow::DataTypeString(current.dtype()), " got ", tensorflow::DataTypeString(dtype_));
+    }
+    if (validate_shape_ && variable.is_initialized && !current.shape().IsSameSize(value.shape())) {
+      return InvalidArgument("Trying to assign to variable with tensor with wrong shape. Expected ",
+                             current.shape().DebugString(), " got ", value.shape().DebugString());
+    }
+    return absl::OkStatus();
+  }
+
+  tensorflow::DataType dtype_ = tensorflow::DT_INVALID;
+  bool validate_shape_ = false;
+};
+
+REGISTER_KERNEL_BUILDER(Name("VarHandleOp").Device(kDeviceType).HostMemory("resource").TypeConstraint<int32_t>("dtype"),
+                        tensorflow::VarHandleOp);
+REGISTER_KERNEL_BUILDER(Name("ReadVariableOp")
+                            .Device(kDeviceType)
+                            .HostMemory("resource")
+                            .HostMemory("value")
+                            .TypeConstraint<int32_t>("dtype"),
+                        tensorflow::ReadVariableOp);
+REGISTER_KERNEL_BUILDER(Name("AssignVariableOp")
+                            .Device(kDeviceType)
+                            .HostMemory("resource")
+                            .HostMemory("value")
+                            .TypeConstraint<int32_t>("dtype"),
+                        AssignHostVariable);
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,228 @@
+#include "plugin/tensorflow/kernels/eager/eager_kernel.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/compiler/argument_rules.h"
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/passes/analysis/lowerings.h"
+#include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
+#include "plugin/tensorflow/kernels/eager/index_range.h"
+#include "plugin/tensorflow/kernels/eager/value_range.h"
+#include "plugin/tensorflow/kernels/op_counters.h"
+#include "plugin/tensorflow/kernels/statistics.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/rng_alg.h"
+#include "tensorflow/core/lib/strings/proto_serialization.h"
+
+namespace hpu {
+namespace {
+
+using Kind = ArgumentDescription::Kind;
+
+// The node without its name, device and private attributes.
+std::string NodeKey(tensorflow::NodeDef node) {
+  node.clear_name();
+  node.clear_device();
+  node.clear_input();
+  node.clear_experimental_debug_info();
+  auto& attributes = *node.mutable_attr();
+  for (auto it = attributes.begin(); it != attributes.end();) {
+    it = absl::StartsWith(it->first, "_") ? attributes.erase(it) : std::next(it);
+  }
+  std::string key;
+  tensorflow::SerializeToStringDeterministic(node, &key);
+  return key;
+}
+
+// Whether a node's attributes name functions, whose bodies its key does not hold.
+bool NamesFunctions(const tensorflow::NodeDef& node) {
+  return absl::c_any_of(node.attr(), [](const auto& attribute) {
+    return attribute.second.has_func() || attribute.second.list().func_size() > 0;
+  });
+}
+
+// Placement leaves ops here that it refuses when they are tied to the HPU by a variable.
+bool IsRefused(const tensorflow::NodeDef& node) {
+  return passes::PlacementPolicy::Active().Refuse(node.op(), tensorflow::AttrSlice(node)).has_value();
+}
+
+std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
+  // Equal ops that are not refused may have recipes; functions of one name may differ between graphs.
+  if (IsRefused(node) || NamesFunctions(node)) return std::make_shared<ExecutableTable>();
+  static auto* mutex = new absl::Mutex;
+  static auto* tables = new absl::flat_hash_map<std::string, std::shared_ptr<ExecutableTable>>;
+  absl::MutexLock lock(mutex);
+  std::shared_ptr<ExecutableTable>& table = (*tables)[NodeKey(node)];
+  if (table == nullptr) table = std::make_shared<ExecutableTable>();
+  return table;
+}
+
+bool IsCompilable(const tensorflow::NodeDef& node) {
+  return !IsRefused(node) && !IsKeptFromCompiler(node.op()) && passes::HasLowering(node);
+}
+
+// Whether the CPU's numbers or errors are wanted, which are other ones than the compiler's.
+bool RunsOnCpu(const tensorflow::NodeDef& node) {
+  return (DrawsOtherNumbers(node.op()) || LosesErrors(node.op())) && HasCpuKernel(node);
+}
+
+bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
+  const auto found = node.attr().find(attribute);
+  return found != node.attr().end() &&
+         absl::c_any_of(found->second.list().i(), [](int64_t number) { return number > 1; });
+}
+
+// Whether eager calls are compiled at once, because the CPU kernel that they would run by refuses the attributes or
+// computes something else: TensorFlow's own CPU device has oneDNN's kernels for convolutions in three dimensions.
+bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
+  const std::string& op = node.op();
+  if (IsChannelsFirst(node)) return true;
+  // The kernel takes no dilations; where strides exceed the window, its padding is negative.
+  if (op == "Conv3D") {
+    return AnyAboveOne(node, "dilations") || (node.attr().at("padding").s() == "SAME" && AnyAboveOne(node, "strides"));
+  }
+  // The kernels ignore dilations.
+  if (op == "DepthwiseConv2dNativeBackpropFilter" || op == "DepthwiseConv2dNativeBackpropInput") {
+    return AnyAboveOne(node, "dilations");
+  }
+  // The kernel returns fewer results than shape inference says.
+  const auto aggregated = node.attr().find("aggregate_to_topk");
+  return op == "ApproxTopK" && aggregated != node.attr().end() && !aggregated->second.b();
+}
+
+// Whether a random op takes the algorithm that the CPU's kernels lack.
+bool IsThreeFry(const tensorflow::Tensor& algorithm) {
+  return algorithm.dtype() == tensorflow::DT_INT32 && algorithm.NumElements() == 1 &&
+         algorithm.flat<tensorflow::int32>()(0) == tensorflow::RNG_ALG_THREEFRY;
+}
+
+bool AllOnHost(const tensorflow::MemoryTypeVector& types) {
+  return absl::c_all_of(types, [](tensorflow::MemoryType type) { return type == tensorflow::HOST_MEMORY; });
+}
+
+}  // namespace
+
+EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
+    : ClusterKernel(construction, SharedTable(construction->def())),
+      compilable_(IsCompilable(construction->def())),
+      has_cpu_kernel_(HasCpuKernel(construction->def())),
+      runs_on_cpu_(RunsOnCpu(construction->def())),
+      indexed_(passes::FindIndexedOp(construction->def().op())),
+      rule_(passes::FindValueRule(construction->def().op(), tensorflow::AttrSlice(construction->def()))),
+      left_to_compiler_(IsLeftToCompiler(construction->def())),
+      sums_over_windows_(SumsOverWindows(construction->def().op())),
+      graph_def_version_(construction->graph_def_version()),
+      record_(RecordOf(construction->def())) {
+  kinds().assign(num_inputs(), Kind::kParameter);
+  bool has_resources = false;
+  for (int i = 0; i < num_inputs(); ++i) {
+    if (input_type(i) != tensorflow::DT_RESOURCE) continue;
+    kinds()[i] = Kind::kVariable;
+    has_resources = true;
+  }
+  only_host_ = !has_resources && AllOnHost(input_memory_types()) && AllOnHost(output_memory_types());
+  if (!compilable_) return;
+  int end = 0;
+  if (!InputRange("alg", &algorithm_, &end).ok()) algorithm_ = -1;
+  std::vector<int> constants;
+  OP_REQUIRES_OK(construction, tensorflow::XlaOpRegistry::CompileTimeConstantInputs(*this, &constants));
+  for (int i : constants) kinds()[i] = Kind::kConstant;
+}
+
+ClusterSource EagerKernel::Source(tensorflow::OpKernelContext* context) const {
+  ClusterSource source;
+  source.name = name();
+  source.node = &def();
+  source.node_outputs.assign(output_types().begin(), output_types().end());
+  source.library = context->function_library()->GetFunctionLibraryDefinition();
+  source.graph_def_version = graph_def_version_;
+  return source;
+}
+
+absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensorflow::OpKernelContext*) const {
+  absl::StatusOr<std::unique_ptr<HostProgram>> program = MakeHostKernel(def(), graph_def_version_);
+  // Unimplemented sends the caller to the compiler.
+  if (!program.ok()) return absl::UnimplementedError(program.status().message());
+  return program;
+}
+
+bool EagerKernel::HasEmptyInput(const KernelArguments& arguments) const {
+  for (int i = 0; i < num_inputs(); ++i) {
+    if (arguments.value(i).NumElements() == 0) return true;
+  }
+  return false;
+}
+
+CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+  constexpr CompileDecision kNever{CompileDecision::Action::kRunOnHost, HostReason::kNever};
+  if (runs_on_cpu_) {
+    return algorithm_ >= 0 && IsThreeFry(arguments.value(algorithm_)) ? CompileDecision() : kNever;
+  }
+  if (!compilable_) return kNever;
+  if (!has_cpu_kernel_ || (sums_over_windows_ && HasEmptyInput(arguments))) return {};
+  if (only_host_ || flags::CompileMode() == "never") return kNever;
+  // What the CPU's kernel refuses it refuses again: shapes, attributes and constants are the same.
+  if (entry.raised()) return kNever;
+  if (left_to_compiler_) return {};
+  // x[i] in a Python loop makes a new signature each time: compiling them all would never pay.
+  const int64_t compile_after = flags::EagerCompileAfter();
+  if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
+  if (entry.CountHostRun() > compile_after) return {};
+  return {CompileDecision::Action::kRunOnHost, HostReason::kLazy};
+}
+
+absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                            const KernelArguments& arguments) {
+  // Compiled code would compute with them; the CPU's kernel raises what users expect.
+  if (indexed_ != nullptr) {
+    TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
+    return !in_range;
+  }
+  if (rule_ == nullptr) return false;
+  TF_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
+  return !passes;
+}
+
+absl::StatusOr<bool> EagerKernel::ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) {
+  if (rule_ == nullptr) return false;
+  TF_ASSIGN_OR_RETURN(const bool passes, ResultPasses(context, device, *rule_));
+  return !passes;
+}
+
+absl::Status EagerKernel::CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
+  if (rule_ == nullptr || rule_->host_safe) return absl::OkStatus();
+  TF_ASSIGN_OR_RETURN(const bool passes, InputsPass(device, *rule_, arguments));
+  return passes ? absl::OkStatus() : absl::Status(rule_->code, rule_->error);
+}
+
+absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
+  if (flags::TfCpuRuntimeFallback() != "forbid") return absl::OkStatus();
+  return absl::Status(failure.code(), absl::StrCat(def().op(), " cannot run on the HPU, and ",
+                                                   "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
+}
+
+void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }
+
+std::function<void(const Executable&)> EagerKernel::CompileCounter() const {
+  return [](const Executable& executable) {
+    EagerCounters& counters = Statistics::Get().eager();
+    counters.recipes.fetch_add(1, std::memory_order_relaxed);
+    counters.compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+  };
+}
+
+void EagerKernel::CountHostRun(uint64_t bytes, HostReason) {
+  EagerCounters& counters = Statistics::Get().eager();
+  counters.host_runs.fetch_add(1, std::memory_order_relaxed);
+  counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  if (record_ > 0) OpCounters::Get().AddHostRun(record_, name(), static_cast<int64_t>(bytes));
+}
+
+}  // namespace hpu

@@ -1,0 +1,52 @@
+// EagerKernel: one op as a recipe of its own.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_
+
+#include <functional>
+#include <memory>
+
+#include "plugin/passes/analysis/op_rules.h"
+#include "plugin/passes/analysis/value_rules.h"
+#include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
+
+namespace hpu {
+
+// For eager execution, and for ops of a graph that no cluster took. Kernels of equal nodes share their recipes.
+class EagerKernel : public ClusterKernel {
+ public:
+  explicit EagerKernel(tensorflow::OpKernelConstruction* construction);
+  // In a graph it mostly runs the CPU's kernel: not for the thread that schedules.
+  bool IsExpensive() override { return true; }
+
+ protected:
+  ClusterSource Source(tensorflow::OpKernelContext* context) const override;
+  absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
+  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
+  absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                 const KernelArguments& arguments) override;
+  absl::StatusOr<bool> ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) override;
+  absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) override;
+  absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
+  void CountLaunch() override;
+  std::function<void(const Executable&)> CompileCounter() const override;
+  void CountHostRun(uint64_t bytes, HostReason reason) override;
+
+ private:
+  bool HasEmptyInput(const KernelArguments& arguments) const;
+
+  bool compilable_ = true;                      // else it only runs by its CPU kernel: random ops, sparse updates
+  bool has_cpu_kernel_ = true;                  // else it only runs by its recipe: the ops of tf2xla's Python module
+  bool runs_on_cpu_ = false;                    // random ops are compiled only for ThreeFry, which the CPU lacks
+  const passes::IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
+  const passes::ValueRule* rule_ = nullptr;     // its CPU kernel raises for values that break it
+  bool left_to_compiler_ = false;               // its CPU kernel may refuse its attributes
+  bool sums_over_windows_ = false;              // its CPU kernel may leave results of empty operands unset
+  bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
+  int algorithm_ = -1;      // the input that tells a random op's algorithm, if it has one
+  int graph_def_version_ = 0;
+  int64_t record_ = 0;  // of the graph that it belongs to, 0 if ops are not recorded
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_

@@ -1,0 +1,109 @@
+// Places eager ops as the graph pass places nodes (plugin/passes/placement/placement_pass.h): TensorFlow asks before it
+// executes one. An op that a variable ties to the HPU stays there whatever this asks for, and runs by its CPU kernel on
+// a copy.
+#include <memory>
+#include <optional>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/passes/reporting/report.h"
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_elements.h"
+#include "tensorflow/core/common_runtime/eager/context.h"
+#include "tensorflow/core/common_runtime/eager/eager_op_rewrite_registry.h"
+#include "tensorflow/core/common_runtime/eager/eager_operation.h"
+#include "tensorflow/core/common_runtime/eager/tensor_handle.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+namespace {
+
+using passes::OpRefusal;
+using passes::PlacementPolicy;
+
+// Each op and reason once: a program calls an op thousands of times.
+void Record(const std::string& op, const OpRefusal& refusal) {
+  static auto* mutex = new absl::Mutex;
+  static auto* seen = new absl::flat_hash_set<std::string>;
+  {
+    absl::MutexLock lock(mutex);
+    if (!seen->insert(absl::StrCat(op, "\n", refusal.reason)).second) return;
+  }
+  passes::Report report;
+  report.graph = "eager";
+  report.nodes = 1;
+  report.Refuse(op, op, refusal.rule, refusal.reason);
+  KeepReport(report);
+}
+
+bool IsElsewhere(const tensorflow::EagerOperation& op) {
+  const auto& device = op.GetDeviceParsedName();
+  return device.has_type && device.type != kDeviceType;
+}
+
+std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorflow::EagerOperation& op) {
+  const int bound = policy.MaxRank(op.Name());
+  if (bound == 0) return std::nullopt;
+  for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
+    int rank = 0;
+    if (!input->NumDims(&rank).ok() || rank <= bound) continue;
+    return OpRefusal{"rank",
+                     absl::StrCat("a tensor of ", op.Name(), " has ", rank, " dimensions, the op list allows ", bound)};
+  }
+  return std::nullopt;
+}
+
+// Whether an input is in host memory and holds what cannot be copied from there. Waits until such an input is ready.
+bool TakesHostElements(const tensorflow::EagerOperation& op) {
+  for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
+    if (input->DataType() != tensorflow::DT_VARIANT) continue;
+    const tensorflow::TensorHandle* handle = tensorflow::TensorHandleFromInterface(input);
+    if (handle->Type() != tensorflow::TensorHandle::LOCAL) continue;
+    if (handle->DeviceOrHostCPU(op.EagerContext()) != op.EagerContext().HostCPU()) continue;
+    const tensorflow::Tensor* variants = nullptr;
+    if (handle->Tensor(&variants).ok() && HasHostElements(*variants)) return true;
+  }
+  return false;
+}
+
+class EagerPlacement : public tensorflow::EagerOpRewrite {
+ public:
+  using EagerOpRewrite::EagerOpRewrite;
+
+  tensorflow::Status Run(tensorflow::EagerOperation* op,
+                         std::unique_ptr<tensorflow::EagerOperation>* replaced) override {
+    if (op->is_function() || IsElsewhere(*op)) return tensorflow::OkStatus();
+    const std::optional<OpRefusal> refusal = Refuse(op);
+    if (!refusal) return tensorflow::OkStatus();
+    const tensorflow::NodeDef& node = op->MutableAttrs()->BuildNodeDef();
+    if (!tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok()) {
+      return tensorflow::OkStatus();
+    }
+    Record(op->Name(), *refusal);
+    op->SetDevice(op->EagerContext().HostCPU());
+    return tensorflow::OkStatus();
+  }
+
+ private:
+  static std::optional<OpRefusal> Refuse(tensorflow::EagerOperation* op) {
+    if (TakesHostElements(*op)) return OpRefusal{"dtype", "a list or optional that it takes holds host memory's types"};
+    const PlacementPolicy& policy = PlacementPolicy::Active();
+    if (policy.TakesAny(op->Name())) return std::nullopt;
+    std::optional<OpRefusal> refusal =
+        policy.Refuse(op->Name(), tensorflow::AttrSlice(op->MutableAttrs()->BuildNodeDef()));
+    return refusal ? refusal : RefuseRank(policy, *op);
+  }
+};
+
+[[maybe_unused]] const bool registered = [] {
+  constexpr int kOrdinal = 20000;  // after TensorFlow's own
+  tensorflow::EagerOpRewriteRegistry::Global()->Register(
+      tensorflow::EagerOpRewriteRegistry::PRE_EXECUTION, kOrdinal,
+      std::make_unique<EagerPlacement>("PlaceUnsupportedOpsOnCpu", __FILE__, std::to_string(__LINE__)));
+  return true;
+}();
+
+}  // namespace
+}  // namespace hpu

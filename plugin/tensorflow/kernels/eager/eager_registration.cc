@@ -1,0 +1,145 @@
+// Registers an EagerKernel for every op that can be compiled for the HPU, when the library is loaded.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/eager/default_kernels.h"
+#include "plugin/tensorflow/kernels/eager/kernel_registration.h"
+#include "plugin/tensorflow/kernels/eager/variable_registration.h"
+#include "tensorflow/compiler/tf2xla/resource_operation_table.h"
+#include "tensorflow/compiler/tf2xla/xla_op_registry.h"
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::DataType;
+using tensorflow::KernelDef;
+using tensorflow::OpDef;
+
+// Whether an op works on what no recipe takes or returns: stacks, tensor arrays, lists of tensors and other variants.
+bool TakesOtherThanArrays(const OpDef& op) {
+  const auto* resource = tensorflow::GetResourceOpInfoForOp(op.name());
+  if (resource != nullptr && resource->resource_kind() != tensorflow::XlaResourceKind::kVariable) return true;
+  return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_VARIANT; }) ||
+         absl::c_any_of(op.output_arg(), [](const auto& output) {
+           return output.type() == tensorflow::DT_VARIANT || output.type() == tensorflow::DT_RESOURCE;
+         });
+}
+
+// One registration for each choice of type attributes that are int32, since memory types are fixed for a registration.
+void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels& defaults) {
+  const std::vector<const OpDef::AttrDef*> attributes = TypeAttributes(op);
+  const size_t split = std::min<size_t>(attributes.size(), 4);
+  for (uint32_t mask = 0; mask < (1u << split); ++mask) {
+    auto kernel = std::make_unique<KernelDef>(lowering);
+    kernel->set_device_type(kDeviceType);
+    std::set<std::string> int32;
+    bool possible = true;
+    for (size_t i = 0; i < split && possible; ++i) {
+      const bool is_int32 = (mask >> i & 1) != 0;
+      std::vector<DataType> types = AllowedTypes(lowering, *attributes[i]);
+      types.erase(std::remove_if(types.begin(), types.end(),
+                                 [&](DataType type) {
+                                   // Variants have kernels of their own: what is in them no recipe can take.
+                                   return (type == tensorflow::DT_INT32) != is_int32 ||
+                                          type == tensorflow::DT_VARIANT || defaults.host_types.count(type) > 0;
+                                 }),
+                  types.end());
+      possible = !types.empty();
+      Constrain(kernel.get(), attributes[i]->name(), types);
+      if (is_int32) int32.insert(attributes[i]->name());
+    }
+    // A default kernel serves nodes for which all its constraints hold.
+    const bool by_default =
+        !defaults.int32_attributes.empty() &&
+        std::includes(int32.begin(), int32.end(), defaults.int32_attributes.begin(), defaults.int32_attributes.end());
+    if (!possible || by_default) continue;
+    SetHostMemory(op, int32, kernel.get());
+    RegisterEagerKernel(std::move(kernel));
+  }
+}
+
+bool HasResources(const OpDef& op) {
+  return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_RESOURCE; });
+}
+
+// Random ops whose numbers come from their CPU kernels when they run by themselves. Those of generators are ops on
+// variables.
+void RegisterRandomOps() {
+  const tensorflow::KernelList kernels = tensorflow::GetAllRegisteredKernels();
+  for (const KernelDef& cpu : kernels.kernel()) {
+    if (cpu.device_type() != tensorflow::DEVICE_CPU || !DrawsOnHost(cpu.op())) continue;
+    const OpDef* op = nullptr;
+    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || HasResources(*op)) continue;
+    if (absl::StrContains(cpu.op(), "Shuffle") || absl::StrContains(cpu.op(), "Gamma") ||
+        absl::StrContains(cpu.op(), "Poisson") || absl::StrContains(cpu.op(), "Parameterized")) {
+      continue;
+    }
+    auto kernel = std::make_unique<KernelDef>(cpu);
+    kernel->set_device_type(kDeviceType);
+    kernel->clear_host_memory_arg();
+    bool int32_result = false;
+    for (const auto& constraint : cpu.constraint()) {
+      const auto& types = constraint.allowed_values().list().type();
+      for (const auto& output : op->output_arg()) {
+        int32_result |=
+            output.type_attr() == constraint.name() && types.size() == 1 && types[0] == tensorflow::DT_INT32;
+      }
+    }
+    for (const auto& input : op->input_arg()) kernel->add_host_memory_arg(input.name());
+    if (int32_result) {
+      for (const auto& output : op->output_arg()) kernel->add_host_memory_arg(output.name());
+    }
+    RegisterEagerKernel(std::move(kernel));
+  }
+}
+
+// They raise errors that the compiler would drop, so they run by their CPU kernels; without a place on the HPU they
+// could not be colocated with what they check.
+void RegisterChecks() {
+  for (const char* op : {"CheckNumerics", "CheckNumericsV2"}) {
+    const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(op);
+    for (const KernelDef& cpu : kernels.kernel()) {
+      if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
+      auto kernel = std::make_unique<KernelDef>(cpu);
+      kernel->set_device_type(kDeviceType);
+      RegisterEagerKernel(std::move(kernel));
+    }
+  }
+}
+
+bool RegisterAll() {
+  RegisterLowerings();
+  const absl::flat_hash_map<std::string, DefaultKernels> defaults = ReadDefaultKernels();
+  for (const KernelDef* lowering : tensorflow::XlaOpRegistry::DeviceKernels(kCompilationDevice, false)) {
+    const OpDef* op = nullptr;
+    if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
+    if (TakesOtherThanArrays(*op) || IsKeptFromCompiler(op->name())) continue;
+    if (op->name() == "DynamicPartition") continue;  // has a kernel of its own
+    if (op->name() == "Unique") continue;  // its result's size is data: only a cluster that uses it up may hold it
+    const auto found = defaults.find(op->name());
+    DefaultKernels own = found == defaults.end() || DefaultTouchesData(op->name()) ? DefaultKernels() : found->second;
+    if (!own.only_on_host) own.host_types.clear();
+    if (own.exist && own.int32_attributes.empty()) continue;  // moves tensors only
+    RegisterOp(*lowering, *op, own);
+  }
+  RegisterRandomOps();
+  RegisterVariableOps();
+  RegisterChecks();
+  return true;
+}
+
+[[maybe_unused]] const bool registered = RegisterAll();
+
+}  // namespace
+}  // namespace hpu

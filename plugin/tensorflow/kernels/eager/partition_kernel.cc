@@ -1,0 +1,113 @@
+// DynamicPartition: the host counts and sorts the rows' numbers, the rows stay on the device.
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/eager/eager_kernel.h"
+#include "plugin/tensorflow/kernels/launch/row_gather.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/util/util.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+using tensorflow::TensorShape;
+
+// Gathers the rows by partition, in an order that fits all numbers of rows in them: so there is one recipe for a shape.
+class PartitionKernel : public tensorflow::OpKernel {
+ public:
+  explicit PartitionKernel(tensorflow::OpKernelConstruction* construction)
+      : OpKernel(construction), gather_(construction, construction->input_type(0)) {
+    OP_REQUIRES_OK(construction, construction->GetAttr("num_partitions", &partitions_));
+  }
+  bool IsExpensive() override { return true; }
+
+  void Compute(OpKernelContext* context) override { OP_REQUIRES_OK(context, Partition(context)); }
+
+ private:
+  // How many rows each partition gets, with the CPU kernel's errors.
+  absl::StatusOr<std::vector<int64_t>> Count(const Tensor& data, const Tensor& partitions) const {
+    if (!tensorflow::TensorShapeUtils::StartsWith(data.shape(), partitions.shape())) {
+      return tensorflow::errors::InvalidArgument(
+          "data.shape must start with partitions.shape, got data.shape = ", data.shape().DebugString(),
+          ", partitions.shape = ", partitions.shape().DebugString());
+    }
+    std::vector<int64_t> counts(partitions_, 0);
+    const auto of_row = partitions.flat<int32_t>();
+    for (int64_t i = 0; i < of_row.size(); ++i) {
+      if (of_row(i) < 0 || of_row(i) >= partitions_) {
+        return tensorflow::errors::InvalidArgument("partitions", tensorflow::SliceDebugString(partitions.shape(), i),
+                                                   " = ", of_row(i), " is not in [0, ", partitions_, ")");
+      }
+      ++counts[of_row(i)];
+    }
+    return counts;
+  }
+
+  // The numbers of the rows, those of the first partition first.
+  static Tensor Order(const Tensor& partitions, const std::vector<int64_t>& counts) {
+    std::vector<int64_t> next(counts.size(), 0);
+    for (size_t i = 1; i < counts.size(); ++i) next[i] = next[i - 1] + counts[i - 1];
+    const auto of_row = partitions.flat<int32_t>();
+    Tensor order(tensorflow::DT_INT32, {of_row.size()});
+    const auto places = order.vec<int32_t>();
+    for (int64_t i = 0; i < of_row.size(); ++i) places(next[of_row(i)]++) = static_cast<int32_t>(i);
+    return order;
+  }
+
+  absl::Status Partition(OpKernelContext* context) {
+    const Tensor& data = context->input(0);
+    const Tensor& partitions = context->input(1);
+    TF_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, Count(data, partitions));
+    TensorShape shape({partitions.NumElements()});
+    for (int i = partitions.dims(); i < data.dims(); ++i) shape.AddDim(data.dim_size(i));
+    if (shape.num_elements() == 0) return SetOutputs(context, Tensor(data.dtype(), shape), counts);
+    TF_RETURN_IF_ERROR(RowGather::CheckRowCount(shape.dim_size(0)));
+    Tensor rows;
+    if (!rows.CopyFrom(data, shape)) return absl::InternalError("the rows have other elements than the data");
+    TF_ASSIGN_OR_RETURN(const Tensor sorted, gather_.Run(context, rows, Order(partitions, counts)));
+    return SetOutputs(context, sorted, counts);
+  }
+
+  // An output is a part of the sorted rows where that is aligned as memory of its own would be, else a copy of it.
+  absl::Status SetOutputs(OpKernelContext* context, const Tensor& sorted, const std::vector<int64_t>& counts) const {
+    TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+    int64_t begin = 0;
+    for (int i = 0; i < partitions_; ++i) {
+      const Tensor part = sorted.Slice(begin, begin + counts[i]);
+      begin += counts[i];
+      if (AddressOf(part) % hal::kDeviceAlignment == 0) {
+        context->set_output(i, part);
+        continue;
+      }
+      Tensor* copy = nullptr;
+      TF_RETURN_IF_ERROR(context->allocate_output(i, part.shape(), &copy));
+      TF_RETURN_IF_ERROR(device->CopyOnDevice(AddressOf(part), AddressOf(*copy), part.TotalBytes()));
+    }
+    return absl::OkStatus();
+  }
+
+  const RowGather gather_;
+  int partitions_ = 0;
+};
+
+REGISTER_KERNEL_BUILDER(
+    Name("DynamicPartition").Device(kDeviceType).TypeConstraint("T", RowGather::Types()).HostMemory("partitions"),
+    PartitionKernel);
+// int32 lies in host memory: there the CPU's kernel parts it.
+REGISTER_KERNEL_BUILDER(Name("DynamicPartition")
+                            .Device(kDeviceType)
+                            .TypeConstraint<tensorflow::int32>("T")
+                            .HostMemory("data")
+                            .HostMemory("partitions")
+                            .HostMemory("outputs"),
+                        EagerKernel);
+
+}  // namespace
+}  // namespace hpu

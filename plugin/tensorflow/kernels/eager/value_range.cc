@@ -1,0 +1,29 @@
+#include "plugin/tensorflow/kernels/eager/value_range.h"
+
+#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+
+using tensorflow::Tensor;
+using Test = passes::ValueRule::Test;
+
+absl::StatusOr<bool> InputsPass(ProcessDevice& device, const passes::ValueRule& rule,
+                                const KernelArguments& arguments) {
+  if (rule.test == Test::kFactored) return true;
+  TF_ASSIGN_OR_RETURN(const Tensor values, HostCopyOf(device, arguments.value(rule.input)));
+  if (rule.test != Test::kOrdered && rule.test != Test::kBand) return passes::Passes(rule, values);
+  TF_ASSIGN_OR_RETURN(const Tensor next, HostCopyOf(device, arguments.value(rule.input + 1)));
+  return rule.test == Test::kOrdered ? passes::IsOrdered(values, next)
+                                     : passes::IsBand(values, next, arguments.value(0).shape());
+}
+
+absl::StatusOr<bool> ResultPasses(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                  const passes::ValueRule& rule) {
+  if (rule.test != Test::kFactored) return true;
+  TF_ASSIGN_OR_RETURN(const Tensor result, HostCopyOf(device, *context->mutable_output(0)));
+  return passes::Passes(rule, result);
+}
+
+}  // namespace hpu

@@ -1,0 +1,114 @@
+// Where of flags: the host finds the coordinates of the true ones.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "plugin/base/trace/trace.h"
+#include "plugin/tensorflow/device/host_pool.h"
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/eager/where_indices.h"
+#include "plugin/tensorflow/kernels/op_counters.h"
+#include "plugin/tensorflow/kernels/statistics.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+
+// Stateless but for the number of its graph's report; thread safe.
+class WhereKernel : public tensorflow::OpKernel {
+ public:
+  explicit WhereKernel(tensorflow::OpKernelConstruction* construction)
+      : OpKernel(construction), record_(RecordOf(construction->def())) {}
+  bool IsExpensive() override { return true; }
+
+  void Compute(OpKernelContext* context) override { OP_REQUIRES_OK(context, Where(context)); }
+
+ private:
+  absl::Status Where(OpKernelContext* context) const {
+    const Tensor& condition = context->input(0);
+    const int rank = condition.dims();
+    if (rank < 1 || rank > kMaxCoordinates) {  // in the words of the CPU's kernel
+      return tensorflow::errors::InvalidArgument("WhereOp : Unhandled input dimensions: ", rank);
+    }
+    const trace::Scope traced(trace::Lane::kHostRun, name());
+    TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+    TF_ASSIGN_OR_RETURN(const Tensor flags, CopyToHost(context, *device, condition));
+    const int64_t found = CountTrue(flags.tensor_data().data(), flags.NumElements());
+    Tensor* output = nullptr;
+    TF_RETURN_IF_ERROR(context->allocate_output(0, {found, rank}, &output));
+    TF_RETURN_IF_ERROR(WriteCoordinates(context, *device, flags, *output));
+    Count(flags.TotalBytes() + output->TotalBytes());
+    return absl::OkStatus();
+  }
+
+  // Memory of the host's pool while that has any.
+  static absl::StatusOr<Tensor> AllocateOnHost(OpKernelContext* context, const Tensor& tensor) {
+    tensorflow::AllocatorAttributes attributes;
+    attributes.set_on_host(true);
+    Tensor host;
+    TF_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &host, attributes));
+    return host;
+  }
+
+  static absl::StatusOr<Tensor> CopyToHost(OpKernelContext* context, ProcessDevice& device, const Tensor& tensor) {
+    TF_ASSIGN_OR_RETURN(Tensor host, AllocateOnHost(context, tensor));
+    TF_RETURN_IF_ERROR(
+        device.CopyToHostSync(AddressOf(tensor), const_cast<char*>(host.tensor_data().data()), tensor.TotalBytes()));
+    return host;
+  }
+
+  static absl::Status WriteCoordinates(OpKernelContext* context, ProcessDevice& device, const Tensor& flags,
+                                       const Tensor& output) {
+    if (output.NumElements() == 0) return absl::OkStatus();
+    std::shared_ptr<void> memory = device.host_pool().Allocate(output.TotalBytes());
+    if (memory != nullptr) return WriteInParts(device, flags, output, std::move(memory));
+    TF_ASSIGN_OR_RETURN(Tensor coordinates, AllocateOnHost(context, output));
+    WriteWhereIndices(flags.tensor_data().data(), flags.shape().dim_sizes(), 0, flags.NumElements(),
+                      coordinates.flat<int64_t>().data());
+    return device.CopyToDevice(coordinates.tensor_data().data(), AddressOf(output), output.TotalBytes());
+  }
+
+  // By way of `memory`, a piece of the host's pool: some coordinates are copied while the next ones are looked for.
+  static absl::Status WriteInParts(ProcessDevice& device, const Tensor& flags, const Tensor& output,
+                                   std::shared_ptr<void> memory) {
+    constexpr int64_t kFlags = 16384;
+    constexpr uint64_t kCopiedBytes = 256 << 10;
+    const auto sizes = flags.shape().dim_sizes();
+    const int64_t count = flags.NumElements();
+    auto* next = static_cast<int64_t*>(memory.get());
+    uint64_t copied = 0;
+    for (int64_t begin = 0; begin < count; begin += kFlags) {
+      const int64_t end = std::min(begin + kFlags, count);
+      next = WriteWhereIndices(flags.tensor_data().data(), sizes, begin, end, next);
+      char* const source = static_cast<char*>(memory.get()) + copied;
+      const uint64_t bytes = reinterpret_cast<char*>(next) - source;
+      if (bytes < kCopiedBytes && (end < count || bytes == 0)) continue;
+      TF_RETURN_IF_ERROR(
+          device.CopyToDeviceStaged(std::shared_ptr<void>(memory, source), AddressOf(output) + copied, bytes));
+      copied += bytes;
+    }
+    return absl::OkStatus();
+  }
+
+  void Count(uint64_t bytes) const {
+    EagerCounters& counters = Statistics::Get().eager();
+    counters.host_runs.fetch_add(1, std::memory_order_relaxed);
+    counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    if (record_ > 0) OpCounters::Get().AddHostRun(record_, name(), static_cast<int64_t>(bytes));
+  }
+
+  const int64_t record_;  // of the graph that it belongs to, 0 if ops are not recorded
+};
+
+// Other types run by the CPU's kernel.
+REGISTER_KERNEL_BUILDER(Name("Where").Device(kDeviceType).TypeConstraint<bool>("T"), WhereKernel);
+
+}  // namespace
+}  // namespace hpu

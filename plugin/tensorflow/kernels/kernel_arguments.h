@@ -1,0 +1,65 @@
+// KernelArguments: the inputs of one kernel execution as a recipe sees them.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_KERNEL_ARGUMENTS_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_KERNEL_ARGUMENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "plugin/compiler/lowering.h"
+#include "plugin/recipes/signature.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_var.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/platform/refcount.h"
+
+namespace hpu {
+
+// What each input is to the compiler. Fixed for a kernel.
+using ArgumentKinds = std::vector<ArgumentDescription::Kind>;
+
+// Lives on the stack of Compute. The kinds and the context must outlive it. Not thread safe.
+class KernelArguments {
+ public:
+  KernelArguments(tensorflow::OpKernelContext* context, const ArgumentKinds& kinds)
+      : context_(context), kinds_(kinds), variables_(kinds.size()) {}
+  ~KernelArguments() { Unlock(); }
+  KernelArguments(const KernelArguments&) = delete;
+  KernelArguments& operator=(const KernelArguments&) = delete;
+
+  // Finds the variables; those that do not exist yet are made, uninitialised. FailedPrecondition names an input that is
+  // a resource of another kind.
+  absl::Status FindVariables();
+  // Whether one variable is passed twice: tf2xla would lose one of the writes.
+  bool HasDuplicateVariables() const { return duplicates_; }
+
+  // Names of the variables that have no value; empty if all do. Wants the lock.
+  std::vector<std::string> UninitializedVariables() const;
+
+  // Locks all variables, in the order of their addresses, so that two launches that share some cannot deadlock.
+  void Lock();
+  void Unlock();
+
+  // These want the lock.
+  void Sign(Signature* signature) const;
+  std::vector<ArgumentDescription> Describe() const;
+  // The array of input `i`: the input itself, or the value of the variable that it names.
+  const tensorflow::Tensor& value(int i) const { return variables_[i] ? *variables_[i]->tensor() : context_->input(i); }
+
+  tensorflow::Var* variable(int i) const { return variables_[i].get(); }
+  int size() const { return static_cast<int>(kinds_.size()); }
+
+ private:
+  tensorflow::OpKernelContext* const context_;
+  const ArgumentKinds& kinds_;
+  absl::InlinedVector<tensorflow::core::RefCountPtr<tensorflow::Var>, 8> variables_;  // null for other inputs
+  absl::InlinedVector<tensorflow::Var*, 8> lock_order_;                               // sorted, each once
+  bool duplicates_ = false;
+  bool locked_ = false;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_KERNEL_ARGUMENTS_H_

@@ -1,0 +1,32 @@
+// _Arg of int32 on the HPU: TensorFlow's kernel, whose result lies in host memory wherever the caller's tensor lies.
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "tensorflow/core/kernels/function_ops.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+// TensorFlow takes an int32 argument of a function for host memory. The kernels that run functions on lists of tensors
+// (If, Case, For, RemoteCall) take int32 for device memory and pass it on as it is.
+class HostArgument : public tensorflow::ArgOp {
+ public:
+  using ArgOp::ArgOp;
+
+  void Compute(tensorflow::OpKernelContext* context) override {
+    ArgOp::Compute(context);
+    ProcessDevice* const device = ProcessDevice::GetIfAcquired();
+    if (!context->status().ok() || device == nullptr) return;
+    tensorflow::Tensor* const argument = context->mutable_output(0);
+    absl::StatusOr<tensorflow::Tensor> copy = HostCopyOf(*device, *argument);
+    OP_REQUIRES_OK(context, copy.status());
+    *argument = *std::move(copy);
+  }
+};
+
+REGISTER_KERNEL_BUILDER(Name("_Arg").Device(kDeviceType).HostMemory("output").TypeConstraint<int32_t>("T"),
+                        HostArgument);
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,43 @@
+// ClusterHistory: what a cluster's kernel has done, for the decision whether to compile.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_HISTORY_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_HISTORY_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/tensorflow/kernels/compile_policy.h"
+#include "plugin/tensorflow/kernels/kernel_arguments.h"
+#include "plugin/tensorflow/kernels/launch/executable_table.h"
+#include "plugin/tensorflow/kernels/launch/shape_changes.h"
+
+namespace hpu {
+
+// Of all signatures. A compile in the background may outlive the kernel, so that both own it. Thread safe;
+// CountExecution takes no lock.
+class ClusterHistory {
+ public:
+  void CountExecution() { executions_.fetch_add(1, std::memory_order_relaxed); }
+  void CountRecipe(double compile_seconds);
+
+  // What the policy asks. Counts this as a run of the entry's signature on the CPU, and keeps its arguments if it is
+  // the first. Wants the arguments' lock.
+  ClusterCounts Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // ShapeChanges::MostFrequent.
+  std::string WhatChanges(const std::vector<std::string>& names) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  std::atomic<int64_t> executions_{0};
+  std::atomic<int64_t> recipes_{0};
+  mutable absl::Mutex mutex_;
+  double longest_compile_seconds_ ABSL_GUARDED_BY(mutex_) = 0;
+  ShapeChanges changes_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_HISTORY_H_

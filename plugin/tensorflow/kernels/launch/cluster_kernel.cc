@@ -1,0 +1,171 @@
+#include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/base/trace/trace.h"
+#include "plugin/compiler/background/compile_queue.h"
+#include "plugin/compiler/compile.h"
+#include "plugin/compiler/crash_report.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
+#include "plugin/tensorflow/kernels/launch/launch.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::FunctionLibraryDefinition;
+
+// tf2xla has words of its own for a read of a variable without a value. Programs look for TensorFlow's error.
+absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments& arguments) {
+  const bool read = absl::StrContains(failure.message(), "got INVALID") ||
+                    absl::StrContains(failure.message(), "variable is uninitialized");
+  const std::vector<std::string> names = read ? arguments.UninitializedVariables() : std::vector<std::string>();
+  if (names.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("Could not find variable ", absl::StrJoin(names, ", "),
+                                                    ". This could mean that the variable was not initialized, or that "
+                                                    "it has been deleted."));
+}
+
+// The CPU has no kernel for an op, or not for its attributes (NCHW).
+bool CpuLacksKernel(const absl::Status& status) {
+  return absl::IsUnimplemented(status) ||
+         (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
+}
+
+// The functions of the source, which then need nobody else.
+absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
+  const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
+  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", source.function.name()));
+  std::shared_ptr<FunctionLibraryDefinition> library(
+      new FunctionLibraryDefinition(source.library->ReachableDefinitions(*definition)));
+  TF_RETURN_IF_ERROR(library->CopyFunctionDefFrom(source.function.name(), *source.library));
+  return library;
+}
+
+// The entry holds the outcome. Counts after that: who sees the count finds the executable.
+void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
+             const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
+             BatchBuckets* buckets, ExecutableTable::Entry& entry) {
+  const Executable* made = nullptr;
+  auto compile = [&]() -> absl::StatusOr<std::shared_ptr<Executable>> {
+    absl::StatusOr<std::shared_ptr<Executable>> executable =
+        buckets != nullptr ? buckets->Compile(device.hal(), source, descriptions, cancelled)
+                           : CompileCluster(device.hal(), source, descriptions, cancelled);
+    if (!executable.ok()) return ExplainCrash(source, executable.status());
+    TF_RETURN_IF_ERROR(PlaceConstants(device, executable->get()));
+    made = executable->get();
+    return executable;
+  };
+  if (entry.Compile(compile).ok() && made != nullptr) counter(*made);
+}
+
+}  // namespace
+
+ClusterKernel::~ClusterKernel() {
+  if (compiles_later_.load(std::memory_order_relaxed)) CompileQueue::Get().Cancel(this);
+}
+
+void ClusterKernel::Compute(tensorflow::OpKernelContext* context) { OP_REQUIRES_OK(context, Execute(context)); }
+
+absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
+  TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
+  KernelArguments arguments(context, kinds_);
+  TF_RETURN_IF_ERROR(arguments.FindVariables());
+  if (arguments.HasDuplicateVariables()) {
+    TF_RETURN_IF_ERROR(OnFailure(context, absl::UnimplementedError("one variable is passed to the cluster twice")));
+    arguments.Lock();
+    return RunHere(context, *device, arguments, HostReason::kFailure);
+  }
+  static thread_local Signature signature;
+  // Compiling takes seconds and happens without the locks. Variables may change meanwhile, so look again after it.
+  while (true) {
+    arguments.Lock();
+    signature.Clear();
+    arguments.Sign(&signature);
+    ExecutableTable::Entry& entry = table_->FindOrCreate(signature);
+    if (const Executable* executable = entry.executable()) {
+      TF_ASSIGN_OR_RETURN(const bool needs_host, NeedsHost(context, *device, arguments));
+      if (needs_host) return RunHere(context, *device, arguments, HostReason::kFailure);
+      CountLaunch();
+      bool queued = false;
+      absl::Status status = Launch(context, *device, *executable, arguments, &queued);
+      if (!status.ok()) return queued ? status : FallBack(context, *device, arguments, status);
+      TF_ASSIGN_OR_RETURN(const bool result_needs_host, ResultNeedsHost(context, *device));
+      return result_needs_host ? RunHere(context, *device, arguments, HostReason::kFailure) : absl::OkStatus();
+    }
+    if (entry.failed()) {
+      TF_RETURN_IF_ERROR(CheckInitialized(entry.failure(), arguments));
+      arguments.Unlock();
+      TF_ASSIGN_OR_RETURN(const bool done, RunSplit(context, *device, entry.failure()));
+      if (done) return absl::OkStatus();
+      arguments.Lock();
+      return FallBack(context, *device, arguments, entry.failure());
+    }
+    const CompileDecision decision = Decide(entry, arguments);
+    std::vector<ArgumentDescription> descriptions = arguments.Describe();
+    if (decision.action != CompileDecision::Action::kCompile) {
+      absl::Status status = RunHere(context, *device, arguments, decision.reason);
+      // Not before: the compiler would take processors from the execution that somebody waits for.
+      if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
+        return CompileLater(context, *device, std::move(descriptions), entry);
+      }
+      if (!status.ok() && !CpuLacksKernel(status)) entry.SetRaised();
+      if (!CpuLacksKernel(status)) return status;
+    }
+    arguments.Unlock();
+    Compile(*device, Source(context), descriptions, /*cancelled=*/nullptr, CompileCounter(), batch_buckets().get(),
+            entry);
+  }
+}
+
+absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                         std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry) {
+  if (entry.SetScheduled(true)) return absl::OkStatus();
+  compiles_later_.store(true, std::memory_order_relaxed);
+  ClusterSource source = Source(context);
+  TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
+  // Nothing in it refers to this kernel, which may go while it is compiled.
+  auto work = [&device, &entry, table = table_, source, library, descriptions = std::move(descriptions),
+               counter = CompileCounter(), buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
+    source.library = library.get();
+    Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
+  };
+  if (!CompileQueue::Get().Schedule(this, std::move(work))) entry.SetScheduled(false);
+  return absl::OkStatus();
+}
+
+absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                     const KernelArguments& arguments, const absl::Status& failure) {
+  TF_RETURN_IF_ERROR(OnFailure(context, failure));
+  absl::Status status = RunHere(context, device, arguments, HostReason::kFailure);
+  if (!CpuLacksKernel(status)) return status;
+  return absl::Status(failure.code(),
+                      absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
+                                   "\nNor can it run on the CPU instead: ", status.message(),
+                                   "\nUse another op, or cast to a type that one of them has it for (float32)"));
+}
+
+absl::Status ClusterKernel::RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                    const KernelArguments& arguments, HostReason reason) {
+  const trace::Scope traced(trace::Lane::kHostRun, name());
+  TF_RETURN_IF_ERROR(CheckHostRun(device, arguments));
+  TF_ASSIGN_OR_RETURN(HostProgram * program, host_program(context));
+  TF_ASSIGN_OR_RETURN(const uint64_t bytes, RunOnHost(context, device, *program, arguments));
+  CountHostRun(bytes, reason);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostProgram*> ClusterKernel::host_program(tensorflow::OpKernelContext* context) {
+  absl::MutexLock lock(&host_mutex_);
+  if (host_program_.ok() && *host_program_ == nullptr) host_program_ = MakeHostProgram(context);
+  if (!host_program_.ok()) return host_program_.status();
+  return host_program_->get();
+}
+
+}  // namespace hpu

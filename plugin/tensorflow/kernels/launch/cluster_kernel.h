@@ -1,0 +1,95 @@
+// ClusterKernel: a kernel of TensorFlow that runs a recipe.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_KERNEL_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_KERNEL_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/compiler/lowering.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/compile_policy.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/host_program.h"
+#include "plugin/tensorflow/kernels/kernel_arguments.h"
+#include "plugin/tensorflow/kernels/launch/batch_buckets.h"
+#include "plugin/tensorflow/kernels/launch/executable_table.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+
+// What clusters and eager ops have in common: find the executable of the arguments' signature, compile it if there is
+// none, launch it; or run on the CPU. Thread safe, as all kernels.
+class ClusterKernel : public tensorflow::OpKernel {
+ public:
+  // Drops what is to be compiled for it in the background; does not wait for what is being compiled.
+  ~ClusterKernel() override;
+  void Compute(tensorflow::OpKernelContext* context) final;
+
+ protected:
+  ClusterKernel(tensorflow::OpKernelConstruction* construction, std::shared_ptr<ExecutableTable> table)
+      : OpKernel(construction), table_(std::move(table)) {}
+
+  ArgumentKinds& kinds() { return kinds_; }
+  const ExecutableTable& table() const { return *table_; }
+  // The CPU's program for this kernel, made at first use. NotFound if there is none.
+  absl::StatusOr<HostProgram*> host_program(tensorflow::OpKernelContext* context);
+
+  virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
+  virtual absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const = 0;
+  // Chooses and compiles recipes for signatures that differ in rows; null where each has a recipe of its own.
+  virtual std::shared_ptr<BatchBuckets> batch_buckets() const { return nullptr; }
+  // What to do with this execution, whose signature has no recipe yet.
+  virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
+  // Whether this execution must run on the CPU, with these values. Asked before every launch.
+  virtual absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                         const KernelArguments& arguments) {
+    return false;
+  }
+  // The same, asked after every launch, which has set the results.
+  virtual absl::StatusOr<bool> ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) {
+    return false;
+  }
+  // The error of values that the CPU must not run with.
+  virtual absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
+    return absl::OkStatus();
+  }
+  // What to do when compilation failed: OK to run on the CPU, or the error to return.
+  virtual absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) = 0;
+  // Runs what can be made of a cluster that did not compile, on the HPU still; false if nothing can. Called without
+  // locks.
+  virtual absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                        const absl::Status& failure) {
+    return false;
+  }
+  virtual void CountLaunch() = 0;
+  // What is to be called after each compile, on any thread, and when this kernel may be gone.
+  virtual std::function<void(const Executable&)> CompileCounter() const = 0;
+  virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
+
+ private:
+  absl::Status Execute(tensorflow::OpKernelContext* context);
+  // Has the entry compiled in the background, if there is room in the queue.
+  absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                            std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
+  // Runs on the CPU what failed on the HPU, if that is allowed and possible. Wants the arguments' lock.
+  absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
+                        const absl::Status& failure);
+  absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
+                       HostReason reason);
+
+  ArgumentKinds kinds_;
+  const std::shared_ptr<ExecutableTable> table_;
+  std::atomic<bool> compiles_later_{false};  // whether anything was ever put into the queue
+  absl::Mutex host_mutex_;
+  absl::StatusOr<std::unique_ptr<HostProgram>> host_program_ ABSL_GUARDED_BY(host_mutex_) = nullptr;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_KERNEL_H_

@@ -1,0 +1,35 @@
+#include "plugin/tensorflow/kernels/launch/dynamic_results.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace hpu {
+
+using tensorflow::Tensor;
+using tensorflow::TensorShape;
+
+absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizePlaces& places,
+                                      absl::Span<const int32_t> sizes) {
+  TensorShape shape = bound;
+  for (int d = 0; d < shape.dims(); ++d) {
+    if (places[d] < 0) continue;
+    const int32_t size = sizes[places[d]];
+    if (size < 0 || size > bound.dim_size(d)) {
+      return absl::InternalError(
+          absl::StrCat("dimension ", d, " of a result of ", bound.DebugString(), " at most has size ", size));
+    }
+    shape.set_dim(d, size);
+  }
+  return shape;
+}
+
+absl::StatusOr<Tensor> FirstElements(const Tensor& vector, const TensorShape& shape) {
+  Tensor first;
+  if (shape.num_elements() > vector.NumElements() || !first.CopyFrom(vector.Slice(0, shape.num_elements()), shape)) {
+    return absl::InternalError(
+        absl::StrCat("a result of shape ", shape.DebugString(), " has ", vector.NumElements(), " elements"));
+  }
+  return first;
+}
+
+}  // namespace hpu

@@ -1,0 +1,25 @@
+// Results of dynamic shapes: arrays padded to their bounds, cut to their true shapes once the sizes are known.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_DYNAMIC_RESULTS_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_DYNAMIC_RESULTS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "plugin/compiler/executable.h"
+#include "tensorflow/core/framework/tensor.h"
+#include "tensorflow/core/framework/tensor_shape.h"
+
+namespace hpu {
+
+// `bound` with its dynamic dimensions replaced by `sizes`. Internal for sizes beyond the bounds.
+absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizePlaces& places,
+                                                  absl::Span<const int32_t> sizes);
+
+// The first elements of a vector as an array of `shape`; shares the vector's memory. Internal if there are too few.
+absl::StatusOr<tensorflow::Tensor> FirstElements(const tensorflow::Tensor& vector,
+                                                 const tensorflow::TensorShape& shape);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_DYNAMIC_RESULTS_H_

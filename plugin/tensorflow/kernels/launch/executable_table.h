@@ -1,0 +1,77 @@
+// ExecutableTable: the executables of one cluster, by signature.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_EXECUTABLE_TABLE_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_EXECUTABLE_TABLE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/node_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/compiler/executable.h"
+#include "plugin/recipes/signature.h"
+
+namespace hpu {
+
+// Belongs to a kernel, or to all kernels of one eager op. Entries stay until the table goes. Thread safe; a lookup of
+// the signature of the launch before takes no lock.
+class ExecutableTable {
+ public:
+  // What is known of one signature.
+  class Entry {
+   public:
+    // nullptr until compiled.
+    const Executable* executable() const { return ready_.load(std::memory_order_acquire); }
+    // Whether compilation failed; it is not tried again.
+    bool failed() const { return failed_.load(std::memory_order_acquire); }
+    // Why; OK unless failed().
+    absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+    // Compiles unless another thread has done so meanwhile, or failed; returns the outcome. Cancelled is not kept.
+    absl::Status Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile)
+        ABSL_LOCKS_EXCLUDED(mutex_);
+
+    // How often this signature has run by CPU kernels, counting this call.
+    int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+    // Whether its CPU kernel has raised an error, which a recipe might not.
+    bool raised() const { return raised_.load(std::memory_order_relaxed); }
+    void SetRaised() { raised_.store(true, std::memory_order_relaxed); }
+
+    // Whether somebody has it compiled in the background. SetScheduled gives what it was before.
+    bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
+    bool SetScheduled(bool scheduled) { return scheduled_.exchange(scheduled, std::memory_order_relaxed); }
+
+   private:
+    mutable absl::Mutex mutex_;  // held while compiling
+    std::shared_ptr<const Executable> executable_ ABSL_GUARDED_BY(mutex_);
+    absl::Status status_ ABSL_GUARDED_BY(mutex_);
+    std::atomic<const Executable*> ready_{nullptr};
+    std::atomic<bool> failed_{false};
+    std::atomic<int> host_runs_{0};
+    std::atomic<bool> raised_{false};
+    std::atomic<bool> scheduled_{false};
+  };
+
+  // Valid as long as the table.
+  Entry& FindOrCreate(const Signature& signature);
+
+  // Number of signatures seen.
+  int64_t size() const { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  using Map = absl::node_hash_map<Signature, Entry>;
+
+  std::atomic<Map::value_type*> last_{nullptr};
+  std::atomic<int64_t> size_{0};
+  absl::Mutex mutex_;
+  Map entries_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_EXECUTABLE_TABLE_H_

@@ -1,0 +1,83 @@
+// tf.function(jit_compile=True) on the HPU: the function is one mandatory cluster.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/launch/launch_kernel.h"
+#include "tensorflow/compiler/jit/compilability_check_util.h"
+#include "tensorflow/compiler/jit/xla_kernel_creator.h"
+#include "tensorflow/core/common_runtime/function_body.h"
+#include "tensorflow/core/common_runtime/function_utils.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/node_def_util.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+namespace {
+
+using Kind = ArgumentDescription::Kind;
+
+constexpr char kMustCompile[] = "_XlaMustCompile";
+
+// TensorFlow asks its kernel creator for every function call that it runs as a kernel. Calls on an HPU that must be
+// compiled get a launch kernel; all others are TensorFlow's own. Thread safe.
+class KernelCreator : public tensorflow::CustomKernelCreator {
+ public:
+  bool CanCreateKernel(const tensorflow::FunctionLibraryRuntime& runtime,
+                       const std::shared_ptr<const tensorflow::NodeProperties>& properties) const override {
+    if (!IsHpu(runtime.device())) return xla_.CanCreateKernel(runtime, properties);
+    bool must_compile = false;
+    return tensorflow::TryGetNodeAttr(properties->node_def, kMustCompile, &must_compile) && must_compile;
+  }
+
+  tensorflow::Status CreateKernel(tensorflow::FunctionLibraryRuntime* runtime,
+                                  const std::shared_ptr<const tensorflow::NodeProperties>& properties,
+                                  std::unique_ptr<tensorflow::OpKernel>* kernel) const override {
+    if (!IsHpu(runtime->device())) return xla_.CreateKernel(runtime, properties, kernel);
+    LaunchKernel::Cluster cluster;
+    cluster.must_compile = true;
+    TF_RETURN_IF_ERROR(tensorflow::NameAndAttrsFromFunctionCall(properties->node_def, &cluster.function));
+    const tensorflow::FunctionBody* body = nullptr;
+    std::vector<int> constants, resources;
+    TF_RETURN_IF_ERROR(
+        tensorflow::GetBodyAndConstantsAndResources(runtime, cluster.function, &body, &constants, &resources));
+    cluster.kinds.assign(body->arg_types.size(), Kind::kParameter);
+    tensorflow::MemoryTypeVector input_memory(body->arg_types.size(), tensorflow::DEVICE_MEMORY);
+    for (size_t i = 0; i < body->arg_types.size(); ++i) {
+      const tensorflow::DataType type = body->arg_types[i];
+      if (type == tensorflow::DT_RESOURCE) cluster.kinds[i] = Kind::kVariable;
+      if (type == tensorflow::DT_RESOURCE || type == tensorflow::DT_INT32) input_memory[i] = tensorflow::HOST_MEMORY;
+    }
+    for (int i : constants) {
+      cluster.kinds[i] = Kind::kConstant;
+      input_memory[i] = tensorflow::HOST_MEMORY;
+    }
+
+    // The construction only points at these.
+    const tensorflow::MemoryTypeVector output_memory = tensorflow::GetOutputMemoryTypes(body);
+    auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
+                                                             body->arg_types, body->ret_types);
+    tensorflow::Device* device = runtime->device();
+    tensorflow::Status status;
+    tensorflow::OpKernelConstruction construction(tensorflow::DeviceType(device->device_type()), device,
+                                                  device->GetAllocator({}), runtime, device->resource_manager(), call,
+                                                  input_memory, output_memory, runtime->graph_def_version(), &status);
+    auto created = std::make_unique<LaunchKernel>(&construction, std::move(cluster));
+    TF_RETURN_IF_ERROR(status);
+    *kernel = std::move(created);
+    return absl::OkStatus();
+  }
+
+ private:
+  const tensorflow::XlaKernelCreator xla_;
+};
+
+[[maybe_unused]] const bool registered = [] {
+  tensorflow::RegisterDefaultCustomKernelCreator(new KernelCreator);  // TensorFlow owns it
+  return true;
+}();
+
+}  // namespace
+}  // namespace hpu

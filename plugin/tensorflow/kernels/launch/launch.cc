@@ -1,0 +1,410 @@
+#include "plugin/tensorflow/kernels/launch/launch.h"
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/base/round_up.h"
+#include "plugin/base/trace/trace.h"
+#include "plugin/tensorflow/device/host_results.h"
+#include "plugin/tensorflow/device/memory_fill.h"
+#include "plugin/tensorflow/kernels/launch/dynamic_results.h"
+#include "tensorflow/core/framework/types.h"
+#include "tsl/platform/errors.h"
+
+namespace hpu {
+namespace {
+
+using hal::DeviceAddress;
+using tensorflow::OpKernelContext;
+using tensorflow::Tensor;
+
+uint64_t Align(uint64_t bytes) { return hal::RoundUp(bytes, hal::kDeviceAlignment); }
+
+// Device memory for the time of one launch. It may be freed as soon as the launch is queued: whoever gets the memory
+// next uses it on the same stream, later.
+class ScratchMemory {
+ public:
+  explicit ScratchMemory(ProcessDevice& device) : allocator_(device.allocator()) {}
+  ~ScratchMemory() {
+    for (void* block : blocks_) allocator_->DeallocateRaw(block);
+  }
+  ScratchMemory(const ScratchMemory&) = delete;
+  ScratchMemory& operator=(const ScratchMemory&) = delete;
+
+  // 0 if there is no memory left.
+  DeviceAddress Allocate(uint64_t bytes) {
+    void* block = allocator_->AllocateRaw(hal::kDeviceAlignment, bytes);
+    if (block != nullptr) blocks_.push_back(block);
+    return reinterpret_cast<DeviceAddress>(block);
+  }
+
+ private:
+  tensorflow::Allocator* const allocator_;
+  absl::InlinedVector<void*, 4> blocks_;
+};
+
+// One launch. The vectors are the thread's and keep their storage.
+class LaunchFrame {
+ public:
+  LaunchFrame(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
+              const KernelArguments& arguments)
+      : context_(context), device_(device), executable_(executable), arguments_(arguments), scratch_(device) {
+    static thread_local Storage storage;
+    storage_ = &storage;
+    storage_->arguments.assign(executable.argument_inputs.size(), 0);
+    storage_->results.assign(executable.recipe != nullptr ? executable.recipe->results().size() : 0, 0);
+  }
+
+  absl::Status Run() {
+    absl::Status status = Prepare();
+    if (!status.ok()) {
+      ReleaseOutputs();
+      return status;
+    }
+    queued_ = true;
+    if (executable_.recipe != nullptr) {
+      TF_RETURN_IF_ERROR(Queue());
+    }
+    TF_RETURN_IF_ERROR(FetchHostResults());
+    if (sizes_) TF_RETURN_IF_ERROR(CutDynamicResults());
+    SwapVariables();
+    return absl::OkStatus();
+  }
+
+  bool queued() const { return queued_; }
+
+ private:
+  struct Storage {
+    std::vector<DeviceAddress> arguments;
+    std::vector<DeviceAddress> results;
+    std::vector<char> packed;
+  };
+  struct NewValue {
+    int input;
+    Tensor tensor;
+  };
+  struct HostResult {
+    DeviceAddress source;
+    Tensor tensor;
+  };
+  // A result of dynamic shape, still with its padding: an output, or else the value of a variable.
+  struct DynamicResult {
+    const tensorflow::TensorShape& bound;
+    const SizePlaces& sizes;
+    Tensor padded;
+    int output = -1;
+    int variable_input = -1;
+  };
+
+  // Everything that may want memory.
+  absl::Status Prepare() {
+    TF_RETURN_IF_ERROR(PlaceArguments());
+    TF_RETURN_IF_ERROR(AllocateOutputs());
+    TF_RETURN_IF_ERROR(AllocateUpdates());
+    if (executable_.sizes > 0) {
+      sizes_.emplace(tensorflow::cpu_allocator(), tensorflow::DT_INT32, tensorflow::TensorShape({executable_.sizes}));
+      TF_RETURN_IF_ERROR(ToHostLater(executable_.sizes_result, *sizes_));
+    }
+    if (executable_.recipe == nullptr || executable_.recipe->workspace_bytes() == 0) return absl::OkStatus();
+    const uint64_t bytes = executable_.recipe->workspace_bytes();
+    workspace_ = device_.workspace().Take(bytes);
+    if (workspace_.address() == 0) return OutOfMemory("temporaries", bytes);
+    if (FillsMemory()) FillMemory(device_, workspace_.address(), bytes);
+    return absl::OkStatus();
+  }
+
+  void ReleaseOutputs() {
+    for (int i = 0; i < context_->num_outputs(); ++i) {
+      if (context_->mutable_output(i) != nullptr) delete context_->release_output(i).tensor;
+    }
+  }
+
+  // Device arguments by their address; those in host memory together in one copy.
+  absl::Status PlaceArguments() {
+    uint64_t packed_bytes = 0;
+    for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
+      const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
+      if (value.TotalBytes() == 0) continue;
+      if (!device_.Owns(value.tensor_data().data())) {
+        packed_bytes += Align(ArgumentBytes(i, value));
+      } else if (ArgumentBytes(i, value) == value.TotalBytes()) {
+        storage_->arguments[i] = AddressOf(value);
+      } else {
+        TF_RETURN_IF_ERROR(PadDeviceArgument(i, value));
+      }
+    }
+    return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
+  }
+
+  // As the recipe wants it.
+  uint64_t ArgumentBytes(size_t i, const Tensor& value) const {
+    return executable_.padded ? executable_.recipe->arguments()[i].bytes : value.TotalBytes();
+  }
+
+  // Adds rows: the first ones again, so that what is computed of them is computed of real rows, too, and no index is
+  // out of range, no division by zero for their sake. There are at most as many as the value has.
+  absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
+    const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
+    const DeviceAddress address = scratch_.Allocate(padded_bytes);
+    if (address == 0) return OutOfMemory("an argument with more rows", padded_bytes);
+    copies_.push_back({AddressOf(value), address, bytes});
+    copies_.push_back({AddressOf(value), address + bytes, padded_bytes - bytes});
+    storage_->arguments[i] = address;
+    return absl::OkStatus();
+  }
+
+  absl::Status PackHostArguments(uint64_t packed_bytes) {
+    const DeviceAddress base = scratch_.Allocate(packed_bytes);
+    if (base == 0) return OutOfMemory("arguments from host memory", packed_bytes);
+    storage_->packed.resize(packed_bytes);
+    uint64_t offset = 0;
+    for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
+      const Tensor& value = arguments_.value(executable_.argument_inputs[i]);
+      if (storage_->arguments[i] != 0 || value.TotalBytes() == 0) continue;
+      const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
+      char* const packed = storage_->packed.data() + offset;
+      std::memcpy(packed, value.tensor_data().data(), bytes);
+      std::memcpy(packed + bytes, value.tensor_data().data(), padded_bytes - bytes);
+      storage_->arguments[i] = base + offset;
+      offset += Align(padded_bytes);
+    }
+    return device_.CopyToDevice(storage_->packed.data(), base, packed_bytes);
+  }
+
+  absl::Status AllocateOutputs() {
+    for (int i = 0; i < static_cast<int>(executable_.outputs.size()); ++i) {
+      const Executable::Output& output = executable_.outputs[i];
+      const bool on_host = context_->output_memory_type(i) == tensorflow::HOST_MEMORY;
+      switch (output.kind) {
+        case Executable::Output::Kind::kResource:
+          context_->set_output(i, context_->input(output.input));
+          break;
+        case Executable::Output::Kind::kConstant:
+          context_->set_output(i, on_host ? output.constant : output.device_constant);
+          break;
+        case Executable::Output::Kind::kResult:
+          TF_RETURN_IF_ERROR(AllocateResult(i, output, on_host));
+          break;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AllocateResult(int i, const Executable::Output& output, bool on_host) {
+    if (executable_.padded && !on_host) return AllocatePaddedResult(i, output);
+    if (!output.sizes.empty()) {
+      TF_ASSIGN_OR_RETURN(Tensor padded, AllocateBound(output.dtype, output.shape, output.result, on_host));
+      dynamic_results_.push_back({output.shape, output.sizes, std::move(padded), /*output=*/i});
+      return absl::OkStatus();
+    }
+    Tensor* tensor = nullptr;
+    TF_RETURN_IF_ERROR(context_->allocate_output(i, output.shape, &tensor));
+    if (on_host) return ToHostLater(output.result, *tensor);
+    storage_->results[output.result] = AddressOf(*tensor);
+    return absl::OkStatus();
+  }
+
+  // The output is the first part of the recipe's result and keeps all of it alive.
+  absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
+    const uint64_t bytes = executable_.recipe->results()[output.result].spec.bytes;
+    const int64_t elements = static_cast<int64_t>(bytes / tensorflow::DataTypeSize(output.dtype));
+    Tensor all;
+    TF_RETURN_IF_ERROR(context_->allocate_temp(output.dtype, tensorflow::TensorShape({elements}), &all));
+    TF_ASSIGN_OR_RETURN(const Tensor first, FirstElements(all, output.shape));
+    context_->set_output(i, first);
+    storage_->results[output.result] = AddressOf(all);
+    return absl::OkStatus();
+  }
+
+  // A vector with room for a result of the largest size.
+  absl::StatusOr<Tensor> AllocateBound(tensorflow::DataType dtype, const tensorflow::TensorShape& bound, int result,
+                                       bool on_host) {
+    Tensor padded;
+    tensorflow::AllocatorAttributes attributes;
+    attributes.set_on_host(on_host);
+    TF_RETURN_IF_ERROR(
+        context_->allocate_temp(dtype, tensorflow::TensorShape({bound.num_elements()}), &padded, attributes));
+    if (on_host) {
+      TF_RETURN_IF_ERROR(ToHostLater(result, padded));
+    } else {
+      storage_->results[result] = AddressOf(padded);
+    }
+    return padded;
+  }
+
+  // The sizes have been fetched. A tensor of the true shape keeps all of the padded one's memory alive.
+  absl::Status CutDynamicResults() {
+    const absl::Span<const int32_t> sizes(sizes_->flat<int32_t>().data(), executable_.sizes);
+    for (const DynamicResult& result : dynamic_results_) {
+      TF_ASSIGN_OR_RETURN(const tensorflow::TensorShape shape, TrueShape(result.bound, result.sizes, sizes));
+      TF_ASSIGN_OR_RETURN(Tensor tensor, FirstElements(result.padded, shape));
+      if (result.output >= 0) {
+        context_->set_output(result.output, tensor);
+      } else {
+        new_values_.push_back({result.variable_input, std::move(tensor)});
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The result goes to `tensor` where the device reaches so far, else to scratch memory and from there to `tensor`
+  // after the launch.
+  absl::Status ToHostLater(int result, const Tensor& tensor) {
+    if (tensor.TotalBytes() == 0) return absl::OkStatus();
+    const hal::ResultSpec& spec = executable_.recipe->results()[result];
+    const uint64_t bytes = spec.spec.bytes;
+    if (bytes == tensor.TotalBytes() && spec.aliased_argument < 0 &&
+        TakesHostResult(device_, tensor.tensor_data().data(), bytes)) {
+      storage_->results[result] = AddressOf(tensor);
+      writes_to_host_ = true;
+      return absl::OkStatus();
+    }
+    const DeviceAddress address = scratch_.Allocate(bytes);
+    if (address == 0) return OutOfMemory("a result for host memory", bytes);
+    storage_->results[result] = address;
+    host_results_.push_back({address, tensor});
+    return absl::OkStatus();
+  }
+
+  absl::Status AllocateUpdates() {
+    for (const Executable::Update& update : executable_.updates) {
+      Tensor* current = arguments_.variable(update.input)->tensor();
+      const bool aliased = update.aliased_argument >= 0;
+      if (!update.sizes.empty()) {
+        TF_ASSIGN_OR_RETURN(Tensor padded,
+                            AllocateBound(update.dtype, update.shape, update.result, IsHostVariable(update.dtype)));
+        dynamic_results_.push_back({update.shape, update.sizes, std::move(padded), -1, update.input});
+        continue;
+      }
+      if (IsHostVariable(update.dtype)) {
+        Tensor value(tensorflow::cpu_allocator(), update.dtype, update.shape);
+        if (aliased) {  // the packed copy of the argument is this launch's own
+          storage_->results[update.result] = storage_->arguments[update.aliased_argument];
+          if (value.TotalBytes() > 0) host_results_.push_back({storage_->results[update.result], value});
+        } else {
+          TF_RETURN_IF_ERROR(ToHostLater(update.result, value));
+        }
+        new_values_.push_back({update.input, std::move(value)});
+        continue;
+      }
+      if (aliased && current->RefCountIsOne()) {
+        storage_->results[update.result] = storage_->arguments[update.aliased_argument];
+        continue;
+      }
+      Tensor value;
+      TF_RETURN_IF_ERROR(context_->allocate_temp(update.dtype, update.shape, &value));
+      storage_->results[update.result] = AddressOf(value);
+      if (aliased && value.TotalBytes() > 0) {
+        DeviceAddress& argument = storage_->arguments[update.aliased_argument];
+        copies_.push_back({argument, AddressOf(value), value.TotalBytes()});
+        argument = AddressOf(value);
+      }
+      new_values_.push_back({update.input, std::move(value)});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Queue() {
+    hal::LaunchArguments launch;
+    launch.workspace = workspace_.address();
+    for (const Copy& copy : copies_) {
+      TF_RETURN_IF_ERROR(device_.CopyOnDevice(copy.source, copy.destination, copy.bytes));
+    }
+    launch.arguments = storage_->arguments;
+    launch.results = storage_->results;
+    const trace::LaunchName named(executable_.name);
+    return device_.compute().Launch(executable_.recipe, launch);
+  }
+
+  absl::Status FetchHostResults() {
+    if (writes_to_host_) TF_RETURN_IF_ERROR(WaitForHostResults(device_));
+    for (HostResult& result : host_results_) {
+      TF_RETURN_IF_ERROR(device_.CopyToHostSync(result.source, const_cast<char*>(result.tensor.tensor_data().data()),
+                                                result.tensor.TotalBytes()));
+    }
+    return absl::OkStatus();
+  }
+
+  void SwapVariables() {
+    for (NewValue& value : new_values_) {
+      tensorflow::Var* variable = arguments_.variable(value.input);
+      *variable->tensor() = std::move(value.tensor);
+    }
+    for (const Executable::Update& update : executable_.updates) {
+      arguments_.variable(update.input)->is_initialized = true;
+    }
+  }
+
+  // Variables of this type live in host memory, as everything that is int32 at an op's border.
+  static bool IsHostVariable(tensorflow::DataType dtype) { return dtype == tensorflow::DT_INT32; }
+
+  absl::Status OutOfMemory(absl::string_view what, uint64_t bytes) const {
+    uint64_t argument_bytes = 0, result_bytes = 0;
+    if (executable_.recipe != nullptr) {
+      for (const auto& spec : executable_.recipe->arguments()) argument_bytes += spec.bytes;
+      for (const auto& result : executable_.recipe->results()) result_bytes += result.spec.bytes;
+    }
+    const auto stats = device_.allocator()->GetStats();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        executable_.name, " asked the HPU for ", bytes, " bytes of memory for ", what, "; ",
+        stats ? stats->bytes_in_use : 0, " of ", stats && stats->bytes_limit ? *stats->bytes_limit : 0,
+        " bytes are in use. The cluster has ", argument_bytes, " bytes of arguments, ", result_bytes,
+        " of results and ", executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0,
+        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that launch at "
+        "the "
+        "same time, where memory is free but in pieces a workspace reserved from the start "
+        "(HABANA_INITIAL_WORKSPACE_SIZE_MB) or grown in larger steps (HPU_WORKSPACE_CHUNK_MB), or on the emulator more "
+        "memory (HPU_MEMORY_MB)"));
+  }
+
+  struct Copy {
+    DeviceAddress source, destination;
+    uint64_t bytes;
+  };
+
+  OpKernelContext* const context_;
+  ProcessDevice& device_;
+  const Executable& executable_;
+  const KernelArguments& arguments_;
+  ScratchMemory scratch_;
+  Storage* storage_;
+  Workspace::Lease workspace_;
+  bool queued_ = false;
+  bool writes_to_host_ = false;
+  absl::InlinedVector<NewValue, 4> new_values_;
+  absl::InlinedVector<HostResult, 4> host_results_;
+  absl::InlinedVector<Copy, 4> copies_;
+  std::optional<Tensor> sizes_;  // of the dynamic dimensions, in host memory
+  std::vector<DynamicResult> dynamic_results_;
+};
+
+}  // namespace
+
+absl::Status Launch(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
+                    const KernelArguments& arguments, bool* queued) {
+  LaunchFrame frame(context, device, executable, arguments);
+  absl::Status status = frame.Run();
+  *queued = frame.queued();
+  return status;
+}
+
+absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {
+  for (Executable::Output& output : executable->outputs) {
+    if (output.kind != Executable::Output::Kind::kConstant) continue;
+    Tensor copy(device.allocator(), output.dtype, output.shape);
+    if (!copy.IsInitialized() && output.shape.num_elements() > 0) {
+      return absl::ResourceExhaustedError(absl::StrCat(executable->name, ": no device memory for a constant result of ",
+                                                       output.constant.TotalBytes(), " bytes (HPU_MEMORY_MB)"));
+    }
+    TF_RETURN_IF_ERROR(device.CopyToDevice(output.constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));
+    output.device_constant = std::move(copy);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hpu

@@ -1,0 +1,27 @@
+// Launch: runs an executable on the device for one kernel execution.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_H_
+
+#include "absl/status/status.h"
+#include "plugin/compiler/executable.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "plugin/tensorflow/kernels/kernel_arguments.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+
+// Queues the launch, sets the context's outputs and updates the variables, whose locks the caller holds. Returns before
+// the device has computed, except where an output or a variable lies in host memory (int32) or has a size that is only
+// known then. `queued` tells whether the device has been given work: a failure before that leaves variables and outputs
+// as if Launch had not been called.
+//
+// A variable is updated in place if nobody else holds its buffer; else it gets a new one.
+absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
+                    const KernelArguments& arguments, bool* queued);
+
+// Copies the executable's constant outputs to the device, so that launches share them. Called once, after compilation.
+absl::Status PlaceConstants(ProcessDevice& device, Executable* executable);
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_H_

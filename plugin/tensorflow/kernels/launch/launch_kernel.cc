@@ -1,0 +1,233 @@
+#include "plugin/tensorflow/kernels/launch/launch_kernel.h"
+
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "plugin/base/flags/flags.h"
+#include "plugin/base/log/log.h"
+#include "plugin/compiler/compilation_device.h"
+#include "plugin/passes/analysis/lowerings.h"
+#include "plugin/passes/analysis/placement_policy.h"
+#include "plugin/tensorflow/device/hpu_device.h"
+#include "plugin/tensorflow/kernels/op_counters.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/platform/logging.h"
+
+namespace hpu {
+namespace {
+
+using Kind = ArgumentDescription::Kind;
+
+absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchKernel::Cluster* cluster) {
+  int constants = 0, resources = 0;
+  TF_RETURN_IF_ERROR(construction->GetAttr("function", &cluster->function));
+  TF_RETURN_IF_ERROR(construction->GetAttr("num_constant_args", &constants));
+  TF_RETURN_IF_ERROR(construction->GetAttr("num_resource_args", &resources));
+  TF_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
+  const int inputs = construction->num_inputs();
+  if (constants + resources > inputs) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "num_constant_args=", constants, " and num_resource_args=", resources, " exceed the ", inputs, " arguments"));
+  }
+  cluster->kinds.assign(inputs, Kind::kParameter);
+  std::fill_n(cluster->kinds.begin(), constants, Kind::kConstant);
+  std::fill_n(cluster->kinds.rbegin(), resources, Kind::kVariable);
+  return absl::OkStatus();
+}
+
+// What BatchBuckets::refusal() gave, for people.
+std::string RefusalText(const std::string& refusal) {
+  return refusal.empty() ? "" : absl::StrCat("its rows cannot be padded: ", refusal);
+}
+
+// Random ops draw outside of a function that must be compiled: their state is the host's. All other ops must compile.
+bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const std::string& function,
+                   const std::vector<std::string>& names) {
+  const tensorflow::FunctionDef* definition = library.Find(function);
+  if (definition == nullptr || names.empty()) return false;
+  return absl::c_all_of(names, [&](const std::string& name) {
+    return absl::c_any_of(definition->node_def(), [&](const tensorflow::NodeDef& node) {
+      return node.name() == name && DrawsOnHost(node.op());
+    });
+  });
+}
+
+}  // namespace
+
+LaunchKernel::LaunchKernel(tensorflow::OpKernelConstruction* construction)
+    : ClusterKernel(construction, std::make_shared<ExecutableTable>()) {
+  Cluster cluster;
+  OP_REQUIRES_OK(construction, ReadCluster(construction, &cluster));
+  Initialize(construction, std::move(cluster));
+}
+
+LaunchKernel::LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster)
+    : ClusterKernel(construction, std::make_shared<ExecutableTable>()) {
+  Initialize(construction, std::move(cluster));
+}
+
+void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster) {
+  function_ = std::move(cluster.function);
+  kinds() = std::move(cluster.kinds);
+  must_compile_ = cluster.must_compile;
+  graph_def_version_ = construction->graph_def_version();
+  const tensorflow::FunctionDef* definition =
+      construction->function_library()->GetFunctionLibraryDefinition()->Find(function_.name());
+  OP_REQUIRES(construction, definition != nullptr,
+              absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the library")));
+  if (must_compile_) {
+    const auto& library = *construction->function_library()->GetFunctionLibraryDefinition();
+    OP_REQUIRES_OK(construction, passes::PlacementPolicy::Active().CheckMustCompile(function_.name(), library));
+    OP_REQUIRES_OK(construction, passes::CheckLowerings(function_.name(), library, DrawsOnHost));
+  }
+  counters_ = Statistics::Get().Cluster(function_.name(), definition->node_def_size(), kinds().size(),
+                                        absl::c_count(kinds(), Kind::kConstant));
+}
+
+ClusterSource LaunchKernel::Source(tensorflow::OpKernelContext* context) const {
+  ClusterSource source;
+  source.name = name();
+  source.function = function_;
+  source.library = context->function_library()->GetFunctionLibraryDefinition();
+  source.graph_def_version = graph_def_version_;
+  source.dynamic_results = must_compile_;
+  return source;
+}
+
+absl::StatusOr<std::unique_ptr<HostProgram>> LaunchKernel::MakeHostProgram(tensorflow::OpKernelContext* context) const {
+  return MakeHostFunction(function_, *context->function_library()->GetFunctionLibraryDefinition(), graph_def_version_);
+}
+
+std::shared_ptr<BatchBuckets> LaunchKernel::batch_buckets() const {
+  return flags::TfEnableDynamicShapes() ? batch_buckets_ : nullptr;
+}
+
+absl::StatusOr<bool> LaunchKernel::RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                            const absl::Status& failure) {
+  const SplitProgram* split = GetSplit(context, failure);
+  if (split == nullptr) return false;
+  TF_RETURN_IF_ERROR(split->Run(context, device));
+  return true;
+}
+
+const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure) {
+  absl::MutexLock lock(&split_mutex_);
+  if (split_tried_) return split_.get();
+  split_tried_ = true;
+  tensorflow::FunctionLibraryRuntime* runtime = context->function_library();
+  const std::vector<std::string> refused = NodesNamedIn(failure.message());
+  if (must_compile_ && !OnlyRandomOps(*runtime->GetFunctionLibraryDefinition(), function_.name(), refused)) {
+    return nullptr;
+  }
+  absl::StatusOr<std::unique_ptr<SplitProgram>> split = SplitProgram::Make(runtime, function_.name(), refused);
+  if (!split.ok()) {
+    VLOG(1) << name() << " cannot be split: " << split.status();
+    return nullptr;
+  }
+  VLOG(1) << name() << " is split, without " << absl::StrJoin(refused, ", ") << ": " << failure.message();
+  HPU_LOG(kKernels, kInfo) << name() << " is split, without " << absl::StrJoin(refused, ", ");
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->put_out(),
+                               failure.message());
+  split_ = *std::move(split);
+  return split_.get();
+}
+
+absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
+  if (must_compile_) {
+    return passes::MustCompileFailure(function_.name(), *context->function_library()->GetFunctionLibraryDefinition(),
+                                      failure, NodesNamedIn(failure.message()));
+  }
+  if (flags::TfCpuRuntimeFallback() == "forbid") {
+    return absl::Status(failure.code(), absl::StrCat("node=", name(), " cannot run on the HPU, and ",
+                                                     "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
+  }
+  if (!warned_.exchange(true)) {
+    OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
+                                 failure.message());
+    // The words that Gaudi's guide documents.
+    LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
+    LOG(WARNING) << "Delegating node=" << name() << " to CPU";
+    HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();
+  }
+  return absl::OkStatus();
+}
+
+CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
+  using Rows = BatchBuckets::Rows;
+  ClusterCounts counts = history_->Ask(entry, arguments);
+  const std::shared_ptr<BatchBuckets> buckets = batch_buckets();
+  const Rows rows = buckets != nullptr ? buckets->Look(arguments.Describe()) : Rows::kUnknown;
+  counts.in_buckets = rows != Rows::kUnknown;
+  if (IsMegamorphic(counts)) WarnOfChanges(counts);
+  return must_compile_ || rows == Rows::kCompiled ? CompileDecision() : DecideCompile(counts);
+}
+
+std::vector<std::string> LaunchKernel::ArgumentNames() const {
+  std::vector<std::string> names;
+  for (int i = 0; i < num_inputs(); ++i) names.push_back(requested_input(i));  // the nodes that feed them
+  return names;
+}
+
+std::string LaunchKernel::WhatChanges() const {
+  const std::string refusal = batch_buckets_->refusal();
+  return absl::StrCat(history_->WhatChanges(ArgumentNames()), refusal.empty() ? "" : "; ", RefusalText(refusal));
+}
+
+void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
+  if (warned_of_changes_.exchange(true)) return;
+  const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
+                                           " executions; what changes most: ", WhatChanges());
+  LOG(WARNING) << warning
+               << (flags::TfEnableDynamicShapes()
+                       ? ". Pad it to few sizes; new ones run on the CPU (TF_ENABLE_DYNAMIC_SHAPES)"
+                       : ". Pad it to few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which does so where rows do not "
+                         "depend on each other and else runs such clusters on the CPU");
+  HPU_LOG(kKernels, kWarning) << warning;
+}
+
+void LaunchKernel::CountLaunch() {
+  counters_->launches.fetch_add(1, std::memory_order_relaxed);
+  history_->CountExecution();
+  HPU_LOG(kKernels, kTrace) << name() << ": launched";
+}
+
+std::function<void(const Executable&)> LaunchKernel::CompileCounter() const {
+  return [counters = counters_, history = history_, buckets = batch_buckets_, record = RecordOf(def()),
+          function = function_.name(), name = name()](const Executable& executable) {
+    if (executable.shares_recipe) return;
+    if (const std::string refusal = buckets->refusal(); !refusal.empty()) {
+      OpCounters::Get().AddFailure(record, function, "dynamic-shapes", {}, RefusalText(refusal));
+    }
+    counters->recipes.fetch_add(1, std::memory_order_relaxed);
+    counters->compile_microseconds.fetch_add(static_cast<int64_t>(executable.compile_seconds * 1e6));
+    counters->lowering_microseconds.fetch_add(static_cast<int64_t>(executable.lowering_seconds * 1e6));
+    history->CountRecipe(executable.compile_seconds);
+    int64_t argument_bytes = 0, recipe_bytes = 0;
+    if (executable.recipe != nullptr) {
+      for (const hal::TensorSpec& argument : executable.recipe->arguments()) argument_bytes += argument.bytes;
+      recipe_bytes = static_cast<int64_t>(executable.recipe->serialized_bytes());
+    }
+    counters->argument_bytes.store(argument_bytes, std::memory_order_relaxed);
+    counters->recipe_bytes.fetch_add(recipe_bytes, std::memory_order_relaxed);
+    VLOG(1) << name << ": compiled in " << executable.compile_seconds << " s, " << argument_bytes
+            << " bytes of arguments, recipe of " << recipe_bytes << " bytes";
+  };
+}
+
+void LaunchKernel::CountHostRun(uint64_t bytes, HostReason reason) {
+  counters_->fallbacks.fetch_add(1, std::memory_order_relaxed);
+  counters_->fallback_reasons[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed);
+  counters_->fallback_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+  history_->CountExecution();
+  HPU_LOG(kKernels, kDebug) << name() << " ran on the CPU: " << MeaningOf(reason);
+  if (reason == HostReason::kFailure || !OpCounters::Get().collects()) return;
+  const std::string changes = reason == HostReason::kMegamorphic ? WhatChanges() : "";
+  OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), NameOf(reason), {},
+                               absl::StrCat(MeaningOf(reason), changes.empty() ? "" : ": ", changes));
+}
+
+REGISTER_KERNEL_BUILDER(Name("HabanaLaunch").Device(kDeviceType), LaunchKernel);
+
+}  // namespace hpu

@@ -1,0 +1,71 @@
+// LaunchKernel: the kernel of HabanaLaunch, and of functions that must be compiled as a whole.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugin/tensorflow/kernels/launch/cluster_history.h"
+#include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
+#include "plugin/tensorflow/kernels/launch/split_program.h"
+#include "plugin/tensorflow/kernels/statistics.h"
+
+namespace hpu {
+
+class LaunchKernel : public ClusterKernel {
+ public:
+  // What to run: a function, and whether a failure to compile it is an error. `kinds` has an entry for each input.
+  struct Cluster {
+    tensorflow::NameAttrList function;
+    ArgumentKinds kinds;
+    bool must_compile = false;
+  };
+
+  // HabanaLaunch: the cluster is in the node's attributes.
+  explicit LaunchKernel(tensorflow::OpKernelConstruction* construction);
+  LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster);
+  // Queuing is cheap: run on the thread that is there.
+  bool IsExpensive() override { return false; }
+
+ protected:
+  ClusterSource Source(tensorflow::OpKernelContext* context) const override;
+  absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const override;
+  CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) override;
+  std::shared_ptr<BatchBuckets> batch_buckets() const override;
+  absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                const absl::Status& failure) override;
+  absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) override;
+  void CountLaunch() override;
+  std::function<void(const Executable&)> CompileCounter() const override;
+  void CountHostRun(uint64_t bytes, HostReason reason) override;
+
+ private:
+  // Made at the first failure; null if the cluster cannot be split.
+  const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
+      ABSL_LOCKS_EXCLUDED(split_mutex_);
+  std::vector<std::string> ArgumentNames() const;
+  // Which argument or value, and why dynamic shapes do not help.
+  std::string WhatChanges() const;
+  // Once, which argument makes the cluster megamorphic.
+  void WarnOfChanges(const ClusterCounts& counts);
+  void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);
+
+  tensorflow::NameAttrList function_;
+  bool must_compile_ = false;
+  int graph_def_version_ = 0;
+  ClusterCounters* counters_ = nullptr;
+  const std::shared_ptr<ClusterHistory> history_ = std::make_shared<ClusterHistory>();
+  const std::shared_ptr<BatchBuckets> batch_buckets_ = std::make_shared<BatchBuckets>();
+  std::atomic<bool> warned_{false};
+  std::atomic<bool> warned_of_changes_{false};
+  absl::Mutex split_mutex_;
+  bool split_tried_ ABSL_GUARDED_BY(split_mutex_) = false;
+  std::unique_ptr<SplitProgram> split_ ABSL_GUARDED_BY(split_mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_LAUNCH_KERNEL_H_

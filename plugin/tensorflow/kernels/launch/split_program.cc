@@ -1,0 +1,90 @@
+#include "plugin/tensorflow/kernels/launch/split_program.h"
+
+#include <functional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "plugin/passes/clustering/recluster.h"
+#include "plugin/tensorflow/kernels/cpu_fallback/call_cancellation.h"
+#include "tensorflow/core/common_runtime/rendezvous_mgr.h"
+#include "tensorflow/core/framework/device.h"
+#include "tsl/platform/errors.h"
+#include "tsl/platform/statusor.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::Tensor;
+
+// As an argument or a result of a function on the HPU: int32 and what only a host can hold lies in host memory, all
+// else on the device. Compile-time constants of a cluster may lie in host memory whatever their type.
+absl::StatusOr<Tensor> AtFunctionBorder(tensorflow::OpKernelContext* context, ProcessDevice& device,
+                                        const Tensor& tensor) {
+  const bool stays = tensor.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(tensor.dtype());
+  if (stays || tensor.TotalBytes() == 0 || device.Owns(tensor.tensor_data().data())) return tensor;
+  Tensor copy;
+  TF_RETURN_IF_ERROR(context->allocate_temp(tensor.dtype(), tensor.shape(), &copy));
+  TF_RETURN_IF_ERROR(device.CopyToDevice(tensor.tensor_data().data(), AddressOf(copy), tensor.TotalBytes()));
+  return copy;
+}
+
+}  // namespace
+
+std::vector<std::string> NodesNamedIn(absl::string_view message) {
+  constexpr absl::string_view kBegin = "{{node ";
+  std::vector<std::string> names;
+  for (size_t at = message.find(kBegin); at != absl::string_view::npos; at = message.find(kBegin, at)) {
+    at += kBegin.size();
+    const size_t end = message.find("}}", at);
+    if (end == absl::string_view::npos) break;
+    std::string name(message.substr(at, end - at));
+    if (!absl::c_linear_search(names, name)) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::FunctionLibraryRuntime* runtime,
+                                                                 const std::string& function,
+                                                                 const std::vector<std::string>& refused) {
+  auto library = std::make_unique<tensorflow::FunctionLibraryDefinition>(*runtime->GetFunctionLibraryDefinition());
+  TF_ASSIGN_OR_RETURN(const passes::SplitCluster split,
+                      passes::ReclusterWithout(function, refused, runtime->device()->name(), library.get()));
+  if (split.clusters == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(function, ": nothing is left to compile without the ops at fault"));
+  }
+  auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library), split.put_out));
+  tensorflow::FunctionLibraryRuntime::InstantiateOptions options;
+  options.lib_def = program->library_.get();
+  TF_RETURN_IF_ERROR(runtime->Instantiate(split.function, tensorflow::AttrSlice(), options, &program->handle_));
+  return program;
+}
+
+SplitProgram::~SplitProgram() {
+  if (handle_ != tensorflow::kInvalidHandle) runtime_->ReleaseHandle(handle_).IgnoreError();
+}
+
+absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const {
+  std::vector<Tensor> arguments;
+  for (int i = 0; i < context->num_inputs(); ++i) {
+    TF_ASSIGN_OR_RETURN(Tensor argument, AtFunctionBorder(context, device, context->input(i)));
+    arguments.push_back(std::move(argument));
+  }
+  CallCancellation cancellation(context);
+  tensorflow::FunctionLibraryRuntime::Options options(context->step_id());
+  options.cancellation_manager = cancellation.get();
+  options.step_container = context->step_container();
+  // Of its own: its copies between host and device are named as those of the function around it.
+  tensorflow::PrivateIntraProcessRendezvous rendezvous(runtime_->device_mgr());
+  options.rendezvous = &rendezvous;
+  // On this thread: waiting for the runner's threads here could leave none to run on.
+  std::function<void(std::function<void()>)> here = [](const std::function<void()>& closure) { closure(); };
+  options.runner = &here;
+  options.run_all_kernels_inline = true;
+  std::vector<Tensor> results;
+  TF_RETURN_IF_ERROR(runtime_->RunSync(std::move(options), handle_, arguments, &results));
+  for (int i = 0; i < context->num_outputs(); ++i) context->set_output(i, results[i]);
+  return absl::OkStatus();
+}
+
+}  // namespace hpu

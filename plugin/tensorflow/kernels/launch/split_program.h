@@ -1,0 +1,53 @@
+// SplitProgram: a cluster that did not compile, cut again without the ops at fault.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SPLIT_PROGRAM_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SPLIT_PROGRAM_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "plugin/tensorflow/device/process_device.h"
+#include "tensorflow/core/framework/function.h"
+#include "tensorflow/core/framework/op_kernel.h"
+
+namespace hpu {
+
+// The nodes that an error of tf2xla names, each once.
+std::vector<std::string> NodesNamedIn(absl::string_view message);
+
+// Runs on the HPU, as a function of clusters and of ops around them. Thread safe. Must not outlive the function runtime
+// of the kernel that made it.
+class SplitProgram {
+ public:
+  // InvalidArgument if the cluster cannot be cut: `refused` names none of its ops, or nothing would be left to compile.
+  static absl::StatusOr<std::unique_ptr<SplitProgram>> Make(tensorflow::FunctionLibraryRuntime* runtime,
+                                                            const std::string& function,
+                                                            const std::vector<std::string>& refused);
+  ~SplitProgram();
+  SplitProgram(const SplitProgram&) = delete;
+  SplitProgram& operator=(const SplitProgram&) = delete;
+
+  // Takes the context's inputs and sets its outputs, as the cluster's kernel would. The caller holds no variable's
+  // lock.
+  absl::Status Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const;
+
+  // Nodes of the cluster that run outside of the new clusters.
+  const std::vector<std::string>& put_out() const { return put_out_; }
+
+ private:
+  SplitProgram(tensorflow::FunctionLibraryRuntime* runtime,
+               std::unique_ptr<tensorflow::FunctionLibraryDefinition> library, std::vector<std::string> put_out)
+      : runtime_(runtime), library_(std::move(library)), put_out_(std::move(put_out)) {}
+
+  tensorflow::FunctionLibraryRuntime* const runtime_;
+  const std::unique_ptr<tensorflow::FunctionLibraryDefinition> library_;  // the kernel's, and the new functions
+  const std::vector<std::string> put_out_;
+  tensorflow::FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SPLIT_PROGRAM_H_

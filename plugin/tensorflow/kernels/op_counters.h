@@ -1,0 +1,77 @@
+// OpCounters: what happened to recorded graphs (plugin/passes/clustering/op_records.h) at run time.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_OP_COUNTERS_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_OP_COUNTERS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "tensorflow/core/framework/node_def.pb.h"
+
+namespace hpu {
+
+// The number of the report of the graph that a node belongs to, 0 if its ops are not recorded.
+int64_t RecordOf(const tensorflow::NodeDef& node);
+
+// Process-wide; never destroyed. Thread safe. Counts nothing, at the cost of one look at a flag, until Collect(true).
+class OpCounters {
+ public:
+  static OpCounters& Get();
+
+  // Turning it on begins at zero.
+  void Collect(bool collect) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool collects() const { return collects_.load(std::memory_order_relaxed); }
+
+  // An op of the graph `record` outside of clusters ran by its CPU kernel, which copied that many bytes between host
+  // and device.
+  void AddHostRun(int64_t record, const std::string& node, int64_t bytes) {
+    if (collects()) Record(&host_runs_, record, node, bytes);
+  }
+  // The graph `record` sent or received a tensor, which TensorFlow calls `key`.
+  void AddCopy(int64_t record, const std::string& key, int64_t bytes) {
+    if (collects()) Record(&copies_, record, key, bytes);
+  }
+  // A cluster did not run as it was meant to: "compile-error" where it was cut again without `nodes`, "fallback" where
+  // it ran on the CPU. Told once for each cluster and rule.
+  void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
+                  const std::vector<std::string>& nodes, absl::string_view reason) {
+    if (collects()) RecordFailure({record, cluster, std::string(rule), nodes, std::string(reason)});
+  }
+
+  // Members of a JSON object: "host_runs" and "copies" (each with "record", "name", "times", "bytes") and "failures"
+  // (each with "record", "cluster", "rule", "nodes", "reason").
+  std::string ToJsonMembers() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Count {
+    int64_t times = 0;
+    int64_t bytes = 0;
+  };
+  using Counts = std::map<std::pair<int64_t, std::string>, Count>;  // by record and name
+  struct Failure {
+    int64_t record;
+    std::string cluster;
+    std::string rule;
+    std::vector<std::string> nodes;
+    std::string reason;
+  };
+
+  void Record(Counts* counts, int64_t record, const std::string& name, int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordFailure(Failure failure) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  std::atomic<bool> collects_{false};
+  mutable absl::Mutex mutex_;
+  Counts host_runs_;  // guarded by mutex_, too
+  Counts copies_;
+  std::vector<Failure> failures_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_OP_COUNTERS_H_

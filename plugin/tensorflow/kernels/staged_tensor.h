@@ -1,0 +1,66 @@
+// Staged: what HpuCollectiveStart does ahead for a reduction.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "plugin/tensorflow/device/event_pool.h"
+#include "tensorflow/core/framework/op_kernel.h"
+#include "tensorflow/core/framework/resource_handle.h"
+#include "tensorflow/core/framework/resource_mgr.h"
+
+namespace hpu {
+
+// What HpuCollectiveStart gives to a reduction: a copy of its tensor that arrives on the host. Thread safe.
+class Staged : public tensorflow::ResourceBase {
+ public:
+  std::string DebugString() const override { return "a tensor on its way to the host"; }
+  // Both are called once.
+  void Arrived(absl::Status status) {
+    std::function<void(absl::Status)> waiter;
+    {
+      absl::MutexLock lock(&mutex_);
+      status_ = std::move(status);
+      waiter = std::move(waiter_);
+    }
+    if (waiter) waiter(*status_);
+  }
+  void WhenArrived(std::function<void(absl::Status)> waiter) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!status_.has_value()) {
+        waiter_ = std::move(waiter);
+        return;
+      }
+    }
+    waiter(*status_);
+  }
+
+  tensorflow::Tensor tensor;  // complete once it has arrived
+  EventPool::Lease ready;     // where devices reduce among themselves, instead of a copy: when the tensor is made
+
+ private:
+  absl::Mutex mutex_;
+  std::optional<absl::Status> status_;  // once it has arrived
+  std::function<void(absl::Status)> waiter_;
+};
+
+// What Start made among the inputs of a kernel, one of its ordering tokens; null if there is none.
+inline tensorflow::core::RefCountPtr<Staged> FindStaged(tensorflow::OpKernelContext* context) {
+  for (int i = 0; i < context->num_inputs(); ++i) {
+    if (context->input_dtype(i) != tensorflow::DT_RESOURCE) continue;
+    const auto& handle = context->input(i).scalar<tensorflow::ResourceHandle>()();
+    if (!handle.IsRefCounting()) continue;
+    const auto staged = handle.GetResource<Staged>();
+    if (staged.ok()) return tsl::core::GetNewRef(*staged);
+  }
+  return nullptr;
+}
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_

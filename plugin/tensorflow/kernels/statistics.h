@@ -1,0 +1,68 @@
+// Statistics: what this process has compiled, launched and sent to the CPU.
+#ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STATISTICS_H_
+#define HPU_PLUGIN_TENSORFLOW_KERNELS_STATISTICS_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "plugin/tensorflow/kernels/compile_policy.h"
+
+namespace hpu {
+
+// Counters of one cluster. Written by launches without a lock.
+struct ClusterCounters {
+  std::string name;
+  int64_t ops = 0;        // nodes of the cluster
+  int64_t arguments = 0;  // all of them
+  int64_t constants = 0;  // of these, known at compile time
+  std::atomic<int64_t> recipes{0};
+  std::atomic<int64_t> compile_microseconds{0};
+  std::atomic<int64_t> lowering_microseconds{0};
+  std::atomic<int64_t> argument_bytes{0};  // of the recipe that was compiled last
+  std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as they are stored
+  std::atomic<int64_t> launches{0};
+  std::atomic<int64_t> fallbacks{0};
+  std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // the same, by HostReason
+  std::atomic<int64_t> fallback_bytes{0};                             // copied between host and device
+};
+
+struct EagerCounters {
+  std::atomic<int64_t> recipes{0};
+  std::atomic<int64_t> compile_microseconds{0};
+  std::atomic<int64_t> launches{0};
+  std::atomic<int64_t> host_runs{0};
+  std::atomic<int64_t> host_bytes{0};
+};
+
+// Process-wide; never destroyed. VLOG(1) gives the table when the process ends. Thread safe.
+class Statistics {
+ public:
+  static Statistics& Get();
+
+  // Counters of the cluster `name`; clusters of one name and size share them. Lives for ever.
+  ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
+  EagerCounters& eager() { return eager_; }
+
+  // As docs/user/python.md describes the JSON of hpu_statistics.
+  std::string ToJson() const;
+  // The clusters that were compiled or ran, one a line, as docs/user/logging.md shows it.
+  std::string ToTable() const;
+  // Sets all counters to zero; clusters stay.
+  void Reset();
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::deque<ClusterCounters> clusters_ ABSL_GUARDED_BY(mutex_);
+  EagerCounters eager_;
+};
+
+}  // namespace hpu
+
+#endif  // HPU_PLUGIN_TENSORFLOW_KERNELS_STATISTICS_H_

@@ -1,0 +1,144 @@
+// Shows the HPU to tf.profiler and TensorBoard: a plane of the device with a line for each lane of the trace.
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "plugin/base/trace/trace.h"
+#include "tsl/profiler/lib/profiler_factory.h"
+#include "tsl/profiler/lib/profiler_interface.h"
+#include "tsl/profiler/protobuf/profiler_options.pb.h"
+#include "tsl/profiler/protobuf/xplane.pb.h"
+
+namespace hpu {
+namespace {
+
+using tensorflow::ProfileOptions;
+using tensorflow::profiler::XEvent;
+using tensorflow::profiler::XLine;
+using tensorflow::profiler::XPlane;
+
+// TensorBoard takes planes of devices that it does not know by this prefix.
+constexpr char kPlane[] = "/device:CUSTOM:HPU:0";
+// By which the trace viewer tells planes apart; the host's is 0.
+constexpr int64_t kPlaneNumber = 1;
+// From this level of the device's tracer on, with shapes.
+constexpr uint32_t kDetailedLevel = 2;
+
+// One device's plane while it is filled: names are written once and referred to by number.
+class PlaneWriter {
+ public:
+  explicit PlaneWriter(XPlane* plane) : plane_(plane) {
+    plane_->set_name(kPlane);
+    plane_->set_id(kPlaneNumber);
+    bytes_ = Stat("bytes");
+    shapes_ = Stat("shapes");
+  }
+
+  void Add(const trace::Event& event) {
+    XLine* line = LineOf(event);
+    XEvent* added = line->add_events();
+    added->set_metadata_id(NumberOf(event.name));
+    added->set_offset_ps((event.begin_ns - line->timestamp_ns()) * 1000);
+    added->set_duration_ps((event.end_ns - event.begin_ns) * 1000);
+    if (event.bytes > 0) {
+      auto* stat = added->add_stats();
+      stat->set_metadata_id(bytes_);
+      stat->set_uint64_value(event.bytes);
+    }
+    if (!event.detail.empty()) {
+      auto* stat = added->add_stats();
+      stat->set_metadata_id(shapes_);
+      stat->set_str_value(event.detail);
+    }
+  }
+
+ private:
+  int64_t Stat(const char* name) {
+    const int64_t number = static_cast<int64_t>(plane_->stat_metadata_size()) + 1;
+    auto& metadata = (*plane_->mutable_stat_metadata())[number];
+    metadata.set_id(number);
+    metadata.set_name(name);
+    return number;
+  }
+
+  int64_t NumberOf(const std::string& name) {
+    const auto [found, inserted] = names_.emplace(name, static_cast<int64_t>(names_.size()) + 1);
+    if (inserted) {
+      auto& metadata = (*plane_->mutable_event_metadata())[found->second];
+      metadata.set_id(found->second);
+      metadata.set_name(name);
+    }
+    return found->second;
+  }
+
+  // Events come in the order of their begins, so a line starts with its first.
+  XLine* LineOf(const trace::Event& event) {
+    int& index = lines_.emplace(event.lane, -1).first->second;
+    if (index < 0) {
+      index = plane_->lines_size();
+      XLine* line = plane_->add_lines();
+      line->set_id(static_cast<int64_t>(event.lane));
+      line->set_name(trace::LaneName(event.lane));
+      line->set_timestamp_ns(event.begin_ns);
+    }
+    return plane_->mutable_lines(index);
+  }
+
+  XPlane* const plane_;
+  int64_t bytes_, shapes_;
+  std::map<std::string, int64_t> names_;
+  std::map<trace::Lane, int> lines_;
+};
+
+// One profile; TensorFlow calls it on one thread at a time.
+class HpuProfiler : public tsl::profiler::ProfilerInterface {
+ public:
+  explicit HpuProfiler(bool detailed) : detailed_(detailed) {}
+
+  absl::Status Start() override {
+    if (session_.has_value()) return absl::FailedPreconditionError("the HPU's trace has been started already");
+    session_.emplace(detailed_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Stop() override {
+    if (session_.has_value()) session_->Stop();
+    return absl::OkStatus();
+  }
+
+  absl::Status CollectData(tensorflow::profiler::XSpace* space) override {
+    if (!session_.has_value()) return absl::OkStatus();
+    const trace::Session::Recorded recorded = session_->Take();
+    session_.reset();
+    if (recorded.dropped > 0) {
+      space->add_warnings("The HPU's trace is not whole: " + std::to_string(recorded.dropped) +
+                          " events had no room. Profile fewer steps.");
+    }
+    if (recorded.events.empty()) return absl::OkStatus();
+    PlaneWriter plane(space->add_planes());
+    for (const trace::Event& event : recorded.events) plane.Add(event);
+    return absl::OkStatus();
+  }
+
+ private:
+  const bool detailed_;
+  std::optional<trace::Session> session_;
+};
+
+std::unique_ptr<tsl::profiler::ProfilerInterface> MakeProfiler(const ProfileOptions& options) {
+  const bool ours =
+      options.device_type() == ProfileOptions::UNSPECIFIED || options.device_type() == ProfileOptions::PLUGGABLE_DEVICE;
+  if (!ours || options.device_tracer_level() == 0) return nullptr;
+  return std::make_unique<HpuProfiler>(options.device_tracer_level() >= kDetailedLevel);
+}
+
+[[maybe_unused]] const bool registered = [] {
+  tsl::profiler::RegisterProfilerFactory(MakeProfiler);
+  return true;
+}();
+
+}  // namespace
+}  // namespace hpu

@@ -1,0 +1,158 @@
+// Modules are exclusive: one process each.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "plugin/testing/cts/child.h"
+#include "plugin/testing/cts/fixture.h"
+
+namespace hpu::cts {
+namespace {
+
+constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
+
+// Each test has two modules and a lock directory of its own.
+class ModuleTest : public CtsTest {
+ protected:
+  ModuleTest()
+      : directory_(std::filesystem::temp_directory_path() / absl::StrCat("hpu_cts_modules.", getpid())),
+        lock_dir_("HPU_EMULATOR_LOCK_DIR", directory_.string()),
+        modules_("HPU_EMULATOR_MODULES", "2") {
+    std::filesystem::remove_all(directory_);
+  }
+  ~ModuleTest() override { std::filesystem::remove_all(directory_); }
+
+  void SetUp() override {
+    CtsTest::SetUp();
+    ReleaseDevice();
+  }
+
+  std::unique_ptr<ChildProcess> Holder(ChildProcess::Role role = ChildProcess::Role::kHold) {
+    return std::make_unique<ChildProcess>(backend().spec, role);
+  }
+  absl::Status Module(int id) {
+    hal::AcquireOptions options;
+    options.module_id = id;
+    return Acquire(options).status();
+  }
+
+  const std::filesystem::path directory_;
+  const ScopedVariable lock_dir_;
+  const ScopedVariable modules_;
+};
+
+TEST_P(ModuleTest, EachProcessTakesTheFirstFreeOne) {
+  EXPECT_EQ(2, Value(Value(hal::GetBackend(backend().spec))->ModuleCount()));
+  const auto first = Holder();
+  EXPECT_EQ("acquired 0", first->answer());
+  const auto mine = Value(Acquire());
+  ASSERT_NE(nullptr, mine);
+  EXPECT_EQ(1, mine->info().module_id);
+}
+
+TEST_P(ModuleTest, OneTooManyIsToldWhoHoldsThem) {
+  const auto first = Holder();
+  const auto second = Holder();
+  EXPECT_EQ("acquired 1", second->answer());
+  const absl::Status status = Acquire().status();
+  ExpectError(status, kUnavailable, absl::StrCat("module 0: pid ", first->pid(), " (hpu_cts --cts_child="));
+  ExpectError(status, kUnavailable, absl::StrCat("module 1: pid ", second->pid(), " (hpu_cts --cts_child="));
+  ExpectError(status, kUnavailable, "HPU_EMULATOR_MODULES");
+  const auto third = Holder();
+  EXPECT_NE(std::string::npos, third->answer().find(absl::StrCat("pid ", first->pid()))) << third->answer();
+}
+
+TEST_P(ModuleTest, AKilledProcessFreesItsModule) {
+  const auto first = Holder();
+  const auto second = Holder();
+  first->Kill();
+  const auto mine = Value(Acquire());
+  ASSERT_NE(nullptr, mine);
+  EXPECT_EQ(0, mine->info().module_id);
+}
+
+TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
+  const auto parent = Holder(ChildProcess::Role::kForkAndHold);
+  EXPECT_EQ("acquired 0", parent->answer());
+  parent->Kill();  // the child lives on
+  // By number: a device server that has yet to see the end of the holder waits for it.
+  EXPECT_OK(Module(0));
+}
+
+TEST_P(ModuleTest, AReleasedModuleIsFreeAtOnce) {
+  for (int i = 0; i < 3; ++i) {
+    const auto mine = Value(Acquire());
+    ASSERT_NE(nullptr, mine);
+    EXPECT_EQ(0, mine->info().module_id);
+  }
+}
+
+TEST_P(ModuleTest, TheOneAskedForIsTheOneTaken) {
+  hal::AcquireOptions options;
+  options.module_id = 1;
+  const auto mine = Value(Acquire(options));
+  ASSERT_NE(nullptr, mine);
+  EXPECT_EQ(1, mine->info().module_id);
+  ExpectError(Module(1), kUnavailable, absl::StrCat("module 1: pid ", getpid()));
+  EXPECT_OK(Module(0));
+  ExpectError(Module(2), absl::StatusCode::kInvalidArgument, "module 2");
+  ExpectError(Module(-1), absl::StatusCode::kInvalidArgument, "module -1");
+}
+
+TEST_P(ModuleTest, OnlyVisibleOnesAreTaken) {
+  hal::AcquireOptions options;
+  options.visible = {1};
+  const auto mine = Value(Acquire(options));
+  ASSERT_NE(nullptr, mine);
+  EXPECT_EQ(1, mine->info().module_id);
+  ExpectError(Acquire(options).status(), kUnavailable, "module 1");
+  options.module_id = 0;
+  ExpectError(Acquire(options).status(), absl::StatusCode::kInvalidArgument, "HABANA_VISIBLE_MODULES");
+}
+
+TEST_P(ModuleTest, WhatAFileSaysCountsOnlyWhileItIsLocked) {
+  EXPECT_OK(Acquire().status());  // makes the directory
+  std::ofstream(directory_ / "module-0") << getpid() << "\nsomebody else\n";
+  const auto mine = Value(Acquire());
+  ASSERT_NE(nullptr, mine);
+  EXPECT_EQ(0, mine->info().module_id);
+}
+
+TEST_P(ModuleTest, UnsafeDirectoriesAndFilesAreRefused) {
+  constexpr auto kPrecondition = absl::StatusCode::kFailedPrecondition;
+  std::filesystem::remove_all(directory_);
+  std::filesystem::create_directory(directory_);
+  chmod(directory_.c_str(), 0755);
+  ExpectError(Acquire().status(), kPrecondition, directory_.string());
+  chmod(directory_.c_str(), 0700);
+  std::filesystem::create_symlink("/etc/hostname", directory_ / "module-0");
+  ExpectError(Acquire().status(), kPrecondition, "module-0");
+  std::filesystem::remove(directory_ / "module-0");
+  std::filesystem::create_directory(directory_ / "module-0");
+  ExpectError(Acquire().status(), kPrecondition, "module-0");
+  std::filesystem::remove_all(directory_);
+  const auto target = std::filesystem::path(directory_.string() + ".target");
+  std::filesystem::create_directory(target);
+  chmod(target.c_str(), 0700);
+  std::filesystem::create_directory_symlink(target, directory_);
+  ExpectError(Acquire().status(), kPrecondition, directory_.string());
+  std::filesystem::remove(directory_);
+  std::filesystem::remove_all(target);
+}
+
+TEST_P(ModuleTest, FilesArePrivateToTheUser) {
+  const auto mine = Value(Acquire());
+  struct stat info;
+  ASSERT_EQ(0, stat(directory_.c_str(), &info));
+  EXPECT_EQ(0700u, info.st_mode & 0777);
+  ASSERT_EQ(0, stat((directory_ / "module-0").c_str(), &info));
+  EXPECT_EQ(0600u, info.st_mode & 0777);
+}
+
+HPU_CTS_SUITE(ModuleTest);
+
+}  // namespace
+}  // namespace hpu::cts

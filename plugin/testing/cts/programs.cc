@@ -1,0 +1,68 @@
+#include "plugin/testing/cts/programs.h"
+
+#include <vector>
+
+#include "xla/client/xla_builder.h"
+#include "xla/client/xla_computation.h"
+
+namespace hpu::cts {
+namespace {
+
+xla::Shape Floats(int64_t n) { return xla::ShapeUtil::MakeShape(xla::F32, {n}); }
+
+hal::Program Finish(xla::XlaBuilder& builder) {
+  const xla::XlaComputation computation = builder.Build().value();
+  return hal::Program{builder.name(), computation.proto().SerializeAsString()};
+}
+
+}  // namespace
+
+hal::Program SumAndProduct(int64_t n) {
+  xla::XlaBuilder builder("sum_and_product");
+  const xla::XlaOp a = xla::Parameter(&builder, 0, Floats(n), "a");
+  const xla::XlaOp b = xla::Parameter(&builder, 1, Floats(n), "b");
+  xla::Tuple(&builder, {xla::Add(a, b), xla::Mul(a, b)});
+  return Finish(builder);
+}
+
+hal::Program AddInPlace(int64_t n) {
+  xla::XlaBuilder builder("add_in_place");
+  const xla::XlaOp x = xla::Parameter(&builder, 0, Floats(n), "x");
+  const xla::XlaOp d = xla::Parameter(&builder, 1, Floats(n), "d");
+  xla::Tuple(&builder, {xla::Add(x, d)});
+  builder.SetUpAlias(/*output_index=*/{0}, /*param_number=*/0, /*param_index=*/{},
+                     xla::HloInputOutputAliasConfig::AliasKind::kMayAlias);
+  return Finish(builder);
+}
+
+hal::Program SumOfScalars(int count) {
+  xla::XlaBuilder builder("sum_of_scalars");
+  xla::XlaOp sum = xla::ConstantR0<float>(&builder, 0);
+  for (int i = 0; i < count; ++i) {
+    sum = xla::Add(sum, xla::Parameter(&builder, i, xla::ShapeUtil::MakeShape(xla::F32, {}), "x"));
+  }
+  xla::Tuple(&builder, {sum});
+  return Finish(builder);
+}
+
+hal::Program Constant() {
+  xla::XlaBuilder builder("constant");
+  xla::Tuple(&builder, {xla::ConstantR0<int32_t>(&builder, 7)});
+  return Finish(builder);
+}
+
+hal::Program WithEmptyArray() {
+  xla::XlaBuilder builder("with_empty_array");
+  const xla::XlaOp e = xla::Parameter(&builder, 0, Floats(0), "e");
+  const xla::XlaOp x = xla::Parameter(&builder, 1, Floats(2), "x");
+  xla::Tuple(&builder, {xla::Neg(e), xla::Neg(x)});
+  return Finish(builder);
+}
+
+hal::Program WithoutTuple() {
+  xla::XlaBuilder builder("without_tuple");
+  xla::Neg(xla::Parameter(&builder, 0, Floats(2), "x"));
+  return Finish(builder);
+}
+
+}  // namespace hpu::cts

@@ -1,0 +1,27 @@
+// Programs for the tests of recipes. XLA's headers stay in the .cc file.
+#ifndef HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_
+#define HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "plugin/hal/recipe.h"
+
+namespace hpu::cts {
+
+// float a[n], b[n] -> (a + b, a * b)
+hal::Program SumAndProduct(int64_t n);
+// float x[n], d[n] -> (x + d), where the result may take the place of x
+hal::Program AddInPlace(int64_t n);
+// `count` scalars -> (their sum)
+hal::Program SumOfScalars(int count);
+// () -> (int32 scalar 7)
+hal::Program Constant();
+// float e[0], x[2] -> (-e, -x)
+hal::Program WithEmptyArray();
+// One array, not a tuple of arrays: no legal program.
+hal::Program WithoutTuple();
+
+}  // namespace hpu::cts
+
+#endif  // HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_

@@ -1,0 +1,27 @@
+// Verdicts: which failures of a run were expected, and which expected ones did not come.
+#ifndef HPU_PLUGIN_TESTING_CTS_VERDICTS_H_
+#define HPU_PLUGIN_TESTING_CTS_VERDICTS_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace hpu::cts {
+
+// "Suite.Test" without the parts that the instantiation over backends adds.
+std::string PlainName(const testing::TestInfo& info);
+// The backend of an instantiated test; empty for other tests.
+std::string BackendOf(const testing::TestInfo& info);
+
+enum class Verdict { kGood, kExpectedFailure, kFailed, kUnexpectedPass };
+
+// Of a test that ran to its end (skipped ones are good).
+Verdict Judge(bool failed, bool skipped, bool failure_expected);
+
+// Prints verdicts other than kGood, each with the reason on its list; 0 if there is nothing to mend, else 1.
+// Call after RUN_ALL_TESTS, whose own exit code knows nothing of expected failures.
+int ExitCode(const testing::UnitTest& unit_test);
+
+}  // namespace hpu::cts
+
+#endif  // HPU_PLUGIN_TESTING_CTS_VERDICTS_H_

@@ -1,0 +1,59 @@
+// What libFuzzer calls: bytes that may come from anywhere, as the parser of entries gets them.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "google/protobuf/stubs/logging.h"
+#include "plugin/recipes/entry.h"
+#include "plugin/recipes/listing.h"
+#include "plugin/recipes/sha256.h"
+
+namespace hpu::store {
+namespace {
+
+constexpr size_t kChecksumBytes = 32;
+
+// Touches every byte that a view claims to have.
+uint8_t Sum(absl::string_view bytes) {
+  uint8_t sum = 0;
+  for (const char c : bytes) sum += static_cast<uint8_t>(c);
+  return sum;
+}
+
+void Parse(absl::string_view bytes) {
+  const absl::StatusOr<Entry> entry = ParseEntry(bytes);
+  if (!entry.ok()) {
+    if (entry.status().message().empty()) std::abort();  // a refusal says why
+    return;
+  }
+  // The parts lie in `bytes`, one after the other, and are all of it but header and checksum.
+  if (entry->ingredients.data() < bytes.data() || entry->metadata.data() != entry->ingredients.end() ||
+      entry->payload.data() != entry->metadata.end() ||
+      entry->payload.end() + kChecksumBytes != bytes.data() + bytes.size()) {
+    std::abort();
+  }
+  volatile uint8_t sum = Sum(entry->ingredients) + Sum(entry->metadata) + Sum(entry->payload);
+  static_cast<void>(sum);
+  // Under the name that its ingredients ask for, an entry is read to the last field.
+  const absl::StatusOr<Contents> contents = Inspect(Hex(Sha256({entry->ingredients})), bytes);
+  if (contents.ok() && contents->payload_bytes != static_cast<int64_t>(entry->payload.size())) std::abort();
+}
+
+}  // namespace
+}  // namespace hpu::store
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using hpu::store::kChecksumBytes;
+  static const google::protobuf::LogSilencer silence;  // of the parser, on each refusal
+  // In a block of their own, so that AddressSanitizer sees a read past the end.
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  bytes.shrink_to_fit();
+  hpu::store::Parse(bytes);
+  if (size < kChecksumBytes) return 0;
+  // Chance does not find checksums: with the right one, what lies behind it is reached, too.
+  const hpu::store::Digest digest = hpu::store::Sha256({absl::string_view(bytes).substr(0, size - kChecksumBytes)});
+  bytes.replace(size - kChecksumBytes, kChecksumBytes, reinterpret_cast<const char*>(digest.data()), digest.size());
+  hpu::store::Parse(bytes);
+  return 0;
+}

@@ -1,0 +1,92 @@
+"""The layers of the plugin: includes that plugin/layers.yaml does not allow fail the lint and do not compile."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from tests.support.processes import ROOT
+from tools import check_tree, layers
+
+DECLARED = layers.read()
+
+
+def header_of(name: str) -> str:
+    """Some header of the layer, as an include names it."""
+    return min(path.relative_to(ROOT).as_posix() for path in (ROOT / "plugin" / name).rglob("*.h"))
+
+
+def forbidden(layer: layers.Layer) -> list[str]:
+    return [name for name in DECLARED if name != layer.name and name not in layer.uses]
+
+
+@pytest.mark.parametrize("layer", DECLARED.values(), ids=DECLARED)
+def test_the_lint_refuses_an_include_of_each_other_layer(layer: layers.Layer) -> None:
+    for other in DECLARED:
+        text = f'#include "{header_of(other)}"\n'
+        problems = list(check_tree.check_cpp(f"plugin/{layer.name}/planted.cc", text, DECLARED))
+        assert bool(problems) == (other in forbidden(layer)), problems
+        assert not list(check_tree.check_cpp(f"plugin/{layer.name}/planted_test.cc", text, DECLARED))
+
+
+def test_the_lint_refuses_a_folder_that_is_no_layer() -> None:
+    (problem,) = check_tree.check_cpp("plugin/new/planted.cc", "", DECLARED)
+    assert "declare it in plugin/layers.yaml" in problem
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no compiler")
+@pytest.mark.parametrize("layer", DECLARED.values(), ids=DECLARED)
+def test_the_compiler_does_not_find_other_layers(layer: layers.Layer, tmp_path: pathlib.Path) -> None:
+    layers.make_includes(DECLARED, tmp_path)
+    lines = [f'#if __has_include("{header_of(name)}")\n{name}\n#endif\n' for name in DECLARED]
+    command = ["c++", "-E", "-P", "-x", "c++", f"-I{tmp_path / layer.name}", "-"]
+    done = subprocess.run(command, input="".join(lines), capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert set(done.stdout.split()) == DECLARED.keys() - set(forbidden(layer))
+
+
+def test_a_layer_that_moves_loses_its_links(tmp_path: pathlib.Path) -> None:
+    first = layers.Layer("first", "", frozenset())
+    second = layers.Layer("second", "", frozenset({"first"}))
+    layers.make_includes({"first": first, "second": second}, tmp_path, tmp_path / "old")
+    alone = layers.Layer("second", "", frozenset())
+    layers.make_includes({"first": first, "second": alone}, tmp_path, tmp_path / "new")
+    assert [link.name for link in (tmp_path / "second" / "plugin").iterdir()] == ["second"]
+    assert (tmp_path / "second" / "plugin" / "second").readlink() == tmp_path / "new" / "plugin" / "second"
+
+
+@pytest.mark.parametrize("uses", ["[above]", "[unknown]", "[own]"])
+def test_layers_use_what_is_declared_above_them(tmp_path: pathlib.Path, uses: str) -> None:
+    declared = tmp_path / "layers.yaml"
+    declared.write_text(f"own:\n  holds: own\n  uses: {uses}\nabove:\n  holds: above\n")
+    with pytest.raises(ValueError, match=r"own uses \w+, not declared above it"):
+        layers.read(declared)
+
+
+def test_layers_use_what_the_layers_below_use(tmp_path: pathlib.Path) -> None:
+    declared = tmp_path / "layers.yaml"
+    declared.write_text("a:\n  holds: a\nb:\n  holds: b\n  uses: [a]\nc:\n  holds: c\n  uses: [b]\n")
+    with pytest.raises(ValueError, match="c must use a, too"):
+        layers.read(declared)
+
+
+def planted_circle(root: pathlib.Path) -> list[pathlib.Path]:
+    """Two folders of one layer that include each other."""
+    paths = []
+    for folder, other in (("one", "two"), ("two", "one")):
+        path = root / "plugin" / "passes" / folder / "planted.h"
+        path.parent.mkdir(parents=True)
+        path.write_text(f'#include "plugin/passes/{other}/planted.h"\n')
+        paths.append(path)
+    return paths
+
+
+def test_folders_that_include_each_other_are_a_circle(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_tree, "ROOT", tmp_path)
+    paths = planted_circle(tmp_path)
+    assert not list(check_tree.check_circles(paths[:1]))
+    (problem,) = check_tree.check_circles(paths)
+    assert "passes/one" in problem
+    assert "passes/two" in problem

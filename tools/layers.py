@@ -1,0 +1,105 @@
+"""Layers of the plugin, as plugin/layers.yaml declares them: include folders for the build, a picture for the docs.
+
+python tools/layers.py --includes build/layers    # one folder a layer, with links to what it may include
+python tools/layers.py --tree                     # write the picture in docs/developer/architecture.md
+python tools/layers.py --check                    # exit code 1 if it is not up to date
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import re
+import sys
+from dataclasses import dataclass
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+_DOCUMENT = ROOT / "docs" / "developer" / "architecture.md"
+_PICTURE = re.compile(r"(?<=<!-- layers: tools/layers.py -->\n).*?(?=<!-- end of layers -->)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A folder of plugin/."""
+
+    name: str
+    holds: str
+    uses: frozenset[str]
+    """Other layers whose headers it may include."""
+
+
+def read(path: pathlib.Path = ROOT / "plugin" / "layers.yaml") -> dict[str, Layer]:
+    """Layers by name, each behind those it uses.
+
+    Raises ValueError for a layer that uses one above it, or that lacks one whose headers it includes by others.
+    """
+    layers: dict[str, Layer] = {}
+    for name, entry in yaml.safe_load(path.read_text()).items():
+        uses = frozenset(entry.get("uses", ()))
+        unknown = uses - layers.keys()
+        if unknown:
+            raise ValueError(f"{path.name}: {name} uses {', '.join(sorted(unknown))}, not declared above it")
+        missing = frozenset().union(*(layers[used].uses for used in uses)) - uses
+        if missing:
+            raise ValueError(f"{path.name}: {name} must use {', '.join(sorted(missing))}, too: layers that it uses do")
+        layers[name] = Layer(name, entry["holds"], uses)
+    return layers
+
+
+def make_includes(layers: dict[str, Layer], directory: pathlib.Path, root: pathlib.Path = ROOT) -> None:
+    """Makes `directory`/<layer>/plugin, with links to the folders of plugin/ that the layer may include."""
+    for layer in layers.values():
+        folder = directory / layer.name / "plugin"
+        folder.mkdir(parents=True, exist_ok=True)
+        allowed = layer.uses | {layer.name}
+        for link in folder.iterdir():
+            if link.name not in allowed:
+                link.unlink()
+        for name in allowed:
+            link, target = folder / name, root / "plugin" / name
+            if link.is_symlink() and link.readlink() != target:
+                link.unlink()
+            if not link.is_symlink():
+                link.symlink_to(target)
+
+
+def picture(layers: dict[str, Layer]) -> str:
+    """A Mermaid diagram. Uses that follow from other uses are left out."""
+    lines = ["```mermaid", "flowchart TD"]
+    lines += [f'  {layer.name}["<b>{layer.name}</b><br>{layer.holds}"]' for layer in reversed(layers.values())]
+    for layer in reversed(layers.values()):
+        below = set().union(*(_below(layers, used) for used in layer.uses)) if layer.uses else set()
+        lines += [f"  {layer.name} --> {used}" for used in sorted(layer.uses - below)]
+    return "\n".join([*lines, "```", ""])
+
+
+def _below(layers: dict[str, Layer], name: str) -> set[str]:
+    direct = layers[name].uses
+    return set(direct).union(*(_below(layers, used) for used in direct))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--includes", type=pathlib.Path, metavar="DIR", help="make the include folders there")
+    action.add_argument("--tree", action="store_true", help="write the picture in docs/developer/architecture.md")
+    action.add_argument("--check", action="store_true", help="exit code 1 if the picture is not up to date")
+    arguments = parser.parse_args()
+    layers = read()
+    if arguments.includes is not None:
+        make_includes(layers, arguments.includes)
+        return 0
+    old = _DOCUMENT.read_text()
+    new = _PICTURE.sub(lambda _: picture(layers), old)
+    if arguments.tree:
+        _DOCUMENT.write_text(new)
+    elif old != new:
+        print("docs/developer/architecture.md does not show plugin/layers.yaml: make generate", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
