@@ -13,7 +13,7 @@ target_include_directories(hpu_fuzzed PUBLIC "${CMAKE_SOURCE_DIR}")
 add_executable(entry_fuzz EXCLUDE_FROM_ALL $<TARGET_OBJECTS:hpu_fuzzed> $<TARGET_OBJECTS:hpu_proto_recipe>
   plugin/recipes/sha256.cc plugin/recipes/store_directory.cc)
 target_include_directories(entry_fuzz PRIVATE "${CMAKE_SOURCE_DIR}")
-target_link_libraries(entry_fuzz PRIVATE tensorflow Threads::Threads)
+target_link_libraries(entry_fuzz PRIVATE tensorflow hpu_proto_recipe Threads::Threads)
 set_target_properties(entry_fuzz PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
 if(HPU_HAS_LIBFUZZER)
   target_compile_options(hpu_fuzzed PRIVATE -fsanitize=fuzzer-no-link)
