@@ -54,8 +54,10 @@ def compile_program(session: Session, handle: int) -> Any:
 @contextlib.contextmanager
 def session_with(client: Client, *faults: str) -> Iterator[Session]:
     session = Session(client, faults=list(faults))
-    yield session
-    session.end()
+    try:
+        yield session
+    finally:
+        session.end()
 
 
 def start_hanging(server: Server, session: Session) -> Stream:
@@ -93,7 +95,7 @@ def test_a_program_that_crashes_the_compiler_fails_alone(server: Server, client:
         assert code is grpc.StatusCode.INTERNAL
         assert "the compiler crashed on program '' (process " in error
         assert "signal 6 (Aborted)" in error
-        assert "fault that was asked for: compiler_crash" in server.log()
+        wait_until(lambda: "fault that was asked for: compiler_crash" in server.log())
         assert compile_program(session, 3) == (None, "")
         assert not workers(server) & before
         assert compile_program(other, 1) == (None, "")
