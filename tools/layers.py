@@ -70,14 +70,9 @@ def picture(layers: dict[str, Layer]) -> str:
     lines = ["```mermaid", "flowchart TD"]
     lines += [f'  {layer.name}["<b>{layer.name}</b><br>{layer.holds}"]' for layer in reversed(layers.values())]
     for layer in reversed(layers.values()):
-        below = set().union(*(_below(layers, used) for used in layer.uses)) if layer.uses else set()
+        below = frozenset().union(*(layers[used].uses for used in layer.uses))
         lines += [f"  {layer.name} --> {used}" for used in sorted(layer.uses - below)]
     return "\n".join([*lines, "```", ""])
-
-
-def _below(layers: dict[str, Layer], name: str) -> set[str]:
-    direct = layers[name].uses
-    return set(direct).union(*(_below(layers, used) for used in direct))
 
 
 def main() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import shutil
 import subprocess
 
 import pytest
@@ -37,7 +36,6 @@ def test_the_lint_refuses_a_folder_that_is_no_layer() -> None:
     assert "declare it in plugin/layers.yaml" in problem
 
 
-@pytest.mark.skipif(shutil.which("c++") is None, reason="no compiler")
 @pytest.mark.parametrize("layer", DECLARED.values(), ids=DECLARED)
 def test_the_compiler_does_not_find_other_layers(layer: layers.Layer, tmp_path: pathlib.Path) -> None:
     layers.make_includes(DECLARED, tmp_path)

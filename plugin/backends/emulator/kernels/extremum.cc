@@ -248,11 +248,11 @@ class ExtremumKernel final : public Kernel {
                    int32_t* places) const {
     const int64_t size = extremum_.size, pieces = (size + kMaxRow - 1) / kMaxRow, all = extremum_.outer * pieces;
     // Kept per thread: a launch allocates nothing.
-    thread_local std::vector<T> materialized_values;
+    thread_local std::vector<T> kept_values;
     thread_local std::vector<Place> kept_places;
-    if (values != nullptr && static_cast<int64_t>(materialized_values.size()) < all) materialized_values.resize(all);
+    if (values != nullptr && static_cast<int64_t>(kept_values.size()) < all) kept_values.resize(all);
     if (places != nullptr && static_cast<int64_t>(kept_places.size()) < all) kept_places.resize(all);
-    T* const piece_values = values == nullptr ? nullptr : materialized_values.data();
+    T* const piece_values = values == nullptr ? nullptr : kept_values.data();
     Place* const piece_places = places == nullptr ? nullptr : kept_places.data();
     RunShards(call.pool, all, ShardSize(kMaxRow * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
