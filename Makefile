@@ -113,6 +113,7 @@ lint: $(PACKAGES) ## every check that runs no code
 	$(PYTHON) tools/generate_op_lists.py --check
 	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py
+	$(PYTHON) tools/check_imports.py
 
 format: $(PACKAGES) ## reformat Python and C++
 	ruff check --fix-only -q .

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.measure import Summary
 from benchmarks.overlap import hidden_share
-from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow._internal.launch import ports
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HPU = [sys.executable, "-m", "habana_frameworks.tensorflow"]

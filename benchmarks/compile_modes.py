@@ -124,14 +124,15 @@ def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start
         start = time.perf_counter()
         loss = float(trainer.step(*tensors))
         later.append(time.perf_counter() - start)
-    passes = lowering = loading = 0.0
+    in_passes = lowering = loading = 0.0
     compiled = on_cpu = 0
     if "HPU" in device:
-        from habana_frameworks.tensorflow import _passes, statistics
+        from habana_frameworks.tensorflow import statistics
+        from habana_frameworks.tensorflow.explanation import passes
 
         (cluster,) = [cluster for cluster in statistics.clusters() if "train_step" in cluster.name]
-        (report,) = [report for report in _passes.recent_reports() if "train_step" in report["function"]]
-        passes = sum(time["seconds"] for time in report["times"])
+        (report,) = [report for report in passes.recent_reports() if "train_step" in report["function"]]
+        in_passes = sum(time["seconds"] for time in report["times"])
         lowering, loading = cluster.lowering_seconds, cluster.compile_seconds - cluster.lowering_seconds
         on_cpu, compiled = cluster.fallbacks, statistics.recipes().compiled
     later.sort()
@@ -139,7 +140,7 @@ def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start
         trace=traced - begin,
         call=called - traced,
         wait=done - called,
-        passes=passes,
+        passes=in_passes,
         lowering=lowering,
         loading=loading,
         compiled=compiled,

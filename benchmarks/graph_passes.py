@@ -18,7 +18,7 @@ import time
 
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 
 
 def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
@@ -33,7 +33,7 @@ def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
             node.attr[name].type = dtype.as_datatype_enum
         return node.name
 
-    source = graph.node.add(name="input", op="_Arg", device=_passes.HPU)
+    source = graph.node.add(name="input", op="_Arg", device=passes.HPU)
     source.attr["T"].type = tf.float32.as_datatype_enum
     source.attr["index"].i = 0
     forward: list[str] = []
@@ -43,14 +43,14 @@ def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
         # The second half uses what the first has made, last first, as gradients do.
         backward = len(graph.node) > nodes // 2 and forward
         right = forward.pop() if backward else choose.choice(recent)
-        device = _passes.CPU if choose.random() < host_share else _passes.HPU
+        device = passes.CPU if choose.random() < host_share else passes.HPU
         if choose.random() < 0.5:
             tensors.append(add(choose.choice(["AddV2", "Mul", "Sub"]), [left, right], device, T=tf.float32))
         else:
             tensors.append(add(choose.choice(["Relu", "Tanh", "Neg"]), [left], device, T=tf.float32))
         if not backward:
             forward.append(tensors[-1])
-    result = graph.node.add(name="result", op="_Retval", input=[tensors[-1]], device=_passes.HPU)
+    result = graph.node.add(name="result", op="_Retval", input=[tensors[-1]], device=passes.HPU)
     result.attr["T"].type = tf.float32.as_datatype_enum
     result.attr["index"].i = 0
     return graph
@@ -62,7 +62,7 @@ def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[st
     runs = []
     clusters = converted = 0
     for _ in range(repeats):
-        report = _passes.run(graph, function="__inference_generated_1").report
+        report = passes.run(graph, function="__inference_generated_1").report
         runs.append({entry["pass"]: entry["seconds"] for entry in report["times"]})
         clusters = len(report["clusters"])
         converted = sum(rewrite["pass"] == "bf16" for rewrite in report["rewrites"])

@@ -20,9 +20,9 @@ HPU = "/device:HPU:0"
 
 def found_patterns() -> dict[str, int]:
     """How often each pattern was found in the latest graph with any."""
-    from habana_frameworks.tensorflow import _passes
+    from habana_frameworks.tensorflow.explanation import passes
 
-    for report in reversed(_passes.recent_reports()):
+    for report in reversed(passes.recent_reports()):
         names = [entry["what"].split(":")[0] for entry in report["rewrites"] if entry["pass"] == "patterns"]
         if names:
             return dict(Counter(names))

@@ -1,9 +1,9 @@
 # HPU_PACKAGE_VERSION from the Python package, HPU_SOURCE_REVISION from git ("release" in a source archive), and
 # HPU_SOURCE_HASH_HEADER, which is written anew at each build for which a source has changed.
-file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_version.py" line REGEX "^__version__")
+file(STRINGS "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_internal/version.py" line REGEX "^__version__")
 string(REGEX REPLACE "^__version__ = \"(.*)\"$" "\\1" HPU_PACKAGE_VERSION "${line}")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-  "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_version.py")
+  "${CMAKE_SOURCE_DIR}/habana_frameworks/tensorflow/_internal/version.py")
 
 find_program(GIT_PROGRAM git)
 set(HPU_SOURCE_REVISION "release")

@@ -1,4 +1,4 @@
-"""Makes `hvd.init()` bring up the HPU and form the launcher's job (habana_frameworks/tensorflow/horovod_start.py).
+"""Makes `hvd.init()` bring up the HPU and form the launcher's job: see horovod_start.py of the package.
 
 hpu_tensorflow.pth installs the hook whenever Python starts, so a program that imports Horovod alone has it too. It
 must cost next to nothing until then: this module imports nothing, and stands outside of the package that it serves.
@@ -62,7 +62,7 @@ def _extend(module: ModuleType) -> None:
 
     @functools.wraps(init)
     def start(basics: Any, *args: Any, **kwargs: Any) -> None:
-        from habana_frameworks.tensorflow import horovod_start
+        from habana_frameworks.tensorflow._internal.rendezvous import horovod_start
 
         horovod_start.start(basics, init, *args, **kwargs)
 

@@ -82,9 +82,10 @@ def same_results(digests: results.Digests, request: pytest.FixtureRequest) -> It
 @pytest.fixture(scope="module", autouse=True)
 def counters() -> None:
     """Each file counts from zero: what ran before, in whatever order, does not show in its counters."""
-    from habana_frameworks.tensorflow import library_loader, statistics
+    from habana_frameworks.tensorflow import statistics
+    from habana_frameworks.tensorflow._internal.native import plugin_library
 
-    if library_loader.is_loaded():
+    if plugin_library.is_loaded():
         statistics.reset()
 
 

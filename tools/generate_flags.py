@@ -201,7 +201,7 @@ def python_source(flags: list[Flag]) -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from habana_frameworks.tensorflow import _flag_values as values",
+        "from habana_frameworks.tensorflow._internal import flag_values as values",
         "",
         "ALL: tuple[values.Flag, ...] = (",
         *(line for flag in flags for line in python_flag(flag)),

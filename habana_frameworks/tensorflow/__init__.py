@@ -7,7 +7,7 @@ Importing this package imports no TensorFlow, prints nothing, touches no device 
 from typing import Any
 
 from habana_frameworks.tensorflow import lib_utils, library_loader, multinode_helpers, sysconfig
-from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.explanation import explain
 from habana_frameworks.tensorflow.library_loader import habana_ops, load_habana_module, load_op_library
 

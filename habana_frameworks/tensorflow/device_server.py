@@ -10,13 +10,14 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from habana_frameworks.tensorflow import errors, flags, lib_utils, library_loader
-from habana_frameworks.tensorflow.serve import host
-from habana_frameworks.tensorflow.serve.settings import MAX_MODULES, Compilation, Limits, ServerSettings, Tls
-from habana_frameworks.tensorflow.serve.status import Code, StatusError
+from habana_frameworks.tensorflow import errors, flags, lib_utils
+from habana_frameworks.tensorflow._internal.native import plugin_library
+from habana_frameworks.tensorflow._internal.serve import host
+from habana_frameworks.tensorflow._internal.serve.settings import MAX_MODULES, Compilation, Limits, ServerSettings, Tls
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 
 if TYPE_CHECKING:
-    from habana_frameworks.tensorflow.serve.thread import FrontThread
+    from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
 
 __all__ = ["Compilation", "Limits", "Tls", "reachable", "start", "stop"]
 
@@ -79,7 +80,7 @@ def start(
             )
             command = _fork_server_command()
             # Needs the messages that the build generates.
-            from habana_frameworks.tensorflow.serve.thread import FrontThread
+            from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
 
             _server = FrontThread(settings, command, _environment())
         except StatusError as error:
@@ -123,9 +124,9 @@ def _fork_server_command() -> list[str]:
     """Isolated: the server's directory and its environment for Python must not reach the sessions."""
     versions = lib_utils.installed_tensorflow()
     if not versions:
-        library_loader.import_tensorflow()  # raises an error that says what to do
+        plugin_library.import_tensorflow()  # raises an error that says what to do
     (plugin,) = lib_utils.mandatory_libraries(next(iter(versions.values())))
-    libraries = map(str, (*library_loader.tensorflow_libraries(), plugin))
+    libraries = map(str, (*plugin_library.tensorflow_libraries(), plugin))
     return [sys.executable, "-I", host.__file__, *libraries]
 
 

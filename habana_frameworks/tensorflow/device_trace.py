@@ -12,7 +12,7 @@ import pathlib
 import time
 from collections.abc import Iterator
 
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 
 class Recording:
@@ -22,15 +22,15 @@ class Recording:
     """
 
     def __init__(self, detailed: bool = True) -> None:
-        self._plugin = library_loader.plugin()
-        self._number: int = _c_api.function(self._plugin, "hpu_trace_start")(ctypes.c_int32(detailed))
+        self._plugin = plugin_library.handle()
+        self._number: int = c_api.function(self._plugin, "hpu_trace_start")(ctypes.c_int32(detailed))
 
     def stop(self) -> bytes:
         """Waits for the queued work and returns the trace as JSON; b"" if it was stopped before."""
-        _c_api.check(self._plugin, "hpu_synchronize")
-        stop = _c_api.function(self._plugin, "hpu_trace_stop")
-        stop.restype = _c_api.Buffer
-        return _c_api.take(self._plugin, stop(ctypes.c_int32(self._number)))
+        c_api.check(self._plugin, "hpu_synchronize")
+        stop = c_api.function(self._plugin, "hpu_trace_stop")
+        stop.restype = c_api.Buffer
+        return c_api.take(self._plugin, stop(ctypes.c_int32(self._number)))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Stops and writes the trace to a file, whose directory is made if need be."""
@@ -51,10 +51,10 @@ def record(path: str | os.PathLike[str], detailed: bool = True) -> Iterator[None
 
 def mark(name: str, begin_ns: int | None = None, end_ns: int | None = None) -> None:
     """Adds an event of the program's own to all recordings: a moment, now, or a span (time.time_ns())."""
-    if not library_loader.is_loaded():
+    if not plugin_library.is_loaded():
         return
     begin = time.time_ns() if begin_ns is None else begin_ns
     end = begin if end_ns is None else end_ns
-    add = _c_api.function(library_loader.plugin(), "hpu_trace_mark")
+    add = c_api.function(plugin_library.handle(), "hpu_trace_mark")
     add.restype = None
     add(name.encode(), ctypes.c_int64(begin), ctypes.c_int64(end))

@@ -25,9 +25,9 @@ def register() -> None:
     with _lock:
         if _registered:
             return
-        from habana_frameworks.tensorflow import _second_gradients
+        from habana_frameworks.tensorflow._internal import second_gradients
 
-        for op, gradient in {**_gradients, **_second_gradients.GRADIENTS}.items():
+        for op, gradient in {**_gradients, **second_gradients.GRADIENTS}.items():
             tf.RegisterGradient(op)(gradient)
         _registered = True
 
@@ -41,7 +41,7 @@ def _gradient_of(op: str) -> Callable[[Gradient], Gradient]:
 
 
 def _ops() -> Any:
-    from habana_frameworks.tensorflow.library_loader import habana_ops
+    from habana_frameworks.tensorflow._internal.native.op_wrappers import habana_ops
 
     return habana_ops
 

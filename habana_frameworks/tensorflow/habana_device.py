@@ -9,7 +9,7 @@ import threading
 import weakref
 from typing import Any
 
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.errors import DeviceError
 
 _lock = threading.Lock()
@@ -54,12 +54,12 @@ def get_device_name() -> str:
 
 def info() -> dict[str, Any]:
     """Backend, acquired or not, modules, memory: hpu_device_info in plugin/c_api/c_api.h. Acquires nothing."""
-    return dict(_c_api.read_json(library_loader.plugin(), "hpu_device_info"))
+    return dict(c_api.read_json(plugin_library.handle(), "hpu_device_info"))
 
 
 def memory_info() -> MemoryInfo:
     """Device memory in use, its peak and its limit. Acquires nothing."""
-    call = _c_api.function(library_loader.plugin(), "hpu_memory_info")
+    call = c_api.function(plugin_library.handle(), "hpu_memory_info")
     call.restype = _Memory
     memory = call()
     return MemoryInfo(**{field.name: getattr(memory, field.name) for field in dataclasses.fields(MemoryInfo)})
@@ -70,7 +70,7 @@ def reset_peak_memory() -> None:
 
     The workspace is given back before: the next launch takes what its recipe needs.
     """
-    call = _c_api.function(library_loader.plugin(), "hpu_memory_reset_peak")
+    call = c_api.function(plugin_library.handle(), "hpu_memory_reset_peak")
     call.restype = None
     call()
 
@@ -78,12 +78,12 @@ def reset_peak_memory() -> None:
 def acquire() -> None:
     """Acquires a module now instead of at the first use; errors.DeviceError says who holds them if none is free."""
     with _lock:
-        _c_api.check(library_loader.plugin(), "hpu_acquire")
+        c_api.check(plugin_library.handle(), "hpu_acquire")
 
 
 def synchronize() -> None:
     """Waits for all queued work; raises its first error as errors.DeviceError."""
-    _c_api.check(library_loader.plugin(), "hpu_synchronize")
+    c_api.check(plugin_library.handle(), "hpu_synchronize")
 
 
 class Stream(enum.IntEnum):
@@ -109,13 +109,13 @@ class Event:
 
     def __init__(self, enable_timing: bool = False) -> None:
         self._handle = ctypes.c_void_p()
-        plugin = library_loader.plugin()
-        _c_api.check(plugin, "hpu_event_create", int(enable_timing), ctypes.byref(self._handle))
-        destroy = _c_api.function(plugin, "hpu_event_destroy")
+        plugin = plugin_library.handle()
+        c_api.check(plugin, "hpu_event_create", int(enable_timing), ctypes.byref(self._handle))
+        destroy = c_api.function(plugin, "hpu_event_destroy")
         weakref.finalize(self, destroy, self._handle)
 
     def _call(self, name: str, *arguments: Any) -> None:
-        _c_api.check(library_loader.plugin(), name, self._handle, *arguments)
+        c_api.check(plugin_library.handle(), name, self._handle, *arguments)
 
     def record(self, stream: Stream = Stream.COMPUTE) -> None:
         """Marks the end of the work queued on the stream so far."""

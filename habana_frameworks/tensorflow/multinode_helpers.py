@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import os
 
-from habana_frameworks.tensorflow import _launchers
+from habana_frameworks.tensorflow._internal.launch import launchers
+from habana_frameworks.tensorflow._internal.launch.module_choice import get_hw_module_id, visible_modules
+
+__all__ = [
+    "comm_local_rank",
+    "comm_local_size",
+    "comm_rank",
+    "comm_size",
+    "get_hw_module_id",
+    "is_hierarchical",
+]
 
 
 def comm_size() -> int:
     """Processes of the job; 1 without a launcher."""
-    return _launchers.ranks().size
+    return launchers.ranks().size
 
 
 def comm_rank() -> int:
     """This process among those of the job, from 0."""
-    return _launchers.ranks().rank
+    return launchers.ranks().rank
 
 
 def comm_local_size() -> int:
     """Processes of the job on this machine; 1 without a launcher."""
-    return _launchers.ranks().local_size
+    return launchers.ranks().local_size
 
 
 def comm_local_rank() -> int:
     """This process among those of the job on this machine, from 0."""
-    return _launchers.ranks().local_rank
+    return launchers.ranks().local_rank
 
 
 def is_hierarchical() -> bool:
@@ -32,27 +42,6 @@ def is_hierarchical() -> bool:
     names = ("HOROVOD_HIERARCHICAL_ALLREDUCE", "HOROVOD_HCL_HIERARCHICAL_ALLREDUCE")
     asked = any(os.environ.get(name, "0") not in ("", "0") for name in names)
     return asked and comm_size() > comm_local_size()
-
-
-def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
-    """Module of the process with local rank `rank`: its entry in HABANA_VISIBLE_MODULES, else the rank itself.
-
-    `hls_type` is accepted for compatibility: every box numbers its modules from 0.
-    """
-    visible = _visible_modules()
-    if not visible:
-        return rank
-    if rank >= len(visible):
-        raise AssertionError(
-            f"HABANA_VISIBLE_MODULES={','.join(visible)} names {len(visible)} modules, and this process has local rank "
-            f"{rank}: name one module for each process on this machine"
-        )
-    return int(visible[rank])
-
-
-def _visible_modules() -> list[str]:
-    entries = os.environ.get("HABANA_VISIBLE_MODULES", "").split(",")
-    return [entry.strip() for entry in entries if entry.strip()]
 
 
 def _with_rank(prefix: str, rank: int) -> str:
@@ -66,7 +55,7 @@ def _setup_env_for_multinode(required: bool = False) -> None:
 
     Does nothing for a single process, unless it is `required` to be one of several. Doing it again changes nothing.
     """
-    ranks = _launchers.ranks()
+    ranks = launchers.ranks()
     if ranks.size <= 1:
         if required:
             raise RuntimeError(
@@ -84,14 +73,14 @@ def _setup_env_for_multinode(required: bool = False) -> None:
         os.environ["TF_DUMP_GRAPH_PREFIX"] = dumps if dumps.endswith(last) else os.path.join(dumps, last)  # noqa: PTH118
 
 
-def _choose_module(ranks: _launchers.Ranks) -> None:
+def _choose_module(ranks: launchers.Ranks) -> None:
     """Sets HLS_MODULE_ID. TF_CONFIG knows nothing of the machine's other jobs: by it alone, any free module will do."""
     if os.environ.get("HLS_MODULE_ID"):
         return
     older = os.environ.get("HLS1_MODULE_ID")  # of launch scripts for old releases
     if older:
         os.environ["HLS_MODULE_ID"] = older
-    elif _visible_modules() or ranks.launcher is not _launchers.Launcher.TF_CONFIG:
+    elif visible_modules() or ranks.launcher is not launchers.Launcher.TF_CONFIG:
         os.environ["HLS_MODULE_ID"] = str(get_hw_module_id(ranks.local_rank))
 
 

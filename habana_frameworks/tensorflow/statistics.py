@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 _logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def parse_placement(reports: Iterable[Mapping[str, Any]]) -> Placement:
 
 def get() -> Statistics:
     """Statistics of this process. Loads the module if that was not done; acquires nothing."""
-    return parse(_c_api.read_json(library_loader.plugin(), "hpu_statistics"))
+    return parse(c_api.read_json(plugin_library.handle(), "hpu_statistics"))
 
 
 def clusters() -> tuple[Cluster, ...]:
@@ -147,10 +147,10 @@ def clusters() -> tuple[Cluster, ...]:
 
 def table() -> str:
     """The same as text, one cluster a line, with a running total of the time to compile."""
-    plugin = library_loader.plugin()
-    call = _c_api.function(plugin, "hpu_statistics_table")
-    call.restype = _c_api.Buffer
-    return _c_api.take(plugin, call()).decode()
+    plugin = plugin_library.handle()
+    call = c_api.function(plugin, "hpu_statistics_table")
+    call.restype = c_api.Buffer
+    return c_api.take(plugin, call()).decode()
 
 
 def log_at_exit() -> None:
@@ -159,22 +159,22 @@ def log_at_exit() -> None:
 
 
 def _log_table() -> None:
-    if _logger.isEnabledFor(logging.INFO) and library_loader.is_loaded() and clusters():
+    if _logger.isEnabledFor(logging.INFO) and plugin_library.is_loaded() and clusters():
         _logger.info("clusters of this process:\n%s", table())
 
 
 def placement() -> Placement:
     """Where the ops of the latest graphs were placed."""
-    return parse_placement(_c_api.read_json(library_loader.plugin(), "hpu_graph_reports"))
+    return parse_placement(c_api.read_json(plugin_library.handle(), "hpu_graph_reports"))
 
 
 def recipes() -> Recipes:
     """Where the recipes of this process came from."""
-    return _dataclass(Recipes, _c_api.read_json(library_loader.plugin(), "hpu_recipe_cache"))  # type: ignore[no-any-return]
+    return _dataclass(Recipes, c_api.read_json(plugin_library.handle(), "hpu_recipe_cache"))  # type: ignore[no-any-return]
 
 
 def reset() -> None:
     """Sets all counters of get() to zero."""
-    call = _c_api.function(library_loader.plugin(), "hpu_statistics_reset")
+    call = c_api.function(plugin_library.handle(), "hpu_statistics_reset")
     call.restype = None
     call()

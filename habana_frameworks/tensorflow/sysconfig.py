@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from habana_frameworks.tensorflow import lib_utils
-from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow._internal.version import __version__
 
 __all__ = ["__version__", "get_compile_flags", "get_include_dir", "get_lib_dir", "get_link_flags"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 
 def get_library_version() -> str:
@@ -12,6 +12,6 @@ def get_library_version() -> str:
 
     Loads the module.
     """
-    version = _c_api.function(library_loader.plugin(), "hpu_version")
+    version = c_api.function(plugin_library.handle(), "hpu_version")
     version.restype = ctypes.c_char_p
     return bytes(version()).decode()

@@ -13,7 +13,7 @@ import pathlib
 import signal
 import time
 
-from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow._internal.launch import ports
 
 
 def work(rank: int, workers: list[str], arguments: argparse.Namespace) -> None:

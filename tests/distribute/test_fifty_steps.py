@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow._internal.launch import ports
 from tests.distribute.jobs import (
     TRAIN,
     Backend,

@@ -11,7 +11,8 @@ import time
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import hccl, ports
+from habana_frameworks.tensorflow import hccl
+from habana_frameworks.tensorflow._internal.launch import ports
 from habana_frameworks.tensorflow.hccl import meeting
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT

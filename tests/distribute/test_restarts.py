@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from habana_frameworks.tensorflow.job import Interruption, Outcome
-from habana_frameworks.tensorflow.job_supervisor import Attempt, Modules, Placement, Supervisor
+from habana_frameworks.tensorflow._internal.launch.job import Interruption, Outcome
+from habana_frameworks.tensorflow._internal.launch.job_supervisor import Attempt, Modules, Placement, Supervisor
 from tests.distribute.jobs import Result, run_job
 from tests.remote.servers import Server, wait_until
 from tests.support.processes import ROOT, run

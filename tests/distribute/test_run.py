@@ -13,8 +13,8 @@ import time
 
 import pytest
 
-from habana_frameworks.tensorflow import ports
-from habana_frameworks.tensorflow.job import Grace, Interruption, Job
+from habana_frameworks.tensorflow._internal.launch import ports
+from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT, run
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import ports, statistics
+from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow._internal.launch import ports
 from habana_frameworks.tensorflow.recipe_store import list_entries
 from tests.distribute.jobs import TRAIN, Trained, assert_same_weights, assert_trained_as, run_job, train, trained
 from tests.hvd.jobs import Start, run_program

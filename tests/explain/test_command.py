@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-from habana_frameworks.tensorflow.explanation import model
+from habana_frameworks.tensorflow import explanation
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
 PROGRAM = ROOT / "tests" / "explain" / "refusals.py"
@@ -15,16 +15,16 @@ COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain"]
 
 
 @pytest.fixture(scope="module")
-def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, model.Explanation]:
+def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str, explanation.Explanation]:
     """stdout, stderr and the JSON of one run on the program that meets every rule."""
     target = tmp_path_factory.mktemp("explain") / "all.json"
     page = target.with_name("all.html")
     done = run([*COMMAND, "--json", str(target), "--html", str(page), str(PROGRAM)])
     assert "StringToHashBucketFast" in page.read_text() and str(page) in done.stderr
-    return done.stdout, done.stderr, model.from_json(target.read_text())
+    return done.stdout, done.stderr, explanation.from_json(target.read_text())
 
 
-def test_stdout_is_the_programs(output: tuple[str, str, model.Explanation]) -> None:
+def test_stdout_is_the_programs(output: tuple[str, str, explanation.Explanation]) -> None:
     assert output[0] == "ran\n"
 
 
@@ -38,7 +38,7 @@ RULES = {
 }
 
 
-def test_each_rule_is_named(output: tuple[str, str, model.Explanation]) -> None:
+def test_each_rule_is_named(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("refused")
     found = {op.name: op.rule for op in graph.ops if op.rule}
     python = next(op.name for op in graph.ops if op.type == "EagerPyFunc")
@@ -50,7 +50,7 @@ def test_each_rule_is_named(output: tuple[str, str, model.Explanation]) -> None:
     assert all((op.cluster is None) == (op.rule is not None) for op in graph.ops)
 
 
-def test_bytes_of_copies_are_those_of_the_edges(output: tuple[str, str, model.Explanation]) -> None:
+def test_bytes_of_copies_are_those_of_the_edges(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("refused")
     # A 4 by 4 float32 tensor there and back, three times; the CPU kernel's result only, three times.
     assert graph.op("on_cpu").copied_bytes == 3 * 2 * 64 and graph.op("on_cpu").copies == 6
@@ -60,7 +60,7 @@ def test_bytes_of_copies_are_those_of_the_edges(output: tuple[str, str, model.Ex
     assert totals["pinned"].copied_bytes == 3 * 2 * 64
 
 
-def test_cuts_name_the_ops_between(output: tuple[str, str, model.Explanation]) -> None:
+def test_cuts_name_the_ops_between(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("refused")
     assert len(graph.clusters) > 1
     cycles = [cut for cut in graph.cuts if cut.rule == "cycle"]
@@ -70,13 +70,13 @@ def test_cuts_name_the_ops_between(output: tuple[str, str, model.Explanation]) -
     assert not clean.cuts and [cluster.launches for cluster in clean.clusters] == [1]
 
 
-def test_lowered_loops_are_told(output: tuple[str, str, model.Explanation]) -> None:
+def test_lowered_loops_are_told(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("looping")
     assert [(entry.op, entry.rule) for entry in graph.lowered] == [("While", "lowered")]
     assert {"loop", "deadness"} & {cut.rule for cut in graph.cuts}
 
 
-def test_the_summary_counts_and_advises(output: tuple[str, str, model.Explanation]) -> None:
+def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Explanation]) -> None:
     text = output[1]
     assert "pinned (1 op, 1 cut" not in text and "pinned (1 op, 384 bytes copied)" in text
     assert "-> remove the tf.device around it" in text
@@ -112,7 +112,7 @@ def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None
     environment = {"TF_RECIPE_CACHE_PATH": str(tmp_path / "recipes"), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
     for _ in range(2):  # compiled, and as it was stored
         done = run([*COMMAND, "--time", "--json", str(target), str(program)], environment)
-        times = model.from_json(target.read_text()).times
+        times = explanation.from_json(target.read_text()).times
         assert times is not None
         kinds = {time.kind for time in times if "timed" in time.cluster}
         assert "dot" in kinds and any(kind.startswith("convolution.") for kind in kinds), kinds

@@ -10,8 +10,9 @@ import pytest
 import tensorflow as tf
 
 import habana_frameworks.tensorflow as htf
-from habana_frameworks.tensorflow import _c_api, explanation, library_loader, statistics
-from habana_frameworks.tensorflow.explanation import collect, model
+from habana_frameworks.tensorflow import explanation, statistics
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
+from habana_frameworks.tensorflow.explanation import collect
 from tests.support.processes import ROOT, run_with_tensorflow
 
 
@@ -59,9 +60,9 @@ def test_ops_that_do_not_compile(hpu: str) -> None:
 
 def test_normal_runs_record_nothing(hpu: str) -> None:
     htf.explain(tf.function(lambda x: tf.tanh(x) * 2.0), tf.ones([2]))
-    before = _c_api.read_json(library_loader.plugin(), "hpu_op_records")
+    before = c_api.read_json(plugin_library.handle(), "hpu_op_records")
     tf.function(lambda x: tf.tanh(x) * 3.0)(tf.ones([2]))
-    assert _c_api.read_json(library_loader.plugin(), "hpu_op_records") == before
+    assert c_api.read_json(plugin_library.handle(), "hpu_op_records") == before
 
 
 def test_errors_of_the_function_come_through(hpu: str) -> None:
@@ -76,9 +77,9 @@ def test_errors_of_the_function_come_through(hpu: str) -> None:
 
 def test_an_explanation_survives_json(hpu: str) -> None:
     explained = htf.explain(lambda x: tf.tanh(x) * 2.0, tf.ones([2]))
-    assert model.from_json(explained.to_json()) == explained
+    assert explanation.from_json(explained.to_json()) == explained
     with pytest.raises(ValueError, match="no explanation of format"):
-        model.from_json('{"format": 99}')
+        explanation.from_json('{"format": 99}')
     with pytest.raises(LookupError, match="near: "):
         explained.graphs[0].op("TAN")
     with pytest.raises(LookupError, match="has 'nothing' in its name"):
@@ -117,7 +118,7 @@ def test_runs_on_the_cpu_by_choice_are_told(hpu: str, monkeypatch: pytest.Monkey
     explained = htf.explain(never_compiled, tf.ones([2]))
     (cluster,) = explained.graphs[-1].clusters
     assert (cluster.rule, cluster.reason, cluster.fallback_reasons) == ("never", "HPU_COMPILE_MODE=never", {"never": 1})
-    assert model.from_json(explained.to_json()) == explained
+    assert explanation.from_json(explained.to_json()) == explained
 
 
 def test_clustering_off_is_a_rule(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from habana_frameworks.tensorflow import explanation
 from habana_frameworks.tensorflow.explanation import model, page
 from habana_frameworks.tensorflow.statistics import Eager
 
@@ -26,16 +27,16 @@ OPS = (
 CLUSTERS = tuple(model.Cluster(f"habana_cluster_f_{n}", "HPU:0", 1, 1, 0, 0, 1, False, launches=2) for n in range(2))
 CUT = model.Cut("habana_cluster_f_0", "habana_cluster_f_1", "cycle", "ops run between", ("</script><b>",))
 GRAPH = model.Graph("f", "__inference_f_1", OPS, CLUSTERS, (CUT,))
-EXPLANATION = model.Explanation((GRAPH,), Eager(0, 0.0, 0, 0, 0))
+EXPLANATION = explanation.Explanation((GRAPH,), Eager(0, 0.0, 0, 0, 0))
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the layout")
 
 
-def data_of(text: str) -> model.Explanation:
+def data_of(text: str) -> explanation.Explanation:
     (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
     data = json.loads(found)
     assert {"pinned", "border", "cycle"} <= set(data["rules"]) and data["rules"]["pinned"]["remedy"]
     kept = {name: data[name] for name in ("graphs", "eager", "dropped_graphs")}
-    return model.from_json(json.dumps({"format": model.FORMAT, **kept}))
+    return explanation.from_json(json.dumps({"format": model.FORMAT, **kept}))
 
 
 def test_all_of_the_explanation_is_in_it(tmp_path: pathlib.Path) -> None:
@@ -44,7 +45,7 @@ def test_all_of_the_explanation_is_in_it(tmp_path: pathlib.Path) -> None:
 
 
 def test_nothing_is_fetched_and_names_cannot_end_the_script() -> None:
-    text = page.render(EXPLANATION)
+    text = page.render(EXPLANATION, EXPLANATION.summary())
     assert not re.search(r"https?://|//[a-z]+\.|@import|url\(|<link|\bsrc=|fetch\(|XMLHttp|import\(", text)
     assert text.count("<script") == text.count("</script>") == 2
     assert "<b>" not in text.replace("element(", "")
@@ -52,7 +53,8 @@ def test_nothing_is_fetched_and_names_cannot_end_the_script() -> None:
 
 
 def test_an_explanation_without_graphs_is_a_page_too() -> None:
-    assert data_of_empty(page.render(model.Explanation((), Eager(0, 0.0, 0, 0, 0)))) == []
+    nothing = explanation.Explanation((), Eager(0, 0.0, 0, 0, 0))
+    assert data_of_empty(page.render(nothing, nothing.summary())) == []
 
 
 def data_of_empty(text: str) -> list[object]:
@@ -80,7 +82,7 @@ class Box(NamedTuple):
 def laid_out(graph: model.Graph, opened: list[list[str]], directory: pathlib.Path) -> list[tuple[list[Box], int]]:
     """For each set of opened boxes: the boxes and the number of edges."""
     program = (pathlib.Path(page.__file__).parent / "page" / "layout.js").read_text()
-    explained = json.loads(model.Explanation((graph,), EXPLANATION.eager).to_json())["graphs"][0]
+    explained = json.loads(explanation.Explanation((graph,), EXPLANATION.eager).to_json())["graphs"][0]
     program += f"""
     const graph = {json.dumps(explained)};
     prepare(graph);

@@ -6,7 +6,7 @@ import pathlib
 
 import pytest
 
-from habana_frameworks.tensorflow.explanation import model
+from habana_frameworks.tensorflow.explanation import Explanation, from_json
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
 SETTINGS = {
@@ -18,30 +18,30 @@ SETTINGS = {
 
 
 @pytest.fixture(scope="module")
-def explanation(tmp_path_factory: pytest.TempPathFactory) -> model.Explanation:
+def explanation(tmp_path_factory: pytest.TempPathFactory) -> Explanation:
     target = tmp_path_factory.mktemp("explain") / "placed.json"
     program = ROOT / "tests" / "explain" / "placed.py"
     command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain", "--json", str(target), str(program)]
     run(command, SETTINGS)
-    return model.from_json(pathlib.Path(target).read_text())
+    return from_json(pathlib.Path(target).read_text())
 
 
 @pytest.mark.parametrize(
     ("name", "rule"), [("listed", "user-setting"), ("unlisted", "op-list"), ("typed", "dtype"), ("deep", "rank")]
 )
-def test_ops_that_placement_refuses(explanation: model.Explanation, name: str, rule: str) -> None:
+def test_ops_that_placement_refuses(explanation: Explanation, name: str, rule: str) -> None:
     op = explanation.graph("placed").op(name)
     assert (op.rule, op.cluster) == (rule, None)
     assert "CPU" in op.device and op.reason
 
 
-def test_bytes_that_a_refusal_costs(explanation: model.Explanation) -> None:
+def test_bytes_that_a_refusal_costs(explanation: Explanation) -> None:
     graph = explanation.graph("placed")
     assert graph.op("typed").copied_bytes == 2 * 2 * 16  # a 4 by 4 bfloat16 tensor, there and back
     assert graph.op("listed").copied_bytes + graph.op("unlisted").copied_bytes == 4 * 64
 
 
-def test_ops_that_cut_clusters(explanation: model.Explanation) -> None:
+def test_ops_that_cut_clusters(explanation: Explanation) -> None:
     assert [(cut.rule, tuple(cut.through)) for cut in explanation.graph("placed").cuts] == [
         ("cycle", ("listed",)),
         ("cycle", ("unlisted",)),
@@ -51,7 +51,7 @@ def test_ops_that_cut_clusters(explanation: model.Explanation) -> None:
     assert explanation.graph("updated").op("AssignAddVariableOp").rule == "user-setting"
 
 
-def test_limits_and_branches_that_cut_clusters(explanation: model.Explanation) -> None:
+def test_limits_and_branches_that_cut_clusters(explanation: Explanation) -> None:
     long = explanation.graph("long")
     assert {cut.rule for cut in long.cuts} == {"size-limit"} and len(long.clusters) == len(long.cuts) + 1
     assert {cut.rule for cut in explanation.graph("branching").cuts} == {"deadness"}

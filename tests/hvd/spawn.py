@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-from habana_frameworks.tensorflow import ports
+from habana_frameworks.tensorflow._internal.launch import ports
 
 GRACE = 30.0
 

@@ -14,9 +14,8 @@ import numpy as np
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
-from habana_frameworks.tensorflow.explanation import rules
+from habana_frameworks.tensorflow.explanation import Explanation, rules
 from habana_frameworks.tensorflow.explanation.collect import Collector
-from habana_frameworks.tensorflow.explanation.model import Explanation
 from tests.support.compare import CPU, HPU, as_numpy
 
 # Largest difference, as a part of the largest number of the result, for types that may differ at all.

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _op_override, habana_ops, statistics
+from habana_frameworks.tensorflow import habana_ops, statistics
+from habana_frameworks.tensorflow.ops import keras_symbols
 from habana_frameworks.tensorflow.ops.gelu import habana_gelu
 from habana_frameworks.tensorflow.ops.instance_norm import HabanaInstanceNormalization
 from habana_frameworks.tensorflow.ops.layer_norm import HabanaLayerNormalization
@@ -219,7 +220,7 @@ def test_symbols_are_replaced_and_models_keep_their_names(tmp_path: pathlib.Path
     )
     model.save(tmp_path / "model.keras")
     model.save_weights(tmp_path / "weights.h5")
-    with _op_override.original_symbols(tf):
+    with keras_symbols.original_symbols(tf):
         assert tf.keras.layers.LayerNormalization is KerasLayerNormalization
         plain = tf.keras.models.load_model(tmp_path / "model.keras")
         assert type(plain.layers[1]) is KerasLayerNormalization
@@ -282,7 +283,7 @@ def test_replaced_symbols_are_fused_in_graphs_by_the_passes(way: Callable[..., A
     name, values = way(x)
     assert {rewrite["what"].split(":")[0] for rewrite in pattern_rewrites(name)} >= REPLACED
     if values is not None:
-        with _op_override.original_symbols(tf), tf.device(CPU):
+        with keras_symbols.original_symbols(tf), tf.device(CPU):
             expected = with_gradients(replaced_model)(tf.constant(x))
         np.testing.assert_allclose(values[0], expected[0], atol=1e-4)
         np.testing.assert_allclose(values[1], expected[1][0], atol=1e-4)

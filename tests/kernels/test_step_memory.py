@@ -6,7 +6,7 @@ import json
 import pathlib
 import sys
 
-from habana_frameworks.tensorflow.explanation import model
+from habana_frameworks.tensorflow import explanation
 from tests.support.processes import WARM_PYTHON, run
 
 MOST = 1.1
@@ -27,7 +27,7 @@ def test_variables_are_updated_without_copies(tmp_path: pathlib.Path) -> None:
     target = tmp_path / "unet.json"
     command = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain", "--time", "--json", str(target)]
     run([*command, "benchmarks/steps.py", "unet", "--steps", "2", "--optimizer", "sgd"], timeout=240)
-    times = model.from_json(target.read_text()).times
+    times = explanation.from_json(target.read_text()).times
     assert times is not None
     step = [time for time in times if "train_step" in time.cluster]
     assert any(time.kind.startswith("convolution.") for time in step)

@@ -89,9 +89,9 @@ def main() -> None:
             function, arguments = RESULTS[name]
             found = tf.function(function, jit_compile=True)(*[tf.constant(a) for a in arguments])
             results.append([value.numpy().tolist() for value in tf.nest.flatten(found)])
-    from habana_frameworks.tensorflow import _c_api, library_loader
+    from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
-    recipes = _c_api.read_json(library_loader.plugin(), "hpu_recipe_cache")
+    recipes = c_api.read_json(plugin_library.handle(), "hpu_recipe_cache")
     sys.stdout.write(json.dumps({"results": results, "recipes": recipes}) + "\n")
 
 

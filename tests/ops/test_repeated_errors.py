@@ -95,7 +95,7 @@ def test_values_in_a_loop_that_is_lowered() -> None:
 
 
 def test_a_step_without_doubtful_values_has_no_checks() -> None:
-    from habana_frameworks.tensorflow import _passes
+    from habana_frameworks.tensorflow.explanation import passes
 
     @tf.function
     def step(x: tf.Tensor) -> tf.Tensor:
@@ -103,7 +103,7 @@ def test_a_step_without_doubtful_values_has_no_checks() -> None:
 
     with tf.device(HPU):
         step(tf.constant([1, 2], tf.int64))
-    rewrites = _passes.recent_reports()[-1]["rewrites"]
+    rewrites = passes.recent_reports()[-1]["rewrites"]
     assert not [rewrite for rewrite in rewrites if rewrite["pass"] == "checks"]
 
 

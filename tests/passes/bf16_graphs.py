@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 from hypothesis import strategies as st
 
-from habana_frameworks.tensorflow._passes import CPU, HPU
+from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 
 SHAPE = [4, 4]
 OPS = [

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import context
 
-from habana_frameworks.tensorflow._passes import CPU, HPU
+from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 
 # Ops of train steps without a kernel for the HPU.
 HOST_OPS = {"IteratorGetNext", "Assert", "StringFormat", "PrintV2", "PyFunc", "EagerPyFunc"}

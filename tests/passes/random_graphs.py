@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from hypothesis import strategies as st
 
-from habana_frameworks.tensorflow._passes import CPU, HPU
+from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 
 VARIABLES = 2
 

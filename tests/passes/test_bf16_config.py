@@ -10,9 +10,9 @@ import pytest
 import tensorflow as tf
 
 import habana_frameworks.tensorflow as htf
-from habana_frameworks.tensorflow import _passes
-from habana_frameworks.tensorflow._passes import CPU, HPU
 from habana_frameworks.tensorflow.errors import DeviceError
+from habana_frameworks.tensorflow.explanation import passes
+from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 
 PUBLISHED = pathlib.Path(__file__).parent / "published_recipes"
 RECIPES = {
@@ -53,7 +53,7 @@ def dump(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> pathlib.Pat
 
 
 def converted(graph: tf.compat.v1.GraphDef) -> set[str]:
-    return {rewrite["node"] for rewrite in _passes.run(graph, "bf16").report["rewrites"]}
+    return {rewrite["node"] for rewrite in passes.run(graph, "bf16").report["rewrites"]}
 
 
 def canonical(recipe: dict[str, Any]) -> dict[str, Any]:

@@ -10,16 +10,16 @@ import pytest
 import tensorflow as tf
 from hypothesis import HealthCheck, given, settings
 
-from habana_frameworks.tensorflow import _passes
-from habana_frameworks.tensorflow._passes import HPU
+from habana_frameworks.tensorflow.explanation import passes
+from habana_frameworks.tensorflow.explanation.passes import HPU
 from tests.passes import bf16_graphs, bf16_reference
 
 
-def convert(graph: tf.compat.v1.GraphDef, config: dict[str, list[Any]], path: pathlib.Path) -> _passes.PassResult:
+def convert(graph: tf.compat.v1.GraphDef, config: dict[str, list[Any]], path: pathlib.Path) -> passes.PassResult:
     path.write_text(json.dumps(config))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TF_BF16_CONVERSION", str(path))
-        return _passes.run(graph, "bf16")
+        return passes.run(graph, "bf16")
 
 
 def shape_of(graph: tf.compat.v1.GraphDef) -> dict[str, tuple[str, list[str], dict[str, str]]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes import random_graphs
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder, refusals
 
@@ -32,7 +32,7 @@ def logits_of(rows: int, dtype: tf.DType = tf.float32) -> np.ndarray:
 def expect_same(draw: Callable[[tf.Tensor], tf.Tensor], logits: np.ndarray, times: int = 3) -> list[np.ndarray]:
     dtype = tf.as_dtype(logits.dtype)
     graph = graph_of(lambda: on_cpu(draw(placeholder([None, CLASSES], dtype))))
-    rewritten = _passes.run(graph, "random")
+    rewritten = passes.run(graph, "random")
     assert len(rewritten.report["rewrites"]) == 1
     assert not any("Multinomial" in node.op for node in rewritten.graph.node)
     expected, actual = draws(graph, logits, times), draws(rewritten.graph, logits, times)
@@ -77,13 +77,13 @@ def test_logits_that_are_not_finite_have_no_weight() -> None:
 
 def test_of_one_class() -> None:
     graph = graph_of(lambda: on_cpu(tf.random.categorical(placeholder([None, 1]), 3, seed=1)))
-    (drawn,) = draws(_passes.run(graph, "random").graph, np.ones((4, 1), np.float32), 1)
+    (drawn,) = draws(passes.run(graph, "random").graph, np.ones((4, 1), np.float32), 1)
     np.testing.assert_array_equal(drawn, np.zeros((4, 3)))
 
 
 def test_the_cluster_holds_the_drawing_and_not_the_state() -> None:
     graph = graph_of(lambda: on_cpu(tf.random.categorical(tf.tanh(placeholder([None, CLASSES]) * 2.0), 3, seed=1) + 1))
-    result = _passes.run(graph)
+    result = passes.run(graph)
     (launch,) = launches(result.graph)
     assert any("state" in source for source in launch.input)
     assert any(node.op == "HabanaPhiloxState" for node in result.graph.node)
@@ -100,5 +100,5 @@ def test_the_cluster_holds_the_drawing_and_not_the_state() -> None:
 )
 def test_what_the_cpu_keeps(draw: Callable[[], tf.Tensor]) -> None:
     graph = graph_of(lambda: on_cpu(draw()))
-    assert _passes.run(graph, "random").report["rewrites"] == []
-    assert "random" in refusals(_passes.run(graph)).values()
+    assert passes.run(graph, "random").report["rewrites"] == []
+    assert "random" in refusals(passes.run(graph)).values()

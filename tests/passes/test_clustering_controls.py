@@ -11,7 +11,8 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import op_def_registry
 
-from habana_frameworks.tensorflow import _passes, statistics
+from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder, refusals, run_on_cpu
 from tests.support.clusters import report_of
 from tests.support.processes import ROOT, run_with_tensorflow
@@ -32,7 +33,7 @@ def chain(length: int) -> Callable[[], None]:
     return build
 
 
-def cluster_ops(result: _passes.PassResult) -> list[list[str]]:
+def cluster_ops(result: passes.PassResult) -> list[list[str]]:
     """The ops of each cluster's function, constants not counted."""
     functions = {function.signature.name: function for function in result.graph.library.function}
     return [
@@ -51,16 +52,16 @@ def dense_graph() -> None:
 class TestClustering:
     def test_off_makes_no_cluster_and_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HPU_CLUSTERING", "off")
-        result = _passes.run(graph_of(dense_graph))
+        result = passes.run(graph_of(dense_graph))
         assert launches(result.graph) == []
         assert refusals(result)["product"] == "user-setting"
         assert any("HPU_CLUSTERING=off" in refusal["reason"] for refusal in result.report["refusals"])
 
     def test_lite_holds_only_what_fuses(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = graph_of(dense_graph)
-        assert any("MatMul" in ops for ops in cluster_ops(_passes.run(graph)))
+        assert any("MatMul" in ops for ops in cluster_ops(passes.run(graph)))
         monkeypatch.setenv("HPU_CLUSTERING", "lite")
-        result = _passes.run(graph)
+        result = passes.run(graph)
         assert refusals(result)["product"] == "lite"
         clusters = cluster_ops(result)
         assert len(clusters) == 2 and not any("MatMul" in ops for ops in clusters)
@@ -74,7 +75,7 @@ class TestClustering:
             product = tf.function(lambda x: tf.matmul(x, x), jit_compile=True)
             on_cpu(product(tf.tanh(placeholder([2, 2]))))
 
-        kinds = [launch.attr["must_compile"].b for launch in launches(_passes.run(graph_of(build)).graph)]
+        kinds = [launch.attr["must_compile"].b for launch in launches(passes.run(graph_of(build)).graph)]
         assert sorted(kinds) == [False, True], "the tanh, and the product that must be compiled"
 
     def test_the_table_of_lite_names_ops_that_there_are(self) -> None:
@@ -94,7 +95,7 @@ class TestScopes:
                 y = tf.exp(x, name="out_of_it")
             on_cpu(tf.sin(y) + 1.0)
 
-        result = _passes.run(graph_of(build))
+        result = passes.run(graph_of(build))
         assert refusals(result)["out_of_it"] == "jit-scope"
         assert len(launches(result.graph)) == 2
 
@@ -104,7 +105,7 @@ class TestScopes:
             with jit_scope(False):
                 return tf.exp(x)
 
-        result = _passes.run(graph_of(lambda: on_cpu(body(placeholder([4])))))
+        result = passes.run(graph_of(lambda: on_cpu(body(placeholder([4])))))
         assert launches(result.graph) == []
         (refusal,) = result.report["refusals"]
         assert (refusal["op"], refusal["rule"]) == ("PartitionedCall", "jit-scope")
@@ -114,9 +115,9 @@ class TestSizes:
     @pytest.mark.parametrize("name", ["HPU_MAX_CLUSTER_SIZE", "TF_MAX_CLUSTER_SIZE", "TF_PRELIMINARY_CLUSTER_SIZE"])
     def test_a_maximum_cuts_into_slices_of_that_size(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = graph_of(chain(40))
-        (whole,) = cluster_ops(_passes.run(graph))
+        (whole,) = cluster_ops(passes.run(graph))
         monkeypatch.setenv(name, "15")
-        result = _passes.run(graph)
+        result = passes.run(graph)
         sizes = [len(ops) for ops in cluster_ops(result)]
         assert sorted(sizes, reverse=True) == [15] * (len(whole) // 15) + [len(whole) % 15]
         assert {cut["rule"] for cut in result.report["cuts"]} == {"size-limit"}
@@ -125,21 +126,21 @@ class TestSizes:
         assert not result.report["refusals"]
         feeds = {"x:0": [0.1, -0.2, 0.3, 4.0]}
         np.testing.assert_allclose(run_on_cpu(result.graph, feeds), run_on_cpu(graph, feeds), rtol=1e-6)
-        assert _passes.run(graph).data == result.data
+        assert passes.run(graph).data == result.data
 
     def test_the_smallest_maximum_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = graph_of(chain(20))
         monkeypatch.setenv("HPU_MAX_CLUSTER_SIZE", "30")
         monkeypatch.setenv("TF_PRELIMINARY_CLUSTER_SIZE", "7")
         monkeypatch.setenv("TF_MAX_CLUSTER_SIZE", "0")
-        assert max(len(ops) for ops in cluster_ops(_passes.run(graph))) == 7
+        assert max(len(ops) for ops in cluster_ops(passes.run(graph))) == 7
 
     def test_a_slice_may_be_smaller_than_the_minimum(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = graph_of(chain(6))
-        (whole,) = cluster_ops(_passes.run(graph))
+        (whole,) = cluster_ops(passes.run(graph))
         monkeypatch.setenv("HPU_MAX_CLUSTER_SIZE", str(len(whole) - 1))
         monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "3")
-        assert [len(ops) for ops in cluster_ops(_passes.run(graph))] == [len(whole) - 1, 1]
+        assert [len(ops) for ops in cluster_ops(passes.run(graph))] == [len(whole) - 1, 1]
 
     def test_what_must_stay_together_is_not_cut(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def build() -> None:
@@ -152,10 +153,10 @@ class TestSizes:
             on_cpu(tf.sqrt(tf.abs(stacked - y)) + 1.0)
 
         graph = graph_of(build)
-        (whole,) = cluster_ops(_passes.run(graph))
+        (whole,) = cluster_ops(passes.run(graph))
         for largest in range(1, len(whole)):
             monkeypatch.setenv("HPU_MAX_CLUSTER_SIZE", str(largest))
-            result = _passes.run(graph)
+            result = passes.run(graph)
             clusters = cluster_ops(result)
             assert len(clusters) > 1
             assert not result.report["refusals"]
@@ -165,9 +166,9 @@ class TestSizes:
 
     def test_minimum(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = graph_of(chain(5))
-        (whole,) = cluster_ops(_passes.run(graph))
+        (whole,) = cluster_ops(passes.run(graph))
         monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", str(len(whole) + 1))
-        result = _passes.run(graph)
+        result = passes.run(graph)
         assert launches(result.graph) == [] and set(refusals(result).values()) == {"small"}
 
 
@@ -179,9 +180,9 @@ def test_variables_stay_outside(monkeypatch: pytest.MonkeyPatch) -> None:
         tf.raw_ops.AssignVariableOp(resource=handle, value=new, name="write")
 
     graph = graph_of(build)
-    assert any("AssignVariableOp" in ops for ops in cluster_ops(_passes.run(graph)))
+    assert any("AssignVariableOp" in ops for ops in cluster_ops(passes.run(graph)))
     monkeypatch.setenv("TF_CLUSTER_VARIABLES", "0")
-    result = _passes.run(graph)
+    result = passes.run(graph)
     assert refusals(result)["read"] == refusals(result)["write"] == "user-setting"
     (ops,) = cluster_ops(result)
     assert set(ops) == {"Tanh", "Mul", "AddV2"}
@@ -275,7 +276,7 @@ class TestHints:
                 return loop()
 
         self.run("loop_outside", body)
-        report = next(r for r in reversed(_passes.recent_reports()) if r["graph"] == "loop_outside" and r["nodes"])
+        report = next(r for r in reversed(passes.recent_reports()) if r["graph"] == "loop_outside" and r["nodes"])
         assert {r["op"] for r in report["refusals"] if r["rule"] == "jit-scope"} >= {"Sinh", "Tanh"}
 
     @pytest.mark.parametrize("level", ["OFF", "DEFAULT", "ON_1"])

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.ops import collective_ops
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder
 
 pytestmark = pytest.mark.usefixtures("hpu")
@@ -54,7 +54,7 @@ def cluster_of(graph: tf.compat.v1.GraphDef, name: str) -> str:
 
 
 def test_each_bucket_has_a_cluster_and_one_more_comes_after() -> None:
-    graph = _passes.run(graph_of(backward_pass)).graph
+    graph = passes.run(graph_of(backward_pass)).graph
     assert len(launches(graph)) == BUCKETS + 1
     found = nodes(graph)
     for key in range(BUCKETS):
@@ -79,14 +79,14 @@ def test_equal_graphs_give_equal_orders() -> None:
     shuffled.node.extend(reversed(graph.node))
     orders = []
     for one in (graph, shuffled):
-        found = nodes(_passes.run(one, "collectives").graph)
+        found = nodes(passes.run(one, "collectives").graph)
         orders.append({name: sorted(i for i in node.input if i.startswith("^reduce")) for name, node in found.items()})
     assert orders[0] == orders[1]
 
 
 def test_synchronous_reductions_do_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_HABANA_COLLECTIVE_REDUCE_SYNC", "1")
-    graph = _passes.run(graph_of(backward_pass)).graph
+    graph = passes.run(graph_of(backward_pass)).graph
     assert len(launches(graph)) == 2
     assert len({cluster_of(graph, f"reduce_{key}/start") for key in range(BUCKETS)}) == 1
 
@@ -99,7 +99,7 @@ def test_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
         whole = tf.bitcast(tf.cast(placeholder([4]), tf.float64), tf.int64)
         on_cpu(all_reduce(whole, 1) + 1)
 
-    graph = _passes.run(graph_of(build)).graph
+    graph = passes.run(graph_of(build)).graph
     found = nodes(graph)
     assert found["reduce_0/reduce"].attr["T"].type == tf.bfloat16.as_datatype_enum
     assert found["reduce_1/reduce"].attr["T"].type == tf.int64.as_datatype_enum
@@ -118,13 +118,13 @@ def test_conversion_leaves_reductions_of_strategies_in_float32(ordered: bool, mo
         reduced = collective_ops.all_reduce_v2(gradient, 2, 1, 0, ordering_token=token, name="reduce_0")
         on_cpu(reduced * 2.0)
 
-    found = nodes(_passes.run(graph_of(build)).graph)
+    found = nodes(passes.run(graph_of(build)).graph)
     expected = tf.float32 if ordered else tf.bfloat16
     assert found["reduce_0/reduce"].attr["T"].type == expected.as_datatype_enum
 
 
 def test_reductions_of_host_tensors_are_left_alone() -> None:
-    graph = _passes.run(graph_of(lambda: on_cpu(all_reduce(tf.constant([1, 2]), 0)))).graph
+    graph = passes.run(graph_of(lambda: on_cpu(all_reduce(tf.constant([1, 2]), 0)))).graph
     assert nodes(graph)["reduce_0"].op == "CollectiveReduceV2"
 
 
@@ -136,7 +136,7 @@ def test_other_collectives_join_the_order_but_for_broadcasts() -> None:
             on_cpu(collective_ops.broadcast_send_v2(tensor, 2, 1, 8) * 2.0)
         on_cpu(all_reduce(tf.tanh(tf.tanh(tensor)), 0) * 2.0)
 
-    found = nodes(_passes.run(graph_of(build), "collectives").graph)
+    found = nodes(passes.run(graph_of(build), "collectives").graph)
     assert "^gather" in found["reduce_0/reduce"].input
     assert BY_TRANSPORT not in found["gather"].attr
     (broadcast,) = [node for node in found.values() if node.op == "CollectiveBcastSendV2"]
@@ -160,7 +160,7 @@ def test_several_collectives_in_a_loop_have_no_order(count: int) -> None:
                 tf.compat.v1.enable_control_flow_v2()
         on_cpu(result * 2.0)
 
-    graph = _passes.run(graph_of(build), "collectives").graph
+    graph = passes.run(graph_of(build), "collectives").graph
     reduces = [node for node in graph.node if node.op == "CollectiveReduceV2"]
     assert [BY_TRANSPORT in node.attr for node in reduces] == [count > 1] * count
     assert not any(name.startswith("^") and "reduce" in name for node in reduces for name in node.input)

@@ -8,8 +8,8 @@ import pytest
 import tensorflow as tf
 from google.protobuf import text_format
 
-from habana_frameworks.tensorflow import _passes
 from habana_frameworks.tensorflow.errors import DeviceError
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes.test_passes import graph_of, on_cpu, placeholder
 from tests.support.processes import run_with_tensorflow
 
@@ -30,7 +30,7 @@ def read(path: pathlib.Path) -> tf.compat.v1.GraphDef:
 
 def pass_names() -> list[str]:
     with pytest.raises(DeviceError) as error:
-        _passes.run(tf.compat.v1.GraphDef(), "no such pass")
+        passes.run(tf.compat.v1.GraphDef(), "no such pass")
     return str(error.value).split("there are ")[1].split(", ")
 
 
@@ -44,7 +44,7 @@ def dumps(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> pathlib.Pa
 
 def test_level_2_dumps_every_pass(monkeypatch: pytest.MonkeyPatch, dumps: pathlib.Path) -> None:
     monkeypatch.setenv("HBN_TF_GRAPH_DUMP", "2")
-    _passes.run(small_graph(), function="__inference_dumped_1")
+    passes.run(small_graph(), function="__inference_dumped_1")
     stages = [f"_{n}_{name}" for n, name in enumerate(pass_names(), 1)]
     assert names(dumps) == sorted(f"hpu_dumped_{PHASE}{stage}.pbtxt" for stage in ["", *stages])
     (launch,) = [node for node in read(dumps / f"hpu_dumped_{PHASE}.pbtxt").node if node.op == "HabanaLaunch"]
@@ -54,10 +54,10 @@ def test_level_2_dumps_every_pass(monkeypatch: pytest.MonkeyPatch, dumps: pathli
 
 def test_level_1_dumps_the_result_and_0_nothing(monkeypatch: pytest.MonkeyPatch, dumps: pathlib.Path) -> None:
     monkeypatch.setenv("HBN_TF_GRAPH_DUMP", "0")
-    _passes.run(small_graph(), function="__inference_silent_1")
+    passes.run(small_graph(), function="__inference_silent_1")
     assert not dumps.exists()
     monkeypatch.delenv("HBN_TF_GRAPH_DUMP")
-    _passes.run(small_graph(), function="__inference_by_default_1")
+    passes.run(small_graph(), function="__inference_by_default_1")
     assert names(dumps) == [f"hpu_by_default_{PHASE}.pbtxt"]
 
 
@@ -65,7 +65,7 @@ def test_no_dump_is_written_over_and_equal_graphs_give_equal_files(
     monkeypatch: pytest.MonkeyPatch, dumps: pathlib.Path
 ) -> None:
     for factor in (2.0, 3.0, 2.0):
-        _passes.run(small_graph(factor), function="__inference_again_1")
+        passes.run(small_graph(factor), function="__inference_again_1")
     first, second, third = (dumps / f"hpu_again_{PHASE}{suffix}.pbtxt" for suffix in ("", "_1", "_2"))
     assert len(names(dumps)) == 3
     assert first.read_bytes() == third.read_bytes() != second.read_bytes()
@@ -73,13 +73,13 @@ def test_no_dump_is_written_over_and_equal_graphs_give_equal_files(
 
 def test_the_prefix_is_before_the_name(monkeypatch: pytest.MonkeyPatch, dumps: pathlib.Path) -> None:
     monkeypatch.setenv("HBN_TF_GRAPH_PREFIX", "rank_3_")
-    _passes.run(small_graph(), function="__inference_of_a_rank_1")
+    passes.run(small_graph(), function="__inference_of_a_rank_1")
     assert names(dumps) == [f"rank_3_hpu_of_a_rank_{PHASE}.pbtxt"]
 
 
 def test_pairs_before_and_after(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     monkeypatch.setenv("TF_GRAPPLER_GRAPH_DEF_PATH", str(tmp_path / "pairs"))
-    _passes.run(small_graph(), function="__inference_paired_1")
+    passes.run(small_graph(), function="__inference_paired_1")
     assert names(tmp_path / "pairs") == ["hpu_paired_after.pbtxt", "hpu_paired_before.pbtxt"]
     before, after = (
         {node.op for node in read(tmp_path / "pairs" / f"hpu_paired_{stage}.pbtxt").node}

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder, run_on_cpu
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
 
-def ops(result: _passes.PassResult) -> list[str]:
+def ops(result: passes.PassResult) -> list[str]:
     return sorted(node.op for node in result.graph.node)
 
 
@@ -22,10 +22,10 @@ def test_what_depends_on_constants_alone_is_computed_once() -> None:
         on_cpu(placeholder([2]) + table)
 
     graph = graph_of(build)
-    result = _passes.run(graph, "fold")
+    result = passes.run(graph, "fold")
     assert ops(result) == ["AddV2", "Const", "Identity", "Placeholder"]
     assert result.report["rewrites"][0]["pass"] == "fold"
-    assert result.data == _passes.run(graph, "fold").data
+    assert result.data == passes.run(graph, "fold").data
     x = np.array([4.0, 5.0], np.float32)
     np.testing.assert_allclose(run_on_cpu(result.graph, {"x:0": x}), run_on_cpu(graph, {"x:0": x}), rtol=1e-6)
 
@@ -42,22 +42,22 @@ def test_larger_values_stay_ops(limit: int, folded: bool, monkeypatch: pytest.Mo
         on_cpu(placeholder([1024]) * tf.fill([1024], 2.0))
 
     for build in (computed, filled):
-        result = _passes.run(graph_of(build), "fold")
+        result = passes.run(graph_of(build), "fold")
         assert (ops(result) == ["Const", "Identity", "Mul", "Placeholder"]) == folded
 
 
 def test_a_value_that_cannot_be_computed_stays() -> None:
     """The error belongs to the run, not to the making of the graph."""
-    result = _passes.run(graph_of(lambda: on_cpu(tf.constant([1]) // tf.constant([0]))), "fold")
+    result = passes.run(graph_of(lambda: on_cpu(tf.constant([1]) // tf.constant([0]))), "fold")
     assert "FloorDiv" in ops(result)
 
 
 def test_constants_on_the_cpu_are_left_alone() -> None:
     def build() -> None:
-        with tf.device(_passes.CPU):
+        with tf.device(passes.CPU):
             on_cpu(tf.sin(tf.constant(1.0)))
 
-    assert "Sin" in ops(_passes.run(graph_of(build), "fold"))
+    assert "Sin" in ops(passes.run(graph_of(build), "fold"))
 
 
 def test_sizes_in_clusters_are_habanas() -> None:
@@ -65,7 +65,7 @@ def test_sizes_in_clusters_are_habanas() -> None:
         x = placeholder([None, 3])
         on_cpu(tf.tanh(x) * tf.cast(tf.size(x), tf.float32))
 
-    result = _passes.run(graph_of(build))
+    result = passes.run(graph_of(build))
     (launch,) = launches(result.graph)
     functions = {function.signature.name: function for function in result.graph.library.function}
     inner = [node.op for node in functions[launch.attr["function"].func.name].node_def]
@@ -73,7 +73,7 @@ def test_sizes_in_clusters_are_habanas() -> None:
 
 
 def test_sizes_outside_clusters_stay() -> None:
-    result = _passes.run(graph_of(lambda: on_cpu(tf.size(placeholder([None, 3])))))
+    result = passes.run(graph_of(lambda: on_cpu(tf.size(placeholder([None, 3])))))
     assert "Size" in ops(result) and "HabanaSize" not in ops(result)
 
 

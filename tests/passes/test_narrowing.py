@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 
 tf1 = tf.compat.v1
 pytestmark = pytest.mark.usefixtures("hpu")
@@ -39,7 +39,7 @@ def run(function: Callable[..., Any], *args: Any) -> tuple[dict[str, str], set[s
         np.testing.assert_array_equal(left.numpy(), right.numpy())
     rewrites: dict[str, str] = {}
     refused: set[str] = set()
-    for report in _passes.recent_reports():
+    for report in passes.recent_reports():
         if report["graph"] == name:
             rewrites.update((r["op"], r["what"]) for r in report["rewrites"] if r["pass"] == "narrow")
             refused.update(r["op"] for r in report["refusals"] if r["rule"] == "dtype")
@@ -86,7 +86,7 @@ def test_positions_of_unknown_bound_stay() -> None:
 
     function = tf.function(unbounded, input_signature=[tf.TensorSpec([None, 4])])
     np.testing.assert_array_equal(function(tf.constant(X)).numpy(), np.argmax(X, 0))
-    report = next(r for r in reversed(_passes.recent_reports()) if r["graph"] == "unbounded")
+    report = next(r for r in reversed(passes.recent_reports()) if r["graph"] == "unbounded")
     assert ("ArgMax", "dtype") in {(r["op"], r["rule"]) for r in report["refusals"]}
 
 
@@ -147,7 +147,7 @@ def test_loop_bodies() -> None:
     rewrites, refused = run(search, X)
     assert rewrites["ArgMax"] == "works in int32" and rewrites["Cast"] == "takes int32"
     assert not refused
-    report = next(r for r in reversed(_passes.recent_reports()) if r["graph"] == "search" and r["clusters"])
+    report = next(r for r in reversed(passes.recent_reports()) if r["graph"] == "search" and r["clusters"])
     assert len(report["clusters"]) == 1  # with the loop in it
 
 
@@ -222,5 +222,5 @@ def test_the_emulators_list_has_64_bit_types(monkeypatch: pytest.MonkeyPatch) ->
         return index, tf.cast(x, tf.float64) * 1e-300, index * 2**40
 
     assert run(native, X) == ({}, set())
-    report = next(r for r in reversed(_passes.recent_reports()) if r["graph"] == "native")
+    report = next(r for r in reversed(passes.recent_reports()) if r["graph"] == "native")
     assert len(report["clusters"]) == 1

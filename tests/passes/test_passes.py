@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
-from habana_frameworks.tensorflow._passes import CPU, HPU
 from habana_frameworks.tensorflow.errors import DeviceError
+from habana_frameworks.tensorflow.explanation import passes
+from habana_frameworks.tensorflow.explanation.passes import CPU, HPU
 from tests.passes import random_graphs
 
 
@@ -33,7 +33,7 @@ def placeholder(shape: list[int | None], dtype: tf.DType = tf.float32, name: str
         return tf.compat.v1.placeholder(dtype, shape, name=name)
 
 
-def refusals(result: _passes.PassResult) -> dict[str, str]:
+def refusals(result: passes.PassResult) -> dict[str, str]:
     return {refusal["node"]: refusal["rule"] for refusal in result.report["refusals"]}
 
 
@@ -52,7 +52,7 @@ def test_an_unknown_pass_is_refused_with_the_names_of_those_there_are() -> None:
     with pytest.raises(
         DeviceError, match="no graph pass is called fuse; there are results, fold, patterns, bf16, fp32_math, random"
     ):
-        _passes.run(tf.compat.v1.GraphDef(), "fuse")
+        passes.run(tf.compat.v1.GraphDef(), "fuse")
 
 
 def test_a_graph_without_hpu_nodes_stays() -> None:
@@ -62,7 +62,7 @@ def test_a_graph_without_hpu_nodes_stays() -> None:
     graph = graph_of(build)
     for node in graph.node:
         node.device = CPU
-    assert launches(_passes.run(graph).graph) == []
+    assert launches(passes.run(graph).graph) == []
 
 
 def test_clusters_are_named_after_the_function_without_its_number() -> None:
@@ -72,7 +72,7 @@ def test_clusters_are_named_after_the_function_without_its_number() -> None:
         ("__backward_step_7", "backward_step"),
         ("", "session"),
     ]:
-        (cluster,) = _passes.run(graph, function=function).report["clusters"]
+        (cluster,) = passes.run(graph, function=function).report["clusters"]
         assert cluster["name"] == f"habana_cluster_{name}_0"
 
 
@@ -92,7 +92,7 @@ def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
             node.attr["T"].CopyFrom(node.attr["dtype"])
             node.attr["index"].i = 0 if node.name == "n" else 1
             del node.attr["dtype"], node.attr["shape"]
-    (launch,) = launches(_passes.run(graph).graph)
+    (launch,) = launches(passes.run(graph).graph)
     assert launch.input[0] == "n" and launch.attr["num_constant_args"].i == 1
     types = launch.attr["Targs"].list.type
     int32 = tf.int32.as_datatype_enum
@@ -112,7 +112,7 @@ def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
     ],
 )
 def test_what_stays_out_has_a_reason(rule: str, op: Callable[[tf.Tensor], tf.Tensor]) -> None:
-    result = _passes.run(graph_of(lambda: on_cpu(op(tf.tanh(placeholder([2, 2]) * 2.0)))))
+    result = passes.run(graph_of(lambda: on_cpu(op(tf.tanh(placeholder([2, 2]) * 2.0)))))
     assert rule in refusals(result).values()
     assert all(refusal["reason"] for refusal in result.report["refusals"])
 
@@ -122,24 +122,24 @@ def test_a_value_that_depends_on_data_is_no_constant_of_a_cluster() -> None:
         x = placeholder([8])
         on_cpu(tf.reshape(tf.tanh(x), tf.cast(tf.stack([x[0], x[1]]), tf.int32), name="reshape"))
 
-    assert refusals(_passes.run(graph_of(build)))["reshape"] == "changing-constant"
+    assert refusals(passes.run(graph_of(build)))["reshape"] == "changing-constant"
 
 
 def test_fuel_bounds_the_clusters_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
     monkeypatch.setenv("HPU_CLUSTER_FUEL", "0")
-    result = _passes.run(graph)
+    result = passes.run(graph)
     assert launches(result.graph) == [] and "fuel" in refusals(result).values()
 
 
 def test_small_groups_and_bookkeeping_get_no_launch(monkeypatch: pytest.MonkeyPatch) -> None:
     one = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]))))
-    assert len(launches(_passes.run(one).graph)) == 1
+    assert len(launches(passes.run(one).graph)) == 1
     monkeypatch.setenv("HPU_MIN_CLUSTER_SIZE", "2")
-    assert launches(_passes.run(one).graph) == []
+    assert launches(passes.run(one).graph) == []
     monkeypatch.delenv("HPU_MIN_CLUSTER_SIZE")
     sizes = graph_of(lambda: on_cpu(tf.reduce_prod(tf.shape(placeholder([None, 3]))[1:]) * 2))
-    assert launches(_passes.run(sizes).graph) == []
+    assert launches(passes.run(sizes).graph) == []
 
 
 def test_a_jit_compiled_call_is_a_cluster_of_its_own() -> None:
@@ -147,7 +147,7 @@ def test_a_jit_compiled_call_is_a_cluster_of_its_own() -> None:
         call = tf.function(lambda x: tf.tanh(x), jit_compile=True)
         on_cpu(tf.exp(call(tf.sin(placeholder([2]) * 3.0)) * 2.0))
 
-    result = _passes.run(graph_of(build))
+    result = passes.run(graph_of(build))
     kinds = sorted(launch.attr["must_compile"].b for launch in launches(result.graph))
     assert kinds == [False, False, True]
 
@@ -161,7 +161,7 @@ def test_rewritten_random_ops_draw_what_the_cpu_draws(name: str, dtype: tf.DType
         on_cpu(getattr(tf.raw_ops, name)(shape=shape, key=key, counter=counter, alg=1, dtype=dtype) * 1)
 
     graph = graph_of(build)
-    rewritten = _passes.run(graph, "random")
+    rewritten = passes.run(graph, "random")
     assert [rewrite["op"] for rewrite in rewritten.report["rewrites"]] == [name]
     for shape in ([7, 5], [1, 1], [0, 3], [64, 33]):
         feeds = {"key:0": [123], "counter:0": [7, 1 << 63], "shape:0": shape}
@@ -177,7 +177,7 @@ def test_the_state_of_a_random_op_does_not_wait_for_the_cluster() -> None:
         hidden = tf.reshape(tf.matmul(x, tf.ones([6, 4])), [-1, 2, 2])
         on_cpu(tf.nn.dropout(hidden, 0.5, seed=3) * 2.0)
 
-    result = _passes.run(graph_of(build))
+    result = passes.run(graph_of(build))
     assert len(launches(result.graph)) == 1
     (launch,) = launches(result.graph)
     assert any("state" in source for source in launch.input)
@@ -190,7 +190,7 @@ def test_indices_are_checked_before_the_cluster_where_they_are_on_the_host() -> 
         table = placeholder([10, 4], name="table")
         on_cpu(tf.gather(tf.tanh(table), tf.cast(ids, tf.int32)) * 2.0)
 
-    result = _passes.run(graph_of(build)).graph
+    result = passes.run(graph_of(build)).graph
     (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
     (launch,) = launches(result)
     assert check.input[0] == "ids" and f"^{check.name}" in launch.input
@@ -207,7 +207,7 @@ def test_computed_indices_are_checked_after_the_cluster() -> None:
         loss = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.abs(labels) + 1, tf.tanh(logits) * 3.0)
         on_cpu(tf.reduce_sum(loss))
 
-    result = _passes.run(graph_of(build)).graph
+    result = passes.run(graph_of(build)).graph
     (check,) = (node for node in result.node if node.op == "HabanaCheckIndices")
     (launch,) = launches(result)
     assert any(source.startswith(launch.name) for source in check.input)
@@ -235,7 +235,7 @@ def test_coordinates_of_flags_need_no_check(
     def build() -> None:
         on_cpu(find(tf.identity(placeholder([8, 4])), tf.logical_not(placeholder(flags, tf.bool, "flags"))) * 2.0)
 
-    result = _passes.run(graph_of(build)).graph
+    result = passes.run(graph_of(build)).graph
     assert len([node for node in result.node if node.op == "HabanaCheckIndices"]) == checks
     found = run_on_cpu(result, {"x:0": np.ones((8, 4)), "flags:0": np.ones([size or 8 for size in flags])})
     assert found.size == 0
@@ -247,7 +247,7 @@ def test_ranges_are_checked_before_the_cluster_where_they_are_on_the_host() -> N
         drawn = tf.random.uniform([4], 2, high, tf.int32, seed=1)
         on_cpu(tf.cast(drawn, tf.float32) * 2.0 + 1.0)
 
-    result = _passes.run(graph_of(build)).graph
+    result = passes.run(graph_of(build)).graph
     (check,) = (node for node in result.node if node.op == "HabanaCheckRange")
     (launch,) = launches(result)
     assert check.input[1] == "high" and f"^{check.name}" in launch.input
@@ -262,7 +262,7 @@ def test_constant_ranges_need_no_check(high: int, inside: bool) -> None:
         drawn = tf.random.uniform([4], 2, high, tf.int32, seed=1)
         on_cpu(tf.tanh(tf.cast(drawn, tf.float32)) * 2.0)
 
-    result = _passes.run(graph_of(build))
+    result = passes.run(graph_of(build))
     assert launches(result.graph)
     assert not any(node.op == "HabanaCheckRange" for node in result.graph.node)
     assert any(node.op == "StatelessRandomUniformIntV2" for node in result.graph.node) != inside
@@ -273,9 +273,9 @@ def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None
         x = placeholder([3])
         on_cpu(tf.tanh(tf.sinh(tf.exp(x) * 0.1, name="refused") + x) * 2.0)
 
-    graph = _passes.run(graph_of(build)).graph
+    graph = passes.run(graph_of(build)).graph
     (launch,) = launches(graph)
-    split, name = _passes.split(graph, launch.name, ["refused"])
+    split, name = passes.split(graph, launch.name, ["refused"])
     assert name == f"{launch.name}_split_0"
     functions = {function.signature.name: function for function in split.library.function}
     ops = [node.op for node in functions[name].node_def]
@@ -286,7 +286,7 @@ def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None
             node.attr["function"].func.name = name
     np.testing.assert_allclose(run_on_cpu(split, {"x:0": [0.5, -1.0, 2.0]}), expected, rtol=1e-6)
     with pytest.raises(DeviceError, match="holds no op"):
-        _passes.split(graph, launch.name, ["nothing"])
+        passes.split(graph, launch.name, ["nothing"])
 
 
 def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_from() -> None:
@@ -313,7 +313,7 @@ def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_fro
     for node in graph.node:
         if node.op in ("StatefulPartitionedCall", "Tanh"):
             node.attr["_habana_cluster"].s = b"cluster"
-    result = _passes.run(graph, "calls").graph
+    result = passes.run(graph, "calls").graph
     first, second = [node for node in result.node if node.op == "StatefulPartitionedCall"]
     assert f"^{first.name}" in second.input
     functions = {function.signature.name: function for function in result.library.function}
@@ -324,5 +324,5 @@ def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_fro
 
 def test_reports_are_json_with_odd_names() -> None:
     graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
-    report = _passes.run(graph, function='a"b\\c').report
+    report = passes.run(graph, function='a"b\\c').report
     assert json.loads(json.dumps(report))["graph"] == "a_b_c"

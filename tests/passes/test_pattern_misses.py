@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
-from habana_frameworks.tensorflow._passes import HPU
+from habana_frameworks.tensorflow.explanation import passes
+from habana_frameworks.tensorflow.explanation.passes import HPU
 from tests.passes.pattern_cases import composed_softmax, norm
 from tests.passes.test_passes import graph_of, on_cpu, placeholder
 
@@ -26,7 +26,7 @@ def patterns_in(build: Build, shape: tuple[int, ...] = (4, 6, 16)) -> list[str]:
         for index, result in enumerate(results):
             on_cpu(result, f"out_{index}")
 
-    rewrites = _passes.run(graph_of(graph), "patterns").report["rewrites"]
+    rewrites = passes.run(graph_of(graph), "patterns").report["rewrites"]
     return sorted(rewrite["what"].split(":")[0] for rewrite in rewrites)
 
 

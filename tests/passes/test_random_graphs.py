@@ -12,7 +12,7 @@ import tensorflow as tf
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes import random_graphs
 
 
@@ -72,8 +72,8 @@ def test_clusters_compute_what_the_graph_computes(plan: list[random_graphs.Step]
     os.environ["HPU_MIN_CLUSTER_SIZE"] = str(smallest)
     os.environ["HPU_MAX_CLUSTER_SIZE"] = str(largest)
     graph = random_graphs.Builder().build(plan)
-    result = _passes.run(graph)
-    assert _passes.run(graph).data == result.data
+    result = passes.run(graph)
+    assert passes.run(graph).data == result.data
     clustered = result.graph
     before = reaches(clustered)
     holder = holders(clustered)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 from tests.passes import keras_graphs
 
 BORDER = {"_Arg", "_Retval", "NoOp"}
@@ -17,7 +17,7 @@ def ops_on_hpu(graph: tf.compat.v1.GraphDef) -> list[str]:
 
 @pytest.mark.parametrize("optimizer", sorted(keras_graphs.OPTIMIZERS))
 def test_mlp_step_is_one_cluster(optimizer: str) -> None:
-    result = _passes.run(keras_graphs.train_step("mlp", optimizer), function="__inference_train_function_12")
+    result = passes.run(keras_graphs.train_step("mlp", optimizer), function="__inference_train_function_12")
     assert ops_on_hpu(result.graph) == ["HabanaLaunch"]
     (cluster,) = result.report["clusters"]
     assert cluster["name"] == "habana_cluster_train_function_0"
@@ -30,7 +30,7 @@ def test_mlp_step_is_one_cluster(optimizer: str) -> None:
     ("model", "optimizer"), [("cnn", "sgd"), ("cnn", "legacy_adam"), ("transformer", "adam"), ("resnet", "adam")]
 )
 def test_step_is_one_cluster_with_the_state_of_random_ops_beside_it(model: str, optimizer: str) -> None:
-    result = _passes.run(keras_graphs.train_step(model, optimizer), function="__inference_train_function_12")
+    result = passes.run(keras_graphs.train_step(model, optimizer), function="__inference_train_function_12")
     ops = ops_on_hpu(result.graph)
     assert ops.count("HabanaLaunch") == 1
     assert set(ops) <= {"HabanaLaunch", "HabanaPhiloxState", "Pack", "Const"}

@@ -37,7 +37,7 @@ with tf.device("/device:CPU:0"):
     expected = fall_back.python_function(tf.constant(x), tf.constant(w))
 with tf.device("/device:HPU:0"):
     results = fall_back(tf.constant(x), tf.constant(w))
-converted = {r["op"] for report in _passes.recent_reports() for r in report["rewrites"] if r["pass"] == "bf16"}
+converted = {r["op"] for report in passes.recent_reports() for r in report["rewrites"] if r["pass"] == "bf16"}
 assert {"Lgamma", "MatrixTriangularSolve", "Erfinv"} <= converted, converted
 assert not {"LRN", "LRNGrad"} & converted  # XLA cannot build them in bfloat16
 for result, wanted in zip(results, expected):

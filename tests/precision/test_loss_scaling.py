@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 
 tf1 = tf.compat.v1
 
@@ -121,7 +121,7 @@ def plain_precision() -> Iterator[None]:
 
 
 def converted_products() -> int:
-    reports = _passes.recent_reports()
+    reports = passes.recent_reports()
     return sum(r["op"] == "MatMul" and r["pass"] == "bf16" for report in reports for r in report["rewrites"])
 
 

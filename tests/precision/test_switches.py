@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from habana_frameworks.tensorflow import _passes
+from habana_frameworks.tensorflow.explanation import passes
 from tests.support.clusters import assert_launched
 from tests.support.processes import WARM_PYTHON, run
 
@@ -33,7 +33,7 @@ def converted_in_function() -> set[str]:
         result = product(tf.constant(X), tf.constant(W))
     assert result.dtype == tf.float32
     np.testing.assert_allclose(result, np.tanh(X @ W), rtol=0.02, atol=0.01)
-    return converted(_passes.recent_reports()[-1])
+    return converted(passes.recent_reports()[-1])
 
 
 def converted_in_session(config: tf.compat.v1.ConfigProto | None = None) -> set[str]:
@@ -43,7 +43,7 @@ def converted_in_session(config: tf.compat.v1.ConfigProto | None = None) -> set[
             y = tf.tanh(tf.matmul(x, tf.constant(W)))
         with tf.compat.v1.Session(graph=graph, config=config) as session:
             np.testing.assert_allclose(session.run(y, {x: X}), np.tanh(X @ W), rtol=0.02, atol=0.01)
-    return converted(_passes.recent_reports()[-1])
+    return converted(passes.recent_reports()[-1])
 
 
 def test_the_environment_is_read_for_each_new_graph(hpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_loops_and_branches_are_converted_inside(hpu: str, monkeypatch: pytest.M
     for _ in range(3):
         expected = np.tanh(expected @ w)
     np.testing.assert_allclose(result, expected, atol=0.03)
-    report = _passes.recent_reports()[-1]
+    report = passes.recent_reports()[-1]
     inside = {rewrite["node"] for rewrite in report["rewrites"] if rewrite["pass"] == "bf16" and "/" in rewrite["node"]}
     assert {"MatMul", "Tanh"} <= converted(report) and inside
 
@@ -109,7 +109,7 @@ def test_a_program_with_its_own_mixed_precision_is_left_as_it_is(
         model = tf.keras.Sequential([tf.keras.layers.Dense(3, "tanh", input_shape=(6,))])
         result = tf.function(model)(tf.constant(X))
     assert result.dtype == tf.bfloat16
-    assert converted(_passes.recent_reports()[-1]) == set()
+    assert converted(passes.recent_reports()[-1]) == set()
     assert "tf.keras.mixed_precision does. Use one of the two" in capfd.readouterr().err
 
 

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from google.protobuf import text_format
 
-from habana_frameworks.tensorflow._passes import HPU
+from habana_frameworks.tensorflow.explanation.passes import HPU
 from tests.passes import bf16_reference
 from tests.precision.models import MODELS
 from tests.support.clusters import assert_launched

@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from habana_frameworks.tensorflow import _flag_values, flags, library_loader
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import flag_values, settings_check
 from habana_frameworks.tensorflow.errors import SettingError
 
 
@@ -14,16 +15,16 @@ from habana_frameworks.tensorflow.errors import SettingError
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for flag in flags.ALL:
         monkeypatch.delenv(flag.name, raising=False)
-    monkeypatch.setattr(_flag_values, "_reported", set())
+    monkeypatch.setattr(flag_values, "_reported", set())
 
 
 def test_every_default_can_be_read() -> None:
     for flag in flags.ALL:
-        if flag.effect is not _flag_values.Effect.ACTS or "<" in flag.name:
+        if flag.effect is not flag_values.Effect.ACTS or "<" in flag.name:
             continue
         accessor = flag.name[4:] if flag.name.startswith("HPU_") else flag.name
         getattr(flags, accessor.lower())()
-        assert _flag_values.is_valid(flag), flag
+        assert flag_values.is_valid(flag), flag
 
 
 def test_settings_are_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,12 +73,12 @@ def test_unknown_variable_is_named_with_the_nearest(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("HPU_BACKENT", "null")
-    library_loader.report_unknown_settings()
+    settings_check.report_unknown_settings()
     assert caplog.messages == ["HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND?"]
 
 
 def test_unknown_variable_far_from_all_has_no_suggestion() -> None:
-    (found,) = _flag_values.unknown(flags.ALL, {"HPU_ZZZZZZ": "1", "PATH": "", "HPU_BACKEND": ""})
+    (found,) = flag_values.unknown(flags.ALL, {"HPU_ZZZZZZ": "1", "PATH": "", "HPU_BACKEND": ""})
     assert found.nearest is None
     assert str(found) == "HPU_ZZZZZZ is no setting of hpu-tensorflow"
 
@@ -91,11 +92,11 @@ def test_unknown_variable_far_from_all_has_no_suggestion() -> None:
     ],
 )
 def test_misspelt_gaudi_variable_is_named_with_the_nearest(name: str, nearest: str) -> None:
-    assert _flag_values.unknown(flags.ALL, {name: "1"}) == [_flag_values.Unknown(name, nearest)]
+    assert flag_values.unknown(flags.ALL, {name: "1"}) == [flag_values.Unknown(name, nearest)]
 
 
 def test_gaudi_variables_of_other_packages_are_left_alone() -> None:
-    assert _flag_values.unknown(flags.ALL, {"HABANA_TOOLS_PATH": "x", "HBN_SOMETHING_ELSE": "1"}) == []
+    assert flag_values.unknown(flags.ALL, {"HABANA_TOOLS_PATH": "x", "HBN_SOMETHING_ELSE": "1"}) == []
 
 
 def test_a_pattern_declares_every_module() -> None:
@@ -108,4 +109,4 @@ def test_strict_makes_it_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_BACKENT", "null")
     monkeypatch.setenv("HPU_STRICT_FLAGS", "1")
     with pytest.raises(SettingError, match="HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND"):
-        library_loader.report_unknown_settings()
+        settings_check.report_unknown_settings()

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from habana_frameworks.tensorflow import _gloo_rendezvous, _launchers, _loopback_meeting, errors, horovod_start
-from habana_frameworks.tensorflow._gloo_rendezvous import Member
-from habana_frameworks.tensorflow._launchers import Launcher, Ranks
+from habana_frameworks.tensorflow import errors
+from habana_frameworks.tensorflow._internal.launch import launchers
+from habana_frameworks.tensorflow._internal.launch.launchers import Launcher, Ranks
+from habana_frameworks.tensorflow._internal.rendezvous import gloo, horovod_start, loopback
+from habana_frameworks.tensorflow._internal.rendezvous.gloo import Member
 
 RANKS = Ranks(Launcher.OPEN_MPI, size=2, rank=0, local_size=2, local_rank=0)
 
@@ -21,7 +23,7 @@ RANKS = Ranks(Launcher.OPEN_MPI, size=2, rank=0, local_size=2, local_rank=0)
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy of the environment without launchers' variables; what a test sets is undone."""
-    dropped = (*_launchers.VARIABLES, "TF_CONFIG", "HLS_MODULE_ID", "HOROVOD_CONTROLLER", "HPU_HOROVOD_RENDEZVOUS")
+    dropped = (*launchers.VARIABLES, "TF_CONFIG", "HLS_MODULE_ID", "HOROVOD_CONTROLLER", "HPU_HOROVOD_RENDEZVOUS")
     monkeypatch.setattr(os, "environ", {name: value for name, value in os.environ.items() if name not in dropped})
 
 
@@ -96,7 +98,7 @@ def test_an_unknown_launcher_of_mpi_gives_modules_by_local_rank(monkeypatch: pyt
 
 
 def test_who_has_to_be_told_where_to_meet() -> None:
-    needed = _gloo_rendezvous.is_needed
+    needed = gloo.is_needed
     for launcher in (Launcher.OPEN_MPI, Launcher.SLURM):
         assert needed(Ranks(launcher, 2), mpi_built=False)
         assert not needed(Ranks(launcher, 2), mpi_built=True)
@@ -123,7 +125,7 @@ def test_variables_of_two_machines() -> None:
     expected = [(0, 3, 0, 2), (1, 3, 0, 2), (2, 3, 0, 1), (0, 2, 1, 2), (1, 2, 1, 2)]
     for rank, wanted in enumerate(expected):
         ranks = Ranks(Launcher.SLURM, 5, rank)
-        found = _gloo_rendezvous._variables(ranks, members, "10.0.0.1", 4242)
+        found = gloo._variables(ranks, members, "10.0.0.1", 4242)
         numbers = tuple(
             int(found[f"HOROVOD_{name}"]) for name in ("LOCAL_RANK", "LOCAL_SIZE", "CROSS_RANK", "CROSS_SIZE")
         )
@@ -136,19 +138,19 @@ def test_variables_of_two_machines() -> None:
 def test_local_ranks_that_are_not_distinct() -> None:
     members = [Member("10.0.0.1", 0), Member("10.0.0.1", 0)]
     with pytest.raises(errors.JobError, match="the ranks 0, 1 are all local rank 0"):
-        _gloo_rendezvous._variables(RANKS, members, "10.0.0.1", 1)
+        gloo._variables(RANKS, members, "10.0.0.1", 1)
 
 
 def test_addresses_that_are_none() -> None:
     os.environ["HPU_HOROVOD_RENDEZVOUS"] = "somewhere"
     with pytest.raises(errors.JobError, match=r"somewhere .* is not host:port"):
-        _gloo_rendezvous.meet(RANKS)
+        gloo.meet(RANKS)
 
 
 def ask(environment: dict[str, str], answers: Any) -> None:
     os.environ.update(environment)
     ranks = Ranks(Launcher.OPEN_MPI, 3, 1, 3, 1)
-    answers.put(_loopback_meeting.agree(ranks, lambda: 0, time.monotonic() + 60))
+    answers.put(loopback.agree(ranks, lambda: 0, time.monotonic() + 60))
 
 
 def test_ranks_on_one_machine_learn_rank_0s_port() -> None:
@@ -160,7 +162,7 @@ def test_ranks_on_one_machine_learn_rank_0s_port() -> None:
     children = [context.Process(target=ask, args=(job, answers)) for _ in range(2)]
     children[0].start()
     time.sleep(0.2)
-    assert _loopback_meeting.agree(Ranks(Launcher.OPEN_MPI, 3, 0, 3, 0), lambda: 4242, 0.0) == ("127.0.0.1", 4242)
+    assert loopback.agree(Ranks(Launcher.OPEN_MPI, 3, 0, 3, 0), lambda: 4242, 0.0) == ("127.0.0.1", 4242)
     children[1].start()
     assert [answers.get(timeout=60) for _ in children] == [("127.0.0.1", 4242)] * 2
     for child in children:
@@ -169,19 +171,19 @@ def test_ranks_on_one_machine_learn_rank_0s_port() -> None:
 
 def test_two_processes_that_are_both_rank_0() -> None:
     os.environ["PMIX_NAMESPACE"] = f"test-twice-{os.getpid()}"
-    _loopback_meeting.agree(RANKS, lambda: 1, 0.0)
+    loopback.agree(RANKS, lambda: 1, 0.0)
     with pytest.raises(errors.JobError, match="another process is rank 0 of this job of Open MPI"):
-        _loopback_meeting.agree(RANKS, lambda: 1, 0.0)
+        loopback.agree(RANKS, lambda: 1, 0.0)
 
 
 def test_waiting_for_rank_0_ends() -> None:
     os.environ["PMIX_NAMESPACE"] = f"test-none-{os.getpid()}"
     with pytest.raises(errors.JobError, match="rank 1 waited too long for rank 0"):
-        _loopback_meeting.agree(Ranks(Launcher.OPEN_MPI, 2, 1, 2, 1), lambda: 1, time.monotonic() + 0.2)
+        loopback.agree(Ranks(Launcher.OPEN_MPI, 2, 1, 2, 1), lambda: 1, time.monotonic() + 0.2)
 
 
 def test_a_launcher_that_names_no_job() -> None:
     for name in ("PMIX_NAMESPACE", "SLURM_JOB_ID"):
         os.environ.pop(name, None)
     with pytest.raises(errors.JobError, match="set HPU_HOROVOD_RENDEZVOUS"):
-        _loopback_meeting.agree(RANKS, lambda: 1, 0.0)
+        loopback.agree(RANKS, lambda: 1, 0.0)

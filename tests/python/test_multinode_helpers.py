@@ -7,11 +7,12 @@ import os
 
 import pytest
 
-from habana_frameworks.tensorflow import _launchers, multinode_helpers
+from habana_frameworks.tensorflow import multinode_helpers
+from habana_frameworks.tensorflow._internal.launch import launchers
 from tests.support.processes import run_python
 
 VARIABLES = (
-    *_launchers.VARIABLES,
+    *launchers.VARIABLES,
     "TF_CONFIG",
     "HLS_MODULE_ID",
     "HLS1_MODULE_ID",

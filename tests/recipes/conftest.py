@@ -19,7 +19,8 @@ PROGRAM = """
     import habana_frameworks.tensorflow as htf
     htf.load_habana_module()
     import tensorflow as tf
-    from habana_frameworks.tensorflow import library_loader, statistics
+    from habana_frameworks.tensorflow import statistics
+    from habana_frameworks.tensorflow._internal.native import plugin_library
     {before}
     tf.random.set_seed(3)
     weights = tf.Variable(tf.random.stateless_normal([16, 4], [1, 2]))
@@ -33,7 +34,7 @@ PROGRAM = """
         return loss
 
     losses = [float(step()) for _ in range(4)]
-    library_loader._finish_compiling()
+    plugin_library.finish_compiling()
     print(json.dumps({{"losses": losses, "recipes": vars(statistics.recipes())}}))
 """
 

@@ -16,7 +16,8 @@ PREAMBLE = """
     import habana_frameworks.tensorflow as htf
     htf.load_habana_module()
     import tensorflow as tf
-    from habana_frameworks.tensorflow import library_loader, statistics
+    from habana_frameworks.tensorflow import statistics
+    from habana_frameworks.tensorflow._internal.native import plugin_library
 
     def counts(name="step"):
         found = [cluster for cluster in statistics.clusters() if name in cluster.name]
@@ -369,7 +370,7 @@ def test_a_child_forked_while_compiling() -> None:
             start(slow, 4)
         except tf.errors.AbortedError:
             del slow
-            library_loader._finish_compiling()
+            plugin_library.finish_compiling()
             os._exit(7)
         os._exit(1)
     end = time.monotonic() + 60

@@ -14,8 +14,8 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.explanation import Cluster, Explanation
 from habana_frameworks.tensorflow.explanation.collect import Collector
-from habana_frameworks.tensorflow.explanation.model import Cluster, Explanation
 from tests.support.compare import CPU, HPU, assert_close
 
 FEATURES = 16

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from habana_frameworks.tensorflow import fault_schedule
+from habana_frameworks.tensorflow._internal.serve import fault_schedule
 from tests.remote.servers import Server
 from tests.support.processes import run, run_with_tensorflow
 

@@ -8,12 +8,12 @@ import pathlib
 
 import pytest
 
-from habana_frameworks.tensorflow.serve.access import is_loopback
-from habana_frameworks.tensorflow.serve.child_output import ChildOutput, OutputLimit
-from habana_frameworks.tensorflow.serve.faults import BusyFaults
-from habana_frameworks.tensorflow.serve.refusals import RefusalLog
-from habana_frameworks.tensorflow.serve.seals import RecipeSeal
-from habana_frameworks.tensorflow.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.serve.access import is_loopback
+from habana_frameworks.tensorflow._internal.serve.child_output import ChildOutput, OutputLimit
+from habana_frameworks.tensorflow._internal.serve.faults import BusyFaults
+from habana_frameworks.tensorflow._internal.serve.refusals import RefusalLog
+from habana_frameworks.tensorflow._internal.serve.seals import RecipeSeal
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 
 KEY = b"k" * 32
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from habana_frameworks.tensorflow.serve.settings import Tls
-from habana_frameworks.tensorflow.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.serve.settings import Tls
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 from tests.remote import certificates, fake_fork_server
 from tests.remote.certificates import Certificate
 from tests.remote.fake_fork_server import Order

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import pytest
 
 from habana_frameworks.tensorflow import device_server, errors
+from habana_frameworks.tensorflow._internal.serve.status import Code
 from habana_frameworks.tensorflow.cli import main
-from habana_frameworks.tensorflow.serve.status import Code
 from tests.remote import fronts, serve_program
 from tests.remote.fronts import Client, session
 from tests.support.processes import ROOT

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from habana_frameworks.tensorflow import _passes, statistics
+from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.explanation import passes
 
 # Ops that may stay out of a train step's cluster: what feeds it, and what only names or orders things.
 OUTSIDE = frozenset({"_Arg", "_Retval", "IteratorGetNext", "NoOp"})
@@ -12,7 +13,7 @@ OUTSIDE = frozenset({"_Arg", "_Retval", "IteratorGetNext", "NoOp"})
 
 def report_of(name_part: str) -> Any:
     """What the passes did to the latest graph whose name holds `name_part`."""
-    reports = _passes.recent_reports()
+    reports = passes.recent_reports()
     for report in reversed(reports):
         if name_part in report["graph"]:
             return report

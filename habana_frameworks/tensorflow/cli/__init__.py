@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli import cache, doctor, explain, run, serve, smi, warmup
 
 COMMANDS = (doctor, explain, cache, warmup, serve, smi, run)

@@ -12,10 +12,17 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from habana_frameworks.tensorflow import _launchers, autoload, flags, monitor, ports
-from habana_frameworks.tensorflow.cli import numbers, program
-from habana_frameworks.tensorflow.job import Grace, Interruption, Job, Outcome, how_ended
-from habana_frameworks.tensorflow.job_supervisor import Attempt, Modules, Placement, ReadModules, Supervisor
+from habana_frameworks.tensorflow import flags, monitor
+from habana_frameworks.tensorflow._internal.launch import launchers, ports
+from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job, Outcome, how_ended
+from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
+    Attempt,
+    Modules,
+    Placement,
+    ReadModules,
+    Supervisor,
+)
+from habana_frameworks.tensorflow.cli import autoload, numbers, program
 
 _DESCRIPTION = """Starts a Python program several times, each process with a rank and an HPU of its own, and passes its
 output on, line by line, with the rank before it. The first process that fails ends the others; --restarts starts all of
@@ -30,7 +37,7 @@ _MAX_RESTARTS = 1 << 20
 # How often the job has been started again, for programs (TORCHELASTIC_RESTART_COUNT of torchrun).
 _RESTART_COUNT = "HPU_RESTART_COUNT"
 # Another job's; HLS_MODULE_ID is one process's.
-_NOT_INHERITED = (*_launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
+_NOT_INHERITED = (*launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
 
 
 def add_parser(subparsers: Any) -> None:

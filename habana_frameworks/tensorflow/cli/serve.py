@@ -11,7 +11,8 @@ import sys
 import threading
 from typing import Any
 
-from habana_frameworks.tensorflow import device_channel, fault_schedule
+from habana_frameworks.tensorflow import device_channel
+from habana_frameworks.tensorflow._internal.serve import fault_schedule
 from habana_frameworks.tensorflow.cli import numbers, serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
@@ -68,12 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
     # After the settings above.
-    from habana_frameworks.tensorflow import device_server, errors, library_loader
-    from habana_frameworks.tensorflow.serve import log
+    from habana_frameworks.tensorflow import device_server, errors
+    from habana_frameworks.tensorflow._internal import settings_check
+    from habana_frameworks.tensorflow._internal.serve import log
 
     log.install()
     try:
-        library_loader.report_unknown_settings()
+        settings_check.report_unknown_settings()
         token = serve_options.token(arguments)
         spec = device_server.start(
             arguments.listen,

@@ -7,9 +7,10 @@ import dataclasses
 import pathlib
 import sys
 
-from habana_frameworks.tensorflow import flags, secret_files
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import secret_files
+from habana_frameworks.tensorflow._internal.serve.settings import Compilation, Limits, Tls
 from habana_frameworks.tensorflow.cli import numbers
-from habana_frameworks.tensorflow.serve.settings import Compilation, Limits, Tls
 
 _LEAST_TOKEN_BYTES = 16
 _MIB = numbers.whole(1, numbers.MOST_MB)

@@ -14,7 +14,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from habana_frameworks.tensorflow import _text, flags, library_loader, statistics
+from habana_frameworks.tensorflow import flags, statistics
+from habana_frameworks.tensorflow._internal import text
+from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow.cli import numbers, program
 from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_entries
 
@@ -103,7 +105,7 @@ class _Watch:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
         # Threads of the program, or its own cleaning up, may hold it up; this thread goes when the process does.
         time.sleep(_GRACE_SECONDS)
-        library_loader._finish_compiling()
+        plugin_library.finish_compiling()
         print(f"hpu warmup: the program did not end within {_GRACE_SECONDS} s; it is left", file=sys.stderr, flush=True)
         os._exit(self.exit_code)
 
@@ -142,7 +144,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = 0
     with program.stdout_to_stderr() if arguments.json else contextlib.nullcontext(), watch.stopping():
         code = program.run(arguments.script, arguments.arguments, "hpu warmup")
-    library_loader._finish_compiling()
+    plugin_library.finish_compiling()
     counts = statistics.recipes()
     made = tuple(entry for entry in _entries(path) if entry.key not in before)
     not_kept = counts.compiled - counts.stored
@@ -171,14 +173,12 @@ def _report(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         print(json.dumps(dataclasses.asdict(outcome), indent=2))
         return
-    lines = [f"\n{_text.number(outcome.compiled, 'recipe')} compiled, {outcome.loaded} found in {outcome.path}"]
+    lines = [f"\n{text.number(outcome.compiled, 'recipe')} compiled, {outcome.loaded} found in {outcome.path}"]
     for entry in outcome.made:
-        lines.append(
-            f"  {_text.shortened(entry.cluster, 60)}: {entry.compile_seconds:.2f} s, {_text.size(entry.bytes)}"
-        )
+        lines.append(f"  {text.shortened(entry.cluster, 60)}: {entry.compile_seconds:.2f} s, {text.size(entry.bytes)}")
     if outcome.not_kept:
         lines.append(
-            f"{_text.number(outcome.not_kept, 'recipe')} not kept: see the warnings, and the threshold "
+            f"{text.number(outcome.not_kept, 'recipe')} not kept: see the warnings, and the threshold "
             "HPU_RECIPE_CACHE_MIN_COMPILE_MS"
         )
     if outcome.stopped:

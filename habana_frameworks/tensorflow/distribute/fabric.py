@@ -6,7 +6,8 @@ import ctypes
 import dataclasses
 
 import tensorflow as tf
-from habana_frameworks.tensorflow import _c_api, flags, library_loader
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.errors import DeviceError
 from tensorflow.python.ops import collective_ops
 
@@ -58,12 +59,12 @@ def _join(group_key: int, rank: int, size: int, in_calling_order: bool) -> bool:
 
 def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in_calling_order: bool) -> None:
     """`rank` is TensorFlow's, the place of this process's task."""
-    message = _c_api.Buffer()
-    call = _c_api.function(library_loader.plugin(), "hpu_communicator_join")
+    message = c_api.Buffer()
+    call = c_api.function(plugin_library.handle(), "hpu_communicator_join")
     call.restype = ctypes.c_int32
     names = "\n".join(tasks).encode()
     code = call(group_key, identity.encode(), rank, len(tasks), names, int(in_calling_order), ctypes.byref(message))
-    text = _c_api.take(library_loader.plugin(), message).decode(errors="replace")
+    text = c_api.take(plugin_library.handle(), message).decode(errors="replace")
     if code != 0:
         raise DeviceError(code, f"{tasks[rank]} cannot exchange data in the device server: {text}")
 
@@ -72,11 +73,11 @@ def _new_id() -> str:
     """Empty where the backend's devices exchange nothing among themselves, or must not."""
     if flags.collective_fabric() == "off":
         return ""
-    out = _c_api.Buffer()
-    call = _c_api.function(library_loader.plugin(), "hpu_communicator_id")
+    out = c_api.Buffer()
+    call = c_api.function(plugin_library.handle(), "hpu_communicator_id")
     call.restype = ctypes.c_int32
     code = call(ctypes.byref(out))
-    text = _c_api.take(library_loader.plugin(), out).decode(errors="replace")
+    text = c_api.take(plugin_library.handle(), out).decode(errors="replace")
     if code not in (0, _UNIMPLEMENTED):
         raise DeviceError(code, text)
     return text if code == 0 else ""

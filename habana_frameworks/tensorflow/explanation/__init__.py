@@ -1,7 +1,8 @@
 """Why an op is where it is: what became of every op of every graph, and what to do about it: docs/user/explain.md."""
 
 from habana_frameworks.tensorflow.explanation.collect import Collector
-from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Rewrite, RuleTotal
+from habana_frameworks.tensorflow.explanation.explanation import Explanation, from_json
+from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Graph, Op, Rewrite, RuleTotal
 from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
 from habana_frameworks.tensorflow.explanation.run import explain
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
@@ -19,4 +20,5 @@ __all__ = [
     "Rule",
     "RuleTotal",
     "explain",
+    "from_json",
 ]

@@ -8,9 +8,11 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from habana_frameworks.tensorflow import _c_api, library_loader, statistics
+from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import times
-from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Explanation, Graph, Op, Refusal, Rewrite
+from habana_frameworks.tensorflow.explanation.explanation import Explanation
+from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Graph, Op, Refusal, Rewrite
 
 _MAX_REASON = 400
 
@@ -35,13 +37,13 @@ class Collector:
         if self._before is None:
             raise RuntimeError("start() comes before stop()")
         _collect(False)
-        records = _c_api.read_json(library_loader.plugin(), "hpu_op_records")
+        records = c_api.read_json(plugin_library.handle(), "hpu_op_records")
         explanation = build(records, difference(statistics.get(), self._before))
         return dataclasses.replace(explanation, times=times.collect()) if self._with_times else explanation
 
 
 def _collect(on: bool) -> None:
-    call = _c_api.function(library_loader.plugin(), "hpu_collect_op_records")
+    call = c_api.function(plugin_library.handle(), "hpu_collect_op_records")
     call.restype = None
     call.argtypes = [ctypes.c_int32]
     call(on)

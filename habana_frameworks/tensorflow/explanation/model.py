@@ -1,14 +1,10 @@
-"""What an explanation holds. All of it is plain data: to_json() writes it, from_json() reads it again."""
+"""What an explanation holds. All of it is plain data."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
-import json
-import os
-import pathlib
 from collections.abc import Mapping
-from typing import Any
 
 from habana_frameworks.tensorflow.explanation import rules
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
@@ -144,8 +140,8 @@ class RuleTotal:
 
 
 @dataclasses.dataclass(frozen=True)
-class Explanation:
-    """What became of every op of every graph."""
+class Findings:
+    """What became of every op of every graph; explanation.Explanation shows it."""
 
     graphs: tuple[Graph, ...]
     eager: Eager
@@ -195,45 +191,3 @@ class Explanation:
             for rule in {**ops, **cuts}
         ]
         return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.cuts, -t.ops, t.rule.name)))
-
-    def summary(self) -> str:
-        """For a terminal."""
-        from habana_frameworks.tensorflow.explanation import text
-
-        return text.summarize(self)
-
-    def to_json(self, indent: int | None = None) -> str:
-        """One JSON object: the fields of this class, and "format"."""
-        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=indent)
-
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Writes one page that needs no other file and no network."""
-        from habana_frameworks.tensorflow.explanation import page
-
-        pathlib.Path(path).write_text(page.render(self), encoding="utf-8")
-
-
-def from_json(text: str) -> Explanation:
-    """What to_json() wrote. ValueError if it is something else, or of another release's format."""
-    data = json.loads(text)
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"no explanation of format {FORMAT}: write it again with this release's `hpu explain --json`")
-    graphs = tuple(_graph(entry) for entry in data["graphs"])
-    times = data.get("times")
-    return Explanation(
-        graphs,
-        Eager(**data["eager"]),
-        data["dropped_graphs"],
-        None if times is None else tuple(InstructionTime(**time) for time in times),
-    )
-
-
-def _graph(data: dict[str, Any]) -> Graph:
-    lists: dict[str, Any] = {
-        "ops": tuple(Op(**{**op, "dtypes": tuple(op["dtypes"]), "inputs": tuple(op["inputs"])}) for op in data["ops"]),
-        "clusters": tuple(Cluster(**cluster) for cluster in data["clusters"]),
-        "cuts": tuple(Cut(**{**cut, "through": tuple(cut["through"])}) for cut in data["cuts"]),
-        "rewrites": tuple(Rewrite(**rewrite) for rewrite in data["rewrites"]),
-        "lowered": tuple(Refusal(**refusal) for refusal in data["lowered"]),
-    }
-    return Graph(**{**data, **lists})

@@ -8,26 +8,26 @@ import html
 import json
 import pathlib
 
-from habana_frameworks.tensorflow._version import __version__
-from habana_frameworks.tensorflow.explanation.model import Explanation
+from habana_frameworks.tensorflow._internal.version import __version__
+from habana_frameworks.tensorflow.explanation.model import Findings
 from habana_frameworks.tensorflow.explanation.rules import find
 
 _FOLDER = pathlib.Path(__file__).parent / "page"
 _PROGRAM = ("layout.js", "draw.js", "sidebar.js", "main.js")
 
 
-def render(explanation: Explanation) -> str:
-    """The whole page."""
-    data = dataclasses.asdict(explanation)
+def render(findings: Findings, summary: str) -> str:
+    """The whole page. `summary` is for a reader without JavaScript."""
+    data = dataclasses.asdict(findings)
     data["version"] = __version__
-    data["totals"] = [dataclasses.asdict(total) for total in explanation.rules()]
-    data["rules"] = {total.rule.name: dataclasses.asdict(find(total.rule.name)) for total in explanation.rules()}
+    data["totals"] = [dataclasses.asdict(total) for total in findings.rules()]
+    data["rules"] = {total.rule.name: dataclasses.asdict(find(total.rule.name)) for total in findings.rules()}
     parts = {
         "STYLE": _read("style.css"),
         "PROGRAM": "\n".join(_read(name) for name in _PROGRAM),
         # What is inside a script element ends at "</".
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        "TEXT": html.escape(explanation.summary()),
+        "TEXT": html.escape(summary),
     }
     page = _read("page.html")
     for name, text in parts.items():

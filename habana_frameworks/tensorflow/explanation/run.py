@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow.explanation.collect import Collector
-from habana_frameworks.tensorflow.explanation.model import Explanation
+from habana_frameworks.tensorflow.explanation.explanation import Explanation
 
 
 def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
@@ -21,9 +22,8 @@ def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
     Raises what fn raises.
     """
     import tensorflow as tf
-    from habana_frameworks.tensorflow import load_habana_module
 
-    load_habana_module()
+    plugin_library.load()
     python_function = getattr(fn, "python_function", None)
     if python_function is not None and fn.experimental_get_tracing_count() > 0:  # type: ignore[attr-defined]
         fn = tf.function(python_function, jit_compile=getattr(fn, "_jit_compile", None))

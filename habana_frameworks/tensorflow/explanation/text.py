@@ -5,34 +5,34 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from habana_frameworks.tensorflow._text import number, shortened, size, table
+from habana_frameworks.tensorflow._internal.text import number, shortened, size, table
 from habana_frameworks.tensorflow.explanation import times
-from habana_frameworks.tensorflow.explanation.model import Cut, Explanation, Graph, RuleTotal
+from habana_frameworks.tensorflow.explanation.model import Cut, Findings, Graph, RuleTotal
 
 _WIDTH = 110
 _MAX_GRAPHS = 12
 _MAX_CUTS = 8
 
 
-def summarize(explanation: Explanation) -> str:
-    return "\n".join(_lines(explanation)) + "\n"
+def summarize(findings: Findings) -> str:
+    return "\n".join(_lines(findings)) + "\n"
 
 
-def _lines(explanation: Explanation) -> Iterator[str]:
-    graphs = explanation.graphs
+def _lines(findings: Findings) -> Iterator[str]:
+    graphs = findings.graphs
     clusters = sum(len(graph.clusters) for graph in graphs)
     yield (
-        f"{number(len(graphs), 'graph')}: {_share(explanation.hpu_ops, explanation.ops)} ops on the HPU, "
-        f"{_share(explanation.clustered_ops, explanation.ops)} in {number(clusters, 'cluster')}"
+        f"{number(len(graphs), 'graph')}: {_share(findings.hpu_ops, findings.ops)} ops on the HPU, "
+        f"{_share(findings.clustered_ops, findings.ops)} in {number(clusters, 'cluster')}"
     )
-    if explanation.dropped_graphs:
-        yield f"{number(explanation.dropped_graphs, 'graph')} more: there was no room for their ops"
+    if findings.dropped_graphs:
+        yield f"{number(findings.dropped_graphs, 'graph')} more: there was no room for their ops"
     if graphs:
         yield ""
         yield from table(["graph", "ops", "on HPU", "clusters", "in them", "launches"], _graph_rows(graphs))
         if len(graphs) > _MAX_GRAPHS:
             yield f"  … and {len(graphs) - _MAX_GRAPHS} smaller ones"
-    totals = explanation.rules()
+    totals = findings.rules()
     worth_a_look = [total for total in totals if not total.rule.expected]
     if worth_a_look:
         yield ""
@@ -51,10 +51,10 @@ def _lines(explanation: Explanation) -> Iterator[str]:
             yield from textwrap.wrap(_cut(cut), _WIDTH, initial_indent="  ", subsequent_indent="    ")
         if len(cuts) > _MAX_CUTS:
             yield f"  … and {len(cuts) - _MAX_CUTS} more"
-    if explanation.times is not None:
+    if findings.times is not None:
         yield ""
-        yield from times.lines(explanation.times)
-    eager = explanation.eager
+        yield from times.lines(findings.times)
+    eager = findings.eager
     if eager.launches or eager.host_runs:
         yield ""
         yield (

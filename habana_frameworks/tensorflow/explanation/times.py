@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from habana_frameworks.tensorflow._text import shortened, table
+from habana_frameworks.tensorflow._internal.text import shortened, table
 
 SETTING = "HPU_EMULATOR_PROFILE"
 _logger = logging.getLogger(__name__)
@@ -42,13 +42,14 @@ def collect() -> tuple[InstructionTime, ...]:
 
     Waits for the queued work; if that fails, the error is logged, and the times are those until then.
     """
-    from habana_frameworks.tensorflow import _c_api, errors, habana_device, library_loader
+    from habana_frameworks.tensorflow import errors, habana_device
+    from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
     try:
         habana_device.synchronize()
     except errors.DeviceError as error:
         _logger.warning("work that the program did not wait for failed: %s", error)
-    return build(_c_api.read_json(library_loader.plugin(), "hpu_recipe_times"))
+    return build(c_api.read_json(plugin_library.handle(), "hpu_recipe_times"))
 
 
 def build(recipes: Iterable[Any]) -> tuple[InstructionTime, ...]:

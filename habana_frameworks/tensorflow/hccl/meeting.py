@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-from habana_frameworks.tensorflow import _launchers
+from habana_frameworks.tensorflow._internal.launch import launchers
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 
 _POLL_SECONDS = 0.05
@@ -26,10 +26,10 @@ def meet(timeout: float) -> None:
 
     Does nothing where TF_CONFIG names no others, or this process cannot listen at the address that it has there.
     """
-    ranks = _launchers.by_tf_config()
+    ranks = launchers.by_tf_config()
     if ranks is None or ranks.size == 1:
         return
-    host, _, port = _launchers.first_task().rpartition(":")
+    host, _, port = launchers.first_task().rpartition(":")
     host = host.strip("[]")  # of an IPv6 address
     if not port.isdecimal():  # TensorFlow says what is wrong with it
         return

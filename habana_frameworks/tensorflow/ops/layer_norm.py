@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from habana_frameworks.tensorflow.library_loader import habana_ops
+from habana_frameworks.tensorflow._internal.native.op_wrappers import habana_ops
 
 __all__ = ["HabanaLayerNormalization", "layer_norm"]
 

@@ -1,12 +1,12 @@
 """Directories of recipes (TF_RECIPE_CACHE_PATH), for tools: what `hpu cache` does. See docs/user/cache_tool.md."""
 
+from habana_frameworks.tensorflow._internal.secret_files import KeyFileError
 from habana_frameworks.tensorflow.recipe_store._plugin import StoreError
 from habana_frameworks.tensorflow.recipe_store.bundle import BundleError, export_bundle, import_bundle
 from habana_frameworks.tensorflow.recipe_store.directory import Cleaned, Entry, Listing, clean, list_entries
 from habana_frameworks.tensorflow.recipe_store.fitness import Installation, conditions, misfits
 from habana_frameworks.tensorflow.recipe_store.misses import Miss, explain_misses
 from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
-from habana_frameworks.tensorflow.secret_files import KeyFileError
 
 __all__ = [
     "BundleError",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 
 class StoreError(RuntimeError):
@@ -14,11 +14,11 @@ class StoreError(RuntimeError):
 
 def call(name: str, *arguments: Any) -> bytes:
     """Calls `int32_t name(arguments…, hpu_buffer* out)`; what it gave, or StoreError with its message."""
-    out = _c_api.Buffer()
-    function = _c_api.function(library_loader.plugin(), name)
+    out = c_api.Buffer()
+    function = c_api.function(plugin_library.handle(), name)
     function.restype = ctypes.c_int32
     code = function(*arguments, ctypes.byref(out))
-    data = _c_api.take(library_loader.plugin(), out)
+    data = c_api.take(plugin_library.handle(), out)
     if code != 0:
         raise StoreError(data.decode(errors="replace"))
     return data
@@ -26,6 +26,6 @@ def call(name: str, *arguments: Any) -> bytes:
 
 def version() -> str:
     """Release, source revision, hash of the sources and TensorFlow version of the plugin, as entries hold them."""
-    function = _c_api.function(library_loader.plugin(), "hpu_version")
+    function = c_api.function(plugin_library.handle(), "hpu_version")
     function.restype = ctypes.c_char_p
     return str(function().decode())

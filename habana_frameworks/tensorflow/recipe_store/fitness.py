@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from habana_frameworks.tensorflow import _c_api, library_loader
+from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.recipe_store import _plugin
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 
@@ -25,7 +25,7 @@ class Installation:
     @classmethod
     def here(cls) -> Installation:
         """Of this process, with its HPU_BACKEND. Acquires no device."""
-        info = _c_api.read_json(library_loader.plugin(), "hpu_device_info")
+        info = c_api.read_json(plugin_library.handle(), "hpu_device_info")
         package = _plugin.version()
         return cls(package, package.rpartition("_tf")[2], info["backend"], info.get("compiler_target", ""))
 

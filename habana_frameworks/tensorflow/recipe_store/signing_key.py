@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import os
 
-from habana_frameworks.tensorflow import secret_files
+from habana_frameworks.tensorflow._internal import secret_files
 
 
 class SigningKey:

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-from habana_frameworks.tensorflow import errors, library_loader
+from habana_frameworks.tensorflow import errors
+from habana_frameworks.tensorflow._internal.native import plugin_library
 from habana_frameworks.tensorflow.cli.cache import bundles, cleaning, listing, misses, remote
 from habana_frameworks.tensorflow.cli.cache.common import UsageError
 from habana_frameworks.tensorflow.recipe_store import BundleError, KeyFileError, StoreError
@@ -30,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Runs one of the commands; says what is wrong on stderr."""
     try:
-        library_loader.load_alone()
+        plugin_library.load_alone()
         return int(arguments.run_cache(arguments))
     except (
         UsageError,

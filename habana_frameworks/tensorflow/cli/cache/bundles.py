@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.cache import common
 from habana_frameworks.tensorflow.recipe_store import BundleError, SigningKey, export_bundle, import_bundle
@@ -45,8 +45,8 @@ def _export(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json(done)
     else:
-        total = _text.size(sum(entry.bytes for entry in done.entries))
-        print(f"{_text.number(len(done.entries), 'recipe')} ({total}) written to {arguments.bundle}")
+        total = text.size(sum(entry.bytes for entry in done.entries))
+        print(f"{text.number(len(done.entries), 'recipe')} ({total}) written to {arguments.bundle}")
         common.print_list("Left out:", [f"{common.name_of(entry)}: {entry.problem}" for entry in done.skipped])
     return 1 if done.skipped else 0
 
@@ -60,7 +60,7 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json(done)
     else:
-        print(f"{_text.number(len(done.entries), 'recipe')} imported into {path}")
+        print(f"{text.number(len(done.entries), 'recipe')} imported into {path}")
         refused = [f"{entry[: common.SHORT_KEY]}: {'; '.join(reasons)}" for entry, reasons in done.refused.items()]
         common.print_list("Refused, for no program could use them here:", refused)
         needed = {", ".join(settings) for settings in done.conditions.values()}

@@ -7,7 +7,8 @@ import re
 import sys
 from typing import Any
 
-from habana_frameworks.tensorflow import _text, flags
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.cache import common
 from habana_frameworks.tensorflow.recipe_store import Cleaned, clean, list_entries
@@ -58,8 +59,8 @@ def _clear(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         count = len(list_entries(path).entries)
         if not sys.stdin.isatty():
-            raise common.UsageError(f"this removes {_text.number(count, 'recipe')} from {path}: say --yes")
-        answer = input(f"Remove {_text.number(count, 'recipe')} from {path}? [y/N] ")
+            raise common.UsageError(f"this removes {text.number(count, 'recipe')} from {path}: say --yes")
+        answer = input(f"Remove {text.number(count, 'recipe')} from {path}? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             return 1
     return _report(clean(path, max_bytes=0, max_unused_seconds=0), arguments)
@@ -71,11 +72,11 @@ def _report(done: Cleaned, arguments: argparse.Namespace) -> int:
         common.print_json(done)
         return 1 if stayed else 0
     print(
-        f"removed {_text.number(done.entries, 'recipe')} ({_text.size(done.bytes)}), "
-        f"{_text.number(done.damaged, 'damaged file')}, {_text.number(done.leftovers, 'leftover')}"
+        f"removed {text.number(done.entries, 'recipe')} ({text.size(done.bytes)}), "
+        f"{text.number(done.damaged, 'damaged file')}, {text.number(done.leftovers, 'leftover')}"
     )
     if done.in_use:
-        print(f"{_text.number(done.in_use, 'recipe')} stayed: programs are reading them; try again")
+        print(f"{text.number(done.in_use, 'recipe')} stayed: programs are reading them; try again")
     if done.busy:
         print("another process is removing recipes; try again")
     return 1 if stayed else 0

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli.cache import common
 from habana_frameworks.tensorflow.recipe_store import Entry, Installation, list_entries, misfits
 
@@ -43,20 +43,20 @@ def _ls(arguments: argparse.Namespace) -> int:
     now = time.time()
     rows = [_row(entry, now) for entry in entries]
     heads = ["cluster", "ops", "bytes", "age", "used", "compile", "backend", "key"]
-    print(*_text.table(heads, rows), sep="\n")
+    print(*text.table(heads, rows), sep="\n")
     return 0
 
 
 def _row(entry: Entry, now: float) -> list[str]:
     key = entry.key[: common.SHORT_KEY]
     if entry.problem:
-        return [f"unusable: {entry.problem}", "", _text.size(entry.bytes), "", "", "", "", key]
+        return [f"unusable: {entry.problem}", "", text.size(entry.bytes), "", "", "", "", key]
     return [
-        _text.shortened(entry.cluster, 48),
+        text.shortened(entry.cluster, 48),
         str(entry.ops),
-        _text.size(entry.bytes),
-        _text.duration(now - entry.created),
-        _text.duration(now - entry.used),
+        text.size(entry.bytes),
+        text.duration(now - entry.created),
+        text.duration(now - entry.used),
         f"{entry.compile_seconds:.2f} s",
         entry.backend,
         key,
@@ -80,11 +80,11 @@ def _stat(arguments: argparse.Namespace) -> int:
         common.print_json({**totals, "compile_seconds": seconds})
         return 0
     print(
-        f"{_text.number(totals['entries'], 'recipe')}, {_text.size(totals['bytes'])}, "
+        f"{text.number(totals['entries'], 'recipe')}, {text.size(totals['bytes'])}, "
         f"which took {seconds:.1f} s to compile",
         f"{totals['fitting']} fit this installation and machine, {totals['unusable']} would be refused",
-        f"{_text.number(totals['damaged'], 'damaged file')} set aside, "
-        f"{_text.number(totals['pending'], 'lock or temporary file')}",
+        f"{text.number(totals['damaged'], 'damaged file')} set aside, "
+        f"{text.number(totals['pending'], 'lock or temporary file')}",
         sep="\n",
     )
     return 0
@@ -97,5 +97,5 @@ def _verify(arguments: argparse.Namespace) -> int:
         common.print_json({"entries": len(listing.entries), "refused": {e.key: e.problem for e in refused}})
         return 1 if refused else 0
     common.print_list("These would not be loaded:", [f"{entry.key}: {entry.problem}" for entry in refused])
-    print(f"{len(listing.sound)} of {_text.number(len(listing.entries), 'recipe')} verified")
+    print(f"{len(listing.sound)} of {text.number(len(listing.entries), 'recipe')} verified")
     return 1 if refused else 0

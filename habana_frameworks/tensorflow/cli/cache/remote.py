@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import Any
 
-from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli.cache import common
 from habana_frameworks.tensorflow.recipe_store.remote import RemoteSettings, sharing
 
@@ -52,8 +52,8 @@ def _status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json(found)
         return 0
-    there = "" if found.remote_entries is None else f" holds {_text.number(found.remote_entries, 'recipe')} and"
-    print(f"{found.url}{there} has {found.shared} of {_text.number(found.local_entries, 'local recipe')}")
+    there = "" if found.remote_entries is None else f" holds {text.number(found.remote_entries, 'recipe')} and"
+    print(f"{found.url}{there} has {found.shared} of {text.number(found.local_entries, 'local recipe')}")
     return 0
 
 
@@ -63,9 +63,9 @@ def _push(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json(done)
     else:
-        total = _text.size(sum(entry.bytes for entry in done.entries))
+        total = text.size(sum(entry.bytes for entry in done.entries))
         print(
-            f"{_text.number(len(done.entries), 'recipe')} ({total}) uploaded to {settings.url}, "
+            f"{text.number(len(done.entries), 'recipe')} ({total}) uploaded to {settings.url}, "
             f"which had {done.present} before"
         )
         common.print_list("Not uploaded:", _lines(done.failed))
@@ -78,7 +78,7 @@ def _pull(arguments: argparse.Namespace) -> int:
     if arguments.json:
         common.print_json(done)
     else:
-        print(f"{_text.number(len(done.entries), 'recipe')} fetched into {path}, which had {done.present} before")
+        print(f"{text.number(len(done.entries), 'recipe')} fetched into {path}, which had {done.present} before")
         unfit = {key: "; ".join(reasons) for key, reasons in done.misfits.items()}
         common.print_list("Left there, as no program could use them here:", _lines(unfit))
         common.print_list("Refused:", _lines(done.refused))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from habana_frameworks.tensorflow import lib_utils, util
-from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from habana_frameworks.tensorflow import _flag_values, flags
+from habana_frameworks.tensorflow import flags
+from habana_frameworks.tensorflow._internal import flag_values
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
@@ -16,7 +17,7 @@ def check() -> Iterator[Finding]:
     yield from (_check_setting(flag, name) for flag, name in in_force)
     if not in_force:
         yield Finding("settings", Level.OK, "all at their defaults")
-    for unknown in _flag_values.unknown(flags.ALL, os.environ):
+    for unknown in flag_values.unknown(flags.ALL, os.environ):
         strict = flags.strict_flags() and unknown.name.startswith("HPU_")
         level = Level.ERROR if strict else Level.WARNING
         remedy = (
@@ -28,17 +29,17 @@ def check() -> Iterator[Finding]:
         yield Finding("settings", level, f"{unknown.name} is no setting of hpu-tensorflow", remedy, data)
 
 
-def _check_setting(flag: _flag_values.Flag, name: str) -> Finding:
+def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
     value = "(not shown)" if flag.secret else os.environ[name]
     data = {"name": name, "value": value, "default": flag.default}
-    if flag.effect is _flag_values.Effect.INERT:
+    if flag.effect is flag_values.Effect.INERT:
         return Finding("settings", Level.NOTE, f"{name}={value} is accepted and has no effect", data=data)
-    if flag.effect is _flag_values.Effect.TENSORFLOW:
+    if flag.effect is flag_values.Effect.TENSORFLOW:
         return Finding("settings", Level.NOTE, f"{name}={value} is TensorFlow's own", data=data)
-    if flag.effect is _flag_values.Effect.JOB:
+    if flag.effect is flag_values.Effect.JOB:
         return Finding("settings", Level.NOTE, f"{name}={value} is for the processes of a job", data=data)
-    if not _flag_values.is_valid(flag):
-        text = _flag_values.describe_error(flag, _flag_values.expectation(flag))
+    if not flag_values.is_valid(flag):
+        text = flag_values.describe_error(flag, flag_values.expectation(flag))
         return Finding("settings", Level.WARNING, f"{text}; {flag.default!r} is used", f"correct {name}", data)
     default = flag.default or "empty"
     return Finding("settings", Level.OK, f"{name}={value} (default {default})", data=data)

@@ -8,7 +8,7 @@ import difflib
 import time
 from collections.abc import Callable, Sequence
 
-from habana_frameworks.tensorflow._version import __version__
+from habana_frameworks.tensorflow._internal.version import __version__
 from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
 from habana_frameworks.tensorflow.monitor import Module
 

@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-from habana_frameworks.tensorflow import _text
+from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli.smi.fields import UNKNOWN
 from habana_frameworks.tensorflow.cli.smi.sample import Sample, bus_id
 from habana_frameworks.tensorflow.monitor import Module
@@ -31,7 +31,7 @@ def print_table(sample: Sample) -> None:
         )
         for module in sample.modules
     ]
-    print(*_text.table(_HEADS, rows), sep="\n")
+    print(*text.table(_HEADS, rows), sep="\n")
     for module in sample.modules:
         if module.holder:
             print(f"module {module.id} is held by process {module.holder.pid}: {module.holder.command}")

@@ -11,7 +11,7 @@ import urllib.parse
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
-from habana_frameworks.tensorflow import secret_files
+from habana_frameworks.tensorflow._internal import secret_files
 from habana_frameworks.tensorflow.recipe_store.remote import signed_object
 from habana_frameworks.tensorflow.recipe_store.remote.directory_storage import DirectoryStorage
 from habana_frameworks.tensorflow.recipe_store.remote.errors import SettingsError, SkippedError

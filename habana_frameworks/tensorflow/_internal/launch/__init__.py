@@ -1,0 +1,1 @@
+"""Jobs of several processes: their ranks, their start and their end."""

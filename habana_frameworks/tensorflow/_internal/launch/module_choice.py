@@ -1,0 +1,27 @@
+"""Which HPU module a process of a job takes."""
+
+from __future__ import annotations
+
+import os
+
+
+def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
+    """Module of the process with local rank `rank`: its entry in HABANA_VISIBLE_MODULES, else the rank itself.
+
+    `hls_type` is accepted for compatibility: every box numbers its modules from 0.
+    """
+    visible = visible_modules()
+    if not visible:
+        return rank
+    if rank >= len(visible):
+        raise AssertionError(
+            f"HABANA_VISIBLE_MODULES={','.join(visible)} names {len(visible)} modules, and this process has local rank "
+            f"{rank}: name one module for each process on this machine"
+        )
+    return int(visible[rank])
+
+
+def visible_modules() -> list[str]:
+    """Entries of HABANA_VISIBLE_MODULES; empty where it is not set."""
+    entries = os.environ.get("HABANA_VISIBLE_MODULES", "").split(",")
+    return [entry.strip() for entry in entries if entry.strip()]

@@ -1,0 +1,52 @@
+"""`habana_ops`: the Python wrappers of the plugin's ops."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from typing import Any
+
+# Ops that the plugin has no kernel for: functions of other ops, and the modules that have them.
+_COMPOSED = dict.fromkeys(
+    ("pyramid_roi_align", "pyramid_roi_align_grad_images"), "habana_frameworks.tensorflow.ops.roi_align"
+)
+
+
+class _LazyOps:
+    """The wrappers, there once the module is loaded."""
+
+    def __init__(self) -> None:
+        self._module: types.ModuleType | None = None
+
+    @property
+    def ops(self) -> types.ModuleType:
+        """The module of wrappers itself."""
+        return self._loaded("ops")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        module = self._loaded(name)
+        if name in _COMPOSED:
+            return getattr(importlib.import_module(_COMPOSED[name]), name)
+        try:
+            return getattr(module, name)
+        except AttributeError:
+            raise AttributeError(f"habana_ops has no {name}; dir(habana_ops) lists what it has") from None
+
+    def _loaded(self, wanted: str) -> types.ModuleType:
+        assert self._module is not None, (
+            f"looking for {wanted}, but habana module seems not to be loaded yet: call load_habana_module() before"
+        )
+        return self._module
+
+    def __dir__(self) -> list[str]:
+        return ["ops", *((*dir(self._module), *_COMPOSED) if self._module else ())]
+
+
+habana_ops = _LazyOps()
+
+
+def provide(module: types.ModuleType) -> None:
+    """Gives `habana_ops` the wrappers that TensorFlow has made."""
+    habana_ops._module = module

@@ -1,0 +1,1 @@
+"""Changes of TensorFlow's Python part that make the HPU a device like others."""

@@ -1,0 +1,121 @@
+"""tf.function.experimental_get_compiler_ir for functions on the HPU (docs/user/compiler_ir.md).
+
+TensorFlow looks the device's compiler up among its own, so its context asks the plugin instead where the device is an
+HPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+from habana_frameworks.tensorflow._internal.native import c_api
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+
+def install(plugin: ctypes.CDLL) -> None:
+    """Makes TensorFlow's contexts ask the plugin for devices of type HPU. Called once, by the loader."""
+    from tensorflow.python.eager import context
+
+    original = context.Context.get_compiler_ir
+
+    @functools.wraps(original)
+    def get_compiler_ir(
+        self: Any, device_name: str, function_name: Any, flat_args: Any, captured_inputs: Any, stage: str = "hlo"
+    ) -> bytes:
+        if not _is_hpu(device_name):
+            return original(self, device_name, function_name, flat_args, captured_inputs, stage)  # type: ignore[no-any-return]
+        name = function_name.decode() if isinstance(function_name, bytes) else function_name
+        return compile_function(plugin, self, name, [*flat_args, *captured_inputs], stage)
+
+    context.Context.get_compiler_ir = get_compiler_ir
+
+
+def compile_function(plugin: ctypes.CDLL, context: Any, name: str, arguments: list[Any], stage: str) -> bytes:
+    """The function at a stage of its compilation, for tensors, variables' handles or TensorSpecs."""
+    graph = _library(context, name)
+    constants = json.loads(_call(plugin, "hpu_constant_arguments", graph, name))
+    for index, argument in enumerate(arguments):
+        graph.node.append(_describe(index, argument, index in constants))
+    return _call(plugin, "hpu_compiler_ir", graph, name, stage)
+
+
+def _is_hpu(device_name: str) -> bool:
+    from tensorflow.python.framework import device_spec
+
+    return device_spec.DeviceSpecV2.from_string(device_name).device_type == "HPU"
+
+
+def _library(context: Any, name: str) -> tf.compat.v1.GraphDef:
+    """A graph that has the function and those that it calls in its library."""
+    import tensorflow as tf
+
+    graph = tf.compat.v1.GraphDef()
+    waiting, seen = [name], {name}
+    while waiting:
+        function = context.get_function_def(waiting.pop())
+        graph.library.function.append(function)
+        for called in _names_in(function):
+            if called not in seen and context.has_function(called):
+                seen.add(called)
+                waiting.append(called)
+    return graph
+
+
+def _names_in(function: Any) -> set[str]:
+    """What a function may call: ops, and functions among attributes."""
+    names = set()
+    for node in function.node_def:
+        names.add(node.op)
+        for value in node.attr.values():
+            names.update(called.name for called in (value.func, *value.list.func) if called.name)
+    return names
+
+
+def _describe(index: int, argument: Any, constant: bool) -> Any:
+    """The node that stands for an argument: Const, Placeholder or VarHandleOp."""
+    import tensorflow as tf
+
+    dtype, shape, kind = argument.dtype, argument.shape, "Placeholder"
+    if dtype == tf.resource:
+        kind = "VarHandleOp"
+        dtype, shape = _value_of(argument)
+    node = tf.compat.v1.NodeDef(name=f"argument_{index}", op=kind)
+    node.attr["dtype"].type = dtype.as_datatype_enum
+    if constant and isinstance(argument, tf.Tensor):
+        node.op = "Const"
+        node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(argument.numpy(), dtype))
+    else:
+        node.attr["shape"].shape.CopyFrom(shape.as_proto())
+    return node
+
+
+def _value_of(handle: Any) -> tuple[Any, Any]:
+    """Type and shape of the variable behind a handle, or an error for a handle of anything else."""
+    import tensorflow as tf
+
+    data = getattr(handle, "_handle_data", None)
+    if data is None or not data.is_set or len(data.shape_and_type) != 1:
+        raise ValueError(f"{handle} is not a variable: functions on the HPU can be compiled for variables only")
+    value = data.shape_and_type[0]
+    return tf.as_dtype(value.dtype), tf.TensorShape(value.shape)
+
+
+def _call(plugin: ctypes.CDLL, name: str, graph: tf.compat.v1.GraphDef, *texts: str) -> bytes:
+    """Calls a function of plugin/c_api/c_api.h; raises its message as TensorFlow's error."""
+    from tensorflow.python.framework import errors_impl
+
+    call = c_api.function(plugin, name)
+    call.restype = ctypes.c_int32
+    call.argtypes = [ctypes.c_char_p, ctypes.c_size_t, *[ctypes.c_char_p] * len(texts), ctypes.POINTER(c_api.Buffer)]
+    data = graph.SerializeToString()
+    buffer = c_api.Buffer()
+    code = call(data, len(data), *[text.encode() for text in texts], ctypes.byref(buffer))
+    result = c_api.take(plugin, buffer)
+    if code != 0:
+        raise errors_impl.exception_type_from_error_code(code)(None, None, result.decode(errors="replace"))
+    return result

@@ -1,0 +1,187 @@
+"""Tells Horovod's Gloo where the processes of a launcher's job meet, for launchers that do not tell it themselves.
+
+Rank 0 runs Horovod's own rendezvous server. All ranks enter themselves there and wait for each other; then each sets
+the variables that horovodrun would have set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import http.client
+import ipaddress
+import json
+import os
+import socket
+import threading
+import time
+
+from habana_frameworks.tensorflow import errors, flags
+from habana_frameworks.tensorflow._internal.launch import launchers
+from habana_frameworks.tensorflow._internal.rendezvous import loopback
+
+# Between the first process's start and the last one's.
+_PATIENCE_SECONDS = 300.0
+_POLL_SECONDS = 0.05
+_SCOPE = "hpu"
+
+
+@dataclasses.dataclass(frozen=True)
+class Member:
+    """A rank as it enters itself: where it is, by the address that reaches rank 0, and its rank there."""
+
+    host: str
+    local_rank: int
+
+
+def is_needed(ranks: launchers.Ranks, mpi_built: bool) -> bool:
+    """Whether Horovod would not find the other processes by itself."""
+    if ranks.size == 1 or os.environ.get("HOROVOD_GLOO_RENDEZVOUS_ADDR"):
+        return False
+    controller = os.environ.get("HOROVOD_CONTROLLER", "").lower()
+    if controller:
+        return controller == "gloo"
+    return not mpi_built or ranks.launcher not in (launchers.Launcher.OPEN_MPI, launchers.Launcher.SLURM)
+
+
+def meet(ranks: launchers.Ranks) -> None:
+    """Returns when all processes of the job are there and the variables are set, or raises errors.JobError."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    host, port = _address(ranks, deadline)
+    own_host = _own_address(host, port)
+    _check_own_name(own_host)
+    members = _enter(host, port, ranks, Member(own_host, ranks.local_rank), deadline)
+    os.environ.update(_variables(ranks, members, host, port))
+    os.environ.setdefault("HOROVOD_CPU_OPERATIONS", "gloo")
+    interface = _interface_of(own_host)
+    if interface:
+        os.environ.setdefault("HOROVOD_GLOO_IFACE", interface)
+
+
+def _address(ranks: launchers.Ranks, deadline: float) -> tuple[str, int]:
+    """Where the server is; it runs if this is rank 0."""
+    given = flags.horovod_rendezvous()
+    if not given and ranks.launcher is launchers.Launcher.TF_CONFIG:
+        given = launchers.first_task()  # its port is free, as no server of TensorFlow's is started
+    if not given:
+        if ranks.size != ranks.local_size:
+            raise errors.JobError(
+                f"{ranks.launcher.value} started {ranks.size} processes on several machines and does not tell Horovod "
+                "where they meet: set HPU_HOROVOD_RENDEZVOUS=host:port for all, an address of rank 0's machine and a "
+                "port that is free there"
+            )
+        return loopback.agree(ranks, lambda: _serve("127.0.0.1", 0), deadline)
+    host, _, port = given.rpartition(":")
+    if not host or not port.isdigit():
+        raise errors.JobError(f"{given} (of HPU_HOROVOD_RENDEZVOUS, or of TF_CONFIG's first task) is not host:port")
+    return (host, _serve(host, int(port))) if ranks.rank == 0 else (host, int(port))
+
+
+def _serve(host: str, port: int) -> int:
+    """Runs Horovod's server in a thread until this process ends; its port."""
+    from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer
+
+    try:
+        server = RendezvousHTTPServer((host, port), RendezvousHandler, False)
+    except OSError as error:
+        raise errors.JobError(
+            f"rank 0 cannot serve Horovod's rendezvous at {host}:{port} ({error}): the address must be one of its "
+            "machine's, and the port free"
+        ) from error
+    threading.Thread(target=server.serve_forever, name="horovod-rendezvous", daemon=True).start()
+    return int(server.server_address[1])
+
+
+def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: float) -> list[Member]:
+    """Enters this rank, and waits for the others; all of them, by rank."""
+    members: dict[int, Member] = {}
+    entered = False
+    while len(members) < ranks.size:
+        if time.monotonic() > deadline:
+            missing = ", ".join(str(rank) for rank in range(ranks.size) if rank not in members)
+            raise errors.JobError(
+                f"{ranks.launcher.value} started {ranks.size} processes; rank {ranks.rank} waited "
+                f"{_PATIENCE_SECONDS:.0f} s at {host}:{port} for the ranks {missing} to call hvd.init()"
+            )
+        with contextlib.suppress(OSError, http.client.HTTPException):  # rank 0 may not be there yet
+            if not entered:
+                _request(host, port, "PUT", ranks.rank, json.dumps(dataclasses.asdict(own)))
+                entered = True
+            for rank in range(ranks.size):
+                text = None if rank in members else _request(host, port, "GET", rank)
+                if text:
+                    members[rank] = Member(**json.loads(text))
+        time.sleep(_POLL_SECONDS)
+    return [members[rank] for rank in range(ranks.size)]
+
+
+def _request(host: str, port: int, method: str, rank: int, body: str | None = None) -> bytes | None:
+    """The answer; None if there is no entry of that rank yet."""
+    connection = http.client.HTTPConnection(host, port, timeout=10)
+    try:
+        connection.request(method, f"/{_SCOPE}/{rank}", body)
+        response = connection.getresponse()
+        data = response.read()
+        return data if response.status == http.client.OK else None
+    finally:
+        connection.close()
+
+
+def _variables(ranks: launchers.Ranks, members: list[Member], host: str, port: int) -> dict[str, str]:
+    """What horovodrun would set for this rank."""
+    own = members[ranks.rank]
+    across = [rank for rank, member in enumerate(members) if member.local_rank == own.local_rank]
+    same = [rank for rank in across if members[rank].host == own.host]
+    if len(same) > 1:
+        raise errors.JobError(
+            f"the ranks {', '.join(map(str, same))} are all local rank {own.local_rank} on {own.host}: the launcher's "
+            "variables of local ranks are wrong"
+        )
+    numbers = {
+        "RANK": ranks.rank,
+        "SIZE": ranks.size,
+        "LOCAL_RANK": own.local_rank,
+        "LOCAL_SIZE": sum(member.host == own.host for member in members),
+        "CROSS_RANK": across.index(ranks.rank),
+        "CROSS_SIZE": len(across),
+        "GLOO_RENDEZVOUS_PORT": port,
+    }
+    texts = {"HOSTNAME": own.host, "GLOO_RENDEZVOUS_ADDR": host, "CONTROLLER": "gloo"}
+    return {f"HOROVOD_{name}": str(value) for name, value in {**numbers, **texts}.items()}
+
+
+def _own_address(host: str, port: int) -> str:
+    """The address that this machine would use to reach rank 0; nothing is sent."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.connect(address)
+            return str(probe.getsockname()[0])
+    except OSError as error:
+        raise errors.JobError(f"rank 0's address {host} cannot be reached from here: {error}") from error
+
+
+def _check_own_name(address: str) -> None:
+    """Horovod's process sets connect to the addresses of the machines' names, and abort if those are loopback ones."""
+    name = socket.gethostname()
+    try:
+        named = ipaddress.ip_address(socket.gethostbyname(name))
+    except OSError as error:
+        raise errors.JobError(
+            f"this machine's name {name} has no address ({error}), and Horovod looks it up"
+        ) from error
+    if named.is_loopback and not ipaddress.ip_address(address).is_loopback:
+        raise errors.JobError(
+            f"this machine's name {name} has the address {named}, which Horovod would tell the other machines: give it "
+            f"{address} in /etc/hosts"
+        )
+
+
+def _interface_of(address: str) -> str | None:
+    """The network interface that has the address; Gloo would look its own host's name up."""
+    import psutil  # which Horovod requires
+
+    for name, addresses in psutil.net_if_addrs().items():
+        if any(entry.address == address for entry in addresses):
+            return str(name)
+    return None

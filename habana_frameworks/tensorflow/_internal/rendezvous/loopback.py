@@ -1,0 +1,93 @@
+"""How the processes of a job on one machine tell each other a port, knowing nothing but the job's name.
+
+Rank 0 listens on a Unix socket in Linux's abstract namespace, which leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+
+from habana_frameworks.tensorflow import errors
+from habana_frameworks.tensorflow._internal.launch import launchers
+
+HOST = "127.0.0.1"
+_POLL_SECONDS = 0.05
+_PORT = struct.Struct("!H")
+# struct ucred: process, user, group.
+_CREDENTIALS = struct.Struct("3i")
+
+
+def agree(ranks: launchers.Ranks, serve: Callable[[], int], deadline: float) -> tuple[str, int]:
+    """The host and port of the server that rank 0 starts by `serve`. Raises errors.JobError."""
+    name = _name(ranks)
+    if ranks.rank > 0:
+        return HOST, _ask(name, ranks, deadline)
+    port = serve()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(name)
+    except OSError as error:
+        listener.close()
+        raise errors.JobError(f"another process is rank 0 of this job of {ranks.launcher.value} ({error})") from error
+    listener.listen(ranks.size)
+    threading.Thread(target=_tell, args=(listener, port, ranks.size - 1), daemon=True).start()
+    return HOST, port
+
+
+def _name(ranks: launchers.Ranks) -> bytes:
+    job = _job()
+    if not job:
+        raise errors.JobError(
+            f"{ranks.launcher.value} names {ranks.size} processes but no job by which they could find each other: set "
+            "HPU_HOROVOD_RENDEZVOUS=127.0.0.1:port for all of them, with a free port"
+        )
+    digest = hashlib.sha256(job.encode()).hexdigest()[:32]
+    return f"\0hpu-tensorflow-horovod-{os.geteuid()}-{digest}".encode()
+
+
+def _job() -> str:
+    """What the launcher's processes have in common and no other job has now; empty if it tells nothing."""
+    for names in (("PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri"), ("SLURM_JOB_ID", "SLURM_STEP_ID")):
+        values = [os.environ.get(name, "") for name in names]
+        if values[0]:
+            return "/".join(values)
+    return ""
+
+
+def _tell(listener: socket.socket, port: int, times: int) -> None:
+    with listener:
+        while times > 0:
+            connection, _ = listener.accept()
+            with connection:
+                if _is_own_user(connection):
+                    connection.sendall(_PORT.pack(port))
+                    times -= 1
+
+
+def _ask(name: bytes, ranks: launchers.Ranks, deadline: float) -> int:
+    while time.monotonic() < deadline:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(max(deadline - time.monotonic(), _POLL_SECONDS))
+            try:
+                connection.connect(name)
+                data = connection.recv(_PORT.size) if _is_own_user(connection) else b""
+            except OSError:  # rank 0 is not there yet
+                data = b""
+        if len(data) == _PORT.size:
+            return int(_PORT.unpack(data)[0])
+        time.sleep(_POLL_SECONDS)
+    raise errors.JobError(
+        f"{ranks.launcher.value} started {ranks.size} processes here; rank {ranks.rank} waited too long for rank 0 to "
+        "call hvd.init()"
+    )
+
+
+def _is_own_user(connection: socket.socket) -> bool:
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return bool(_CREDENTIALS.unpack(credentials)[1] == os.geteuid())

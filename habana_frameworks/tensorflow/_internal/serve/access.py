@@ -1,0 +1,77 @@
+"""Access control: addresses that a server may listen at, tokens of its clients."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+
+from habana_frameworks.tensorflow._internal.serve.settings import Tls
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+
+
+class Access:
+    """What clients must show."""
+
+    def __init__(self, tls: Tls, token: str) -> None:
+        self._tls = tls
+        self._token = token.encode()
+
+    @property
+    def encrypted(self) -> bool:
+        return bool(self._tls.certificate)
+
+    def check_address(self, address: str) -> None:
+        """Raises StatusError if a server with these settings must not listen at the address."""
+        if bool(self._tls.certificate) != bool(self._tls.private_key):
+            raise StatusError(
+                Code.INVALID_ARGUMENT, "a certificate and its key belong together (--tls-cert, --tls-key)"
+            )
+        if self._tls.client_ca and not self.encrypted:
+            raise StatusError(
+                Code.INVALID_ARGUMENT,
+                "certificates of clients (--tls-client-ca) need TLS (--tls-cert, --tls-key)",
+            )
+        if address.startswith("unix:"):
+            if self.encrypted:
+                raise StatusError(
+                    Code.INVALID_ARGUMENT, "TLS is for host:port; a Unix socket is the user's own without it"
+                )
+            return
+        if not self.encrypted and not is_loopback(address):
+            raise StatusError(
+                Code.FAILED_PRECONDITION,
+                f"{address} is no address of the loopback interface, and others can read along without TLS: give "
+                "--tls-cert and --tls-key, or listen on unix:/path or 127.0.0.1:port",
+            )
+        if not self._token and not self._tls.client_ca:
+            raise StatusError(
+                Code.FAILED_PRECONDITION,
+                f"every user who reaches {address} could use the modules: give --token-file or --tls-client-ca (in "
+                "Python token=, tls=), or listen on unix:/path",
+            )
+
+    def check(self, authorization: bytes) -> None:
+        """Raises StatusError unless the client may use the server. Certificates were checked before."""
+        if not self._token:
+            return
+        if not authorization:
+            raise StatusError(
+                Code.UNAUTHENTICATED,
+                "this device server wants a token: set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE to the one that it "
+                "was started with (hpu serve --token-file)",
+            )
+        if not hmac.compare_digest(authorization, b"Bearer " + self._token):
+            raise StatusError(
+                Code.UNAUTHENTICATED,
+                "the client's token is not the one that this device server was started with (hpu serve "
+                "--token-file): correct HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE",
+            )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches "host:port"."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,125 @@
+"""The server's modules and their holders."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import re
+
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow.lib import device_pb2
+
+# A client that has just died holds its module for a moment.
+_GRACE_SECONDS = 1.0
+_MAX_VISIBLE = 64
+_MAX_FAULTS = 64
+_MAX_COMMAND_BYTES = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder:
+    """Process that holds a module, by its own account."""
+
+    pid: int
+    command: bytes
+
+    @staticmethod
+    def of(holder: device_pb2.Holder) -> Holder:
+        """Control characters become blanks: the command is shown to other clients."""
+        return Holder(holder.pid, re.sub(rb"[\x00-\x1f\x7f]", b" ", holder.command))
+
+
+def check_bounds(request: device_pb2.Acquire) -> None:
+    """Raises StatusError for a request that is too large."""
+    if (
+        len(request.visible) > _MAX_VISIBLE
+        or len(request.faults) > _MAX_FAULTS
+        or len(request.holder.command) > _MAX_COMMAND_BYTES
+    ):
+        raise StatusError(
+            Code.INVALID_ARGUMENT,
+            f"a session is asked for with at most {_MAX_VISIBLE} visible modules, {_MAX_FAULTS} faults and "
+            f"{_MAX_COMMAND_BYTES} bytes of command line",
+        )
+
+
+class ModuleTable:
+    """Each module is free or held by one session. Belongs to one event loop."""
+
+    def __init__(self, count: int, shows_commands: bool) -> None:
+        """shows_commands: messages contain the holders' command lines, not only their process ids."""
+        self._holders: list[Holder | None] = [None] * count
+        self._shows_commands = shows_commands
+        self._waiters: set[asyncio.Future[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._holders)
+
+    async def claim(self, request: device_pb2.Acquire) -> int:
+        """Claims the first free module that the request admits.
+
+        Waits for a moment if all of them are held; then raises StatusError, which names the holders.
+        """
+        candidates = self._candidates(request)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _GRACE_SECONDS
+        while True:
+            for module_id in candidates:
+                if self._holders[module_id] is None:
+                    self._holders[module_id] = Holder.of(request.holder)
+                    return module_id
+            if loop.time() >= deadline:
+                raise self._all_held(candidates)
+            await self._wait(deadline - loop.time())
+
+    def release(self, module_id: int) -> None:
+        self._holders[module_id] = None
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _wait(self, seconds: float) -> None:
+        """Until a module is released, but not longer than `seconds`."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await asyncio.wait([waiter], timeout=seconds)
+        finally:
+            self._waiters.discard(waiter)
+
+    def _candidates(self, request: device_pb2.Acquire) -> list[int]:
+        """The modules that the request admits. Raises StatusError for modules that do not exist."""
+        count = len(self._holders)
+        candidates = list(request.visible) or list(range(count))
+        if request.has_module_id:
+            if request.module_id not in candidates and 0 <= request.module_id < count:
+                listed = ",".join(map(str, candidates))
+                raise StatusError(
+                    Code.INVALID_ARGUMENT,
+                    f"HLS_MODULE_ID={request.module_id} is not among HABANA_VISIBLE_MODULES={listed}",
+                )
+            candidates = [request.module_id]
+        for module_id in candidates:
+            if not 0 <= module_id < count:
+                raise StatusError(
+                    Code.INVALID_ARGUMENT,
+                    f"module {module_id} does not exist: there are modules 0 to {count - 1} "
+                    f"(HPU_EMULATOR_MODULES={count})",
+                )
+        return candidates
+
+    def _all_held(self, candidates: list[int]) -> StatusError:
+        held = "; ".join(f"module {module_id}: {self._describe(module_id)}" for module_id in candidates)
+        return StatusError(
+            Code.UNAVAILABLE,
+            f"no HPU module is free. Held by {held}. End one of these processes, admit other modules (HLS_MODULE_ID, "
+            "HABANA_VISIBLE_MODULES), or start the server with more (hpu serve --modules, which sets "
+            "HPU_EMULATOR_MODULES)",
+        )
+
+    def _describe(self, module_id: int) -> str:
+        holder = self._holders[module_id]
+        assert holder is not None, module_id
+        if not self._shows_commands:
+            return f"pid {holder.pid}"
+        return f"pid {holder.pid} ({holder.command.decode(errors='replace')})"

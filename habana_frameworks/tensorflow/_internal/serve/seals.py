@@ -1,0 +1,46 @@
+"""Signatures of recipes: a server loads no machine code that a server with its key did not make."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+
+KEY_BYTES = 32
+_DIGEST_BYTES = hashlib.sha256().digest_size
+_KEY_ID_DIGITS = 16
+
+
+class RecipeSeal:
+    """HMAC-SHA256 of recipes' digests."""
+
+    def __init__(self, key: bytes) -> None:
+        """key: at least KEY_BYTES; empty: a random one. Raises StatusError for a shorter one."""
+        if key and len(key) < KEY_BYTES:
+            raise StatusError(
+                Code.INVALID_ARGUMENT, f"the key for recipes has {len(key)} bytes; it has at least {KEY_BYTES}"
+            )
+        key = key or secrets.token_bytes(KEY_BYTES)
+        self._mac_key = _mac(key, b"recipes")
+        self.key_id = _mac(key, b"id of the key").hex()[:_KEY_ID_DIGITS]
+
+    def seal(self, digest: bytes) -> bytes:
+        """Signs the SHA-256 of a recipe."""
+        if len(digest) != _DIGEST_BYTES:
+            raise StatusError(Code.INVALID_ARGUMENT, f"a digest has {_DIGEST_BYTES} bytes, not {len(digest)}")
+        return _mac(self._mac_key, digest)
+
+    def check(self, digest: bytes, seal: bytes) -> None:
+        """Raises StatusError for a recipe that this key did not sign."""
+        if not hmac.compare_digest(seal, self.seal(digest)):
+            raise StatusError(
+                Code.PERMISSION_DENIED,
+                "the recipe was not made by this server, or was changed since: it is not signed with the server's "
+                "key (hpu serve --key)",
+            )
+
+
+def _mac(key: bytes, data: bytes) -> bytes:
+    return hmac.new(key, data, hashlib.sha256).digest()

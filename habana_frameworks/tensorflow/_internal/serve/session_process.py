@@ -1,0 +1,206 @@
+"""A session process as the front process sees it: control socket, life and death."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import logging
+import os
+import signal
+import socket
+from collections.abc import Coroutine, Sequence
+from typing import Any, Protocol
+
+from google.protobuf.message import DecodeError
+
+from habana_frameworks.tensorflow._internal.serve import packets
+from habana_frameworks.tensorflow._internal.serve.fork_server import Forked
+from habana_frameworks.tensorflow._internal.serve.modules import Holder
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow.lib import control_pb2 as pb
+from habana_frameworks.tensorflow.lib import device_pb2
+
+_logger = logging.getLogger(__name__)
+# gRPC clients take 8 KiB of headers.
+_MAX_MESSAGE_BYTES = 2000
+_MAX_PENDING = 256
+_AUTHORIZE_SECONDS = 30
+_END_SECONDS = 5
+
+
+class RuleError(Exception):
+    """A session process broke the rules of the protocol."""
+
+
+@dataclasses.dataclass
+class Claim:
+    """A session that holds a module, or did."""
+
+    module_id: int
+    number: int
+    """Of the session, from 1."""
+    session: bytes
+    """Random bytes that name it."""
+    holder: Holder
+    report: device_pb2.Module
+    """Last known memory and counters."""
+    memory: packets.File | None = None
+    """Shared with the client."""
+
+
+class Service(Protocol):
+    """Answers the messages of session processes."""
+
+    def handle(self, process: SessionProcess, message: pb.ToFront, file: packets.File | None) -> None:
+        """Raises RuleError for a message that breaks the rules. `file` is closed afterwards unless detached."""
+
+    def ended(self, process: SessionProcess) -> None:
+        """The process has ended; called once, last."""
+
+
+class SessionProcess:
+    """One connection's process. Trusts no message of it: what breaks the rules ends the process."""
+
+    def __init__(self, forked: Forked, control: socket.socket, peer: str, service: Service) -> None:
+        """Owns the files of `forked` and `control`, which does not block."""
+        self.pid = forked.pid
+        self.peer = peer
+        self.authorized = False
+        self.claim: Claim | None = None
+        """From its successful Claim to its Release."""
+        self.has_claimed = False
+        self._pidfd = forked.pidfd
+        self._control = control
+        self._service = service
+        self._loop = asyncio.get_running_loop()
+        self._begin = self._loop.time()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._killed = False
+        self._timer = self._loop.call_later(_AUTHORIZE_SECONDS, self._end_unauthorized)
+        self.ended = asyncio.Event()
+        self._loop.add_reader(self._pidfd, self._on_end)
+        self._loop.add_reader(self._control, self._on_packet)
+
+    @property
+    def alive(self) -> bool:
+        """Whether messages still reach it."""
+        return not (self._killed or self.ended.is_set())
+
+    @property
+    def idle_seconds(self) -> float:
+        """Age of a process that never held a module and waits for no answer; else 0."""
+        idle = self.alive and not self.has_claimed and not self._tasks
+        return self._loop.time() - self._begin if idle else 0.0
+
+    def authorize(self) -> None:
+        if not self.authorized:
+            self.authorized = True
+            self._timer.cancel()
+
+    def end_soon(self) -> None:
+        """Its session is over; the process has a moment left."""
+        self._timer.cancel()
+        self._timer = self._loop.call_later(_END_SECONDS, self.kill, "")
+
+    def reply(self, number: int, message: pb.ToSession, files: Sequence[int] = ()) -> None:
+        """Answers the message of that number; 0 wants no answer."""
+        if number:
+            message.number = number
+            self.send(message, files)
+
+    def refuse(self, number: int, error: StatusError) -> None:
+        """Answers with an error."""
+        # Cut between characters.
+        text = error.message.encode(errors="replace")[:_MAX_MESSAGE_BYTES].decode(errors="ignore")
+        self.reply(number, pb.ToSession(status=pb.Status(code=error.code, message=text.encode())))
+
+    def reply_later(self, number: int, answer: Coroutine[Any, Any, pb.ToSession]) -> None:
+        """Answers with the coroutine's result or StatusError; the process's end cancels it."""
+        if len(self._tasks) >= _MAX_PENDING:
+            answer.close()
+            raise RuleError(f"more than {_MAX_PENDING} unanswered messages")
+        task = self._loop.create_task(self._reply_with(number, answer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: answer.close())  # cancelled before it began
+
+    def send(self, message: pb.ToSession, files: Sequence[int] = ()) -> None:
+        """Sends a message; ends the process if it does not read. Does nothing if it has gone."""
+        if not self.alive:
+            return
+        try:
+            packets.send(self._control, message.SerializeToString(), files)
+        except BlockingIOError:
+            self.kill("it does not read what it is sent")
+        except ConnectionError:
+            pass  # it has gone, which _on_packet() notices
+        except OSError as error:
+            self.kill(f"a message cannot be sent: {error.strerror}")
+
+    def kill(self, reason: str) -> None:
+        """Ends it by SIGKILL. reason: for the log; empty: it only took too long to end."""
+        if not self.alive:
+            return
+        self._killed = True
+        self._loop.remove_reader(self._control)
+        if reason:
+            _logger.warning("session process %d of %s is killed: %s", self.pid, self.peer, reason)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _end_unauthorized(self) -> None:
+        _logger.info("%s showed no authorization within %d s", self.peer, _AUTHORIZE_SECONDS)
+        self.kill("")
+
+    async def _reply_with(self, number: int, answer: Coroutine[Any, Any, pb.ToSession]) -> None:
+        try:
+            self.reply(number, await answer)
+        except StatusError as error:
+            self.refuse(number, error)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            _logger.exception("a message of %s failed", self.peer)
+            self.refuse(number, StatusError(Code.INTERNAL, "the server failed: its log says why"))
+
+    def _on_packet(self) -> None:
+        try:
+            packet = packets.receive(self._control, 1)
+        except EOFError:
+            self.kill("")
+            return
+        except (packets.PacketError, OSError) as error:
+            self.kill(str(error))
+            return
+        if packet is None:
+            return
+        with contextlib.closing(packet):
+            try:
+                self._service.handle(self, pb.ToFront.FromString(packet.data), _file_of(packet))
+            except DecodeError:
+                self.kill("a message cannot be parsed")
+            except RuleError as error:
+                self.kill(str(error))
+            except Exception:
+                _logger.exception("a message of %s failed", self.peer)
+                self.kill("the server failed")
+
+    def _on_end(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        self._loop.remove_reader(self._control)
+        self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        self._control.close()
+        os.close(self._pidfd)
+        self.ended.set()
+        self._service.ended(self)
+
+
+def _file_of(packet: packets.Packet) -> packets.File | None:
+    if not packet.files:
+        return None
+    if not packet.files[0].is_memory:
+        raise RuleError("a file does not lie in memory")
+    return packet.files[0]

@@ -1,0 +1,173 @@
+"""TLS of a server: ends it in the front process and relays the bytes, so that no session process has the key."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import struct
+from collections.abc import Iterator
+
+from habana_frameworks.tensorflow._internal.serve.settings import Tls
+from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+
+_CHUNK_BYTES = 64 << 10
+_LINGER = struct.Struct("ii")
+
+
+def server_context(tls: Tls) -> ssl.SSLContext:
+    """Raises StatusError for certificates that cannot be used."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["h2"])
+    with _file_of(tls.certificate) as certificate, _file_of(tls.private_key) as key:
+        try:
+            # Without a password OpenSSL would ask the terminal for one.
+            context.load_cert_chain(certificate, key, password=lambda: "")
+        except (ssl.SSLError, ValueError) as error:
+            raise StatusError(
+                Code.INVALID_ARGUMENT, f"the certificate and its key (--tls-cert, --tls-key) {_problem(error)}"
+            ) from error
+    if tls.client_ca:
+        try:
+            context.load_verify_locations(cadata=tls.client_ca.decode("ascii"))
+        except (ssl.SSLError, ValueError) as error:
+            raise StatusError(
+                Code.INVALID_ARGUMENT,
+                f"the certificates for clients (--tls-client-ca) are no PEM file: {_reason(error)}",
+            ) from error
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+class HandshakeError(Exception):
+    """The client does not speak TLS, or one side refused the other's certificate."""
+
+
+class TlsRelay:
+    """Relays between a client's TLS connection and a socket with the plain bytes. Belongs to one event loop.
+
+    At most two chunks are in memory: a side that does not read stops the other one.
+    """
+
+    def __init__(self, connection: socket.socket, context: ssl.SSLContext) -> None:
+        """Owns `connection`, which does not block."""
+        self._loop = asyncio.get_running_loop()
+        self._connection = connection
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._flushing = asyncio.Lock()
+        self._ended = False
+
+    async def shake_hands(self) -> None:
+        """Raises HandshakeError, which says why, or OSError."""
+        while True:
+            try:
+                self._tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                await self._flush()
+                received = await self._loop.sock_recv(self._connection, _CHUNK_BYTES)
+                if not received:
+                    raise HandshakeError("the client has gone") from None
+                self._incoming.write(received)
+            except ssl.SSLError as error:
+                with contextlib.suppress(OSError):
+                    await self._flush()  # the alert
+                raise HandshakeError(_reason(error)) from error
+        await self._flush()
+
+    async def run(self, plain: socket.socket) -> None:
+        """Relays until both directions have ended or one has failed. Owns `plain`, which does not block."""
+        with plain, self._connection:
+            tasks = [
+                self._loop.create_task(self._relay_in(plain)),
+                self._loop.create_task(self._relay_out(plain)),
+            ]
+            try:
+                await asyncio.gather(*tasks)
+            except (OSError, ssl.SSLError):
+                if not self._ended:
+                    self._abort()
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks)
+
+    def close(self) -> None:
+        """For a relay that does not run."""
+        self._connection.close()
+
+    async def _relay_in(self, plain: socket.socket) -> None:
+        """From the client to the session."""
+        while True:
+            try:
+                data = self._tls.read(_CHUNK_BYTES)
+            except ssl.SSLWantReadError:
+                await self._flush()
+                received = await self._loop.sock_recv(self._connection, _CHUNK_BYTES)
+                if received:
+                    self._incoming.write(received)
+                else:
+                    self._incoming.write_eof()
+                continue
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+                data = b""
+            if not data:
+                plain.shutdown(socket.SHUT_WR)
+                return
+            await self._loop.sock_sendall(plain, data)
+
+    async def _relay_out(self, plain: socket.socket) -> None:
+        """From the session to the client."""
+        while True:
+            data = await self._loop.sock_recv(plain, _CHUNK_BYTES)
+            if not data:
+                # Says that no more comes; the client's own end is not waited for.
+                with contextlib.suppress(ssl.SSLError):
+                    self._tls.unwrap()
+                await self._flush()
+                self._connection.shutdown(socket.SHUT_WR)
+                self._ended = True
+                return
+            self._tls.write(data)
+            await self._flush()
+
+    async def _flush(self) -> None:
+        async with self._flushing:
+            data = self._outgoing.read()
+            if data:
+                await self._loop.sock_sendall(self._connection, data)
+
+    def _abort(self) -> None:
+        """The client is to see an error, and no end of the data."""
+        with contextlib.suppress(OSError):
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER.pack(1, 0))
+
+
+@contextlib.contextmanager
+def _file_of(content: bytes) -> Iterator[str]:
+    """Path of a file in memory: OpenSSL reads certificates from files only."""
+    descriptor = os.memfd_create("hpu-pem", os.MFD_CLOEXEC)
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
+
+
+def _problem(error: Exception) -> str:
+    if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
+        return "do not fit each other: give the key that the certificate was made with"
+    return f"cannot be used: they are to be PEM files, the key without a password ({_reason(error)})"
+
+
+def _reason(error: Exception) -> str:
+    """OpenSSL's words without the numbers around them."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    return (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()

@@ -1,0 +1,57 @@
+"""The explanation of a program: what was found, and the forms in which it can be read and kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from typing import Any
+
+from habana_frameworks.tensorflow.explanation import page, text
+from habana_frameworks.tensorflow.explanation.model import FORMAT, Cluster, Cut, Findings, Graph, Op, Refusal, Rewrite
+from habana_frameworks.tensorflow.explanation.times import InstructionTime
+from habana_frameworks.tensorflow.statistics import Eager
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation(Findings):
+    """What became of every op of every graph."""
+
+    def summary(self) -> str:
+        """For a terminal."""
+        return text.summarize(self)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Writes one page that needs no other file and no network."""
+        pathlib.Path(path).write_text(page.render(self, self.summary()), encoding="utf-8")
+
+    def to_json(self, indent: int | None = None) -> str:
+        """One JSON object: the fields of this class, and "format". from_json() reads it again."""
+        return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=indent)
+
+
+def from_json(text: str) -> Explanation:
+    """What to_json() wrote. ValueError if it is something else, or of another release's format."""
+    data = json.loads(text)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise ValueError(f"no explanation of format {FORMAT}: write it again with this release's `hpu explain --json`")
+    graphs = tuple(_graph(entry) for entry in data["graphs"])
+    times = data.get("times")
+    return Explanation(
+        graphs,
+        Eager(**data["eager"]),
+        data["dropped_graphs"],
+        None if times is None else tuple(InstructionTime(**time) for time in times),
+    )
+
+
+def _graph(data: dict[str, Any]) -> Graph:
+    lists: dict[str, Any] = {
+        "ops": tuple(Op(**{**op, "dtypes": tuple(op["dtypes"]), "inputs": tuple(op["inputs"])}) for op in data["ops"]),
+        "clusters": tuple(Cluster(**cluster) for cluster in data["clusters"]),
+        "cuts": tuple(Cut(**{**cut, "through": tuple(cut["through"])}) for cut in data["cuts"]),
+        "rewrites": tuple(Rewrite(**rewrite) for rewrite in data["rewrites"]),
+        "lowered": tuple(Refusal(**refusal) for refusal in data["lowered"]),
+    }
+    return Graph(**{**data, **lists})

@@ -1,0 +1,51 @@
+"""The layers of the Python package: an import of a layer above, or a circle, fails the lint."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.processes import ROOT
+from tools import check_imports
+
+PACKAGE = check_imports.PACKAGE
+MODULES = check_imports.modules(ROOT)
+# A module of each layer, from the top.
+EXAMPLES = ("cli.run", "statistics", "_internal.native.c_api", "errors", "_internal.version", "lib.device_pb2")
+
+
+def test_the_examples_are_of_different_layers() -> None:
+    assert [check_imports.layer_of(f"{PACKAGE}.{name}") for name in EXAMPLES] == [*range(len(check_imports.LAYERS))]
+
+
+def test_every_declared_layer_exists() -> None:
+    prefixes = {prefix for layer in check_imports.LAYERS for prefix in layer} - {"*"}
+    assert prefixes - {f"{PACKAGE}.lib"} <= MODULES.keys()
+
+
+@pytest.mark.parametrize("upper", range(len(EXAMPLES)))
+@pytest.mark.parametrize("lower", range(len(EXAMPLES)))
+def test_the_lint_refuses_imports_of_layers_above(upper: int, lower: int) -> None:
+    importer, imported = f"{PACKAGE}.{EXAMPLES[lower]}", f"{PACKAGE}.{EXAMPLES[upper]}"
+    problems = list(check_imports.check({importer: {imported} - {importer}}))
+    assert len(problems) == (upper < lower)
+    assert all("a layer above it" in problem for problem in problems)
+
+
+def test_the_lint_refuses_a_circle() -> None:
+    ring = {f"{PACKAGE}.monitor": {f"{PACKAGE}.statistics"}, f"{PACKAGE}.statistics": {f"{PACKAGE}.monitor"}}
+    (problem,) = check_imports.check(ring)
+    assert "in a circle" in problem
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        (f"import {PACKAGE}.errors", {f"{PACKAGE}.errors"}),
+        (f"from {PACKAGE} import errors, load_habana_module", {f"{PACKAGE}.errors", PACKAGE}),
+        (f"from {PACKAGE}.errors import JobError", {f"{PACKAGE}.errors"}),
+        (f"def f():\n    from {PACKAGE} import flags", {f"{PACKAGE}.flags"}),
+        ("import os\nfrom json import loads", set()),
+    ],
+)
+def test_imports_are_found_wherever_they_stand(source: str, found: set[str]) -> None:
+    assert check_imports.imports(source, MODULES) == found
