@@ -1,10 +1,10 @@
-"""Clusters of a train step here against TensorFlow's own auto-clustering of the same function on the CPU.
+"""Compares the clusters of a train step with those of TensorFlow's auto-clustering of the same function on the CPU.
 
 python benchmarks/clusters.py [--models resnet50 transformer unet lstm] [--json]
 
-TensorFlow's run in a process of its own with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"; its clusters
-are counted in the graphs that its marking pass dumps. Both count ops that do work: no arguments, constants, identities.
-Exit code 1 if this package makes more clusters of a model, or clusters a smaller share of its ops.
+TensorFlow runs in a separate process with TF_XLA_FLAGS="--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"; its clusters are
+counted in the graphs that its marking pass dumps. Both counts exclude arguments, constants and identities. Exit code 1
+if this package makes more clusters for a model, or puts a smaller share of its ops into clusters.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 MODELS = ("resnet50", "transformer", "unet", "lstm")
-# Clusters are counted, and not compiled.
+# Defers compilation, because the clusters are only counted.
 AUTO_JIT = "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit --tf_xla_always_defer_compilation"
-# What graphs have beside the work: borders, order, constants, and what works on the host for clusters.
+# Ops that do not count as work: arguments and results, ordering, constants, and helpers on the host.
 NO_WORK = frozenset(("_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "NoOp", "Const", "Identity", "IdentityN")) | {
     "VarHandleOp",
     "HabanaPhiloxState",
@@ -38,7 +38,7 @@ NO_WORK = frozenset(("_Arg", "_DeviceArg", "_Retval", "_DeviceRetval", "NoOp", "
 
 @dataclasses.dataclass(frozen=True)
 class Count:
-    """What one way of clustering makes of a train step."""
+    """Result of one clustering method for a train step."""
 
     clusters: int
     clustered_ops: int
@@ -49,7 +49,7 @@ class Count:
         return self.clustered_ops / self.ops if self.ops else 0.0
 
     def at_least_as_good_as(self, other: Count) -> bool:
-        """Fewer or equally many clusters, and as large a share of ops in them."""
+        """Whether there are no more clusters than in `other`, with no smaller share of ops in them."""
         return self.clusters <= other.clusters and self.share >= other.share
 
 
@@ -58,7 +58,7 @@ def working(types: Iterable[str]) -> int:
 
 
 def total(counts: Iterable[Count]) -> Count:
-    """Over the graphs of one step: functions that are not inlined are graphs of their own."""
+    """Sums over the graphs of one step. Functions that are not inlined are separate graphs."""
     listed = list(counts)
     clusters, inside, ops = (
         [getattr(count, name) for count in listed] for name in ("clusters", "clustered_ops", "ops")
@@ -67,7 +67,7 @@ def total(counts: Iterable[Count]) -> Count:
 
 
 def count_here(model: str) -> Count:
-    """One step on the HPU."""
+    """Counts the clusters of one step on the HPU."""
     from benchmarks.models import PROBLEMS, Trainer
     from habana_frameworks.tensorflow import load_habana_module
     from habana_frameworks.tensorflow.explanation import Collector
@@ -86,7 +86,7 @@ def count_here(model: str) -> Count:
 
 
 def count_graph(graph: Any) -> Count:
-    """Of an explanation's graph. An op that is launched alone counts as no cluster: TensorFlow makes none of it."""
+    """Counts a graph of an explanation. Ignores clusters of one op, because TensorFlow does not make such clusters."""
     ops = Counter(op.cluster for op in graph.ops if op.cluster is not None)
     clusters = {name for name, number in ops.items() if number > 1}
     return Count(
@@ -97,26 +97,26 @@ def count_graph(graph: Any) -> Count:
 
 
 def run_auto_jit(model: str) -> None:
-    """The same step in this process, on the CPU; TF_XLA_FLAGS makes TensorFlow write down what it clusters."""
+    """Runs the same step on the CPU in this process; TF_XLA_FLAGS makes TensorFlow dump the clustered graphs."""
     from benchmarks.models import PROBLEMS, Trainer
 
     problem = PROBLEMS[model]
     trainer = Trainer(problem, "/device:CPU:0")
     batch = trainer.to_device(problem.batch())
     for path in pathlib.Path(os.environ["TF_DUMP_GRAPH_PREFIX"]).iterdir():
-        path.unlink()  # of what came before the step
+        path.unlink()  # graphs from before the step
     trainer.step(*batch)
 
 
 def count_xla_clusters(graph: Any) -> Count:
-    """Clusters that TensorFlow's auto-clustering marked in a GraphDef."""
+    """Counts the clusters that TensorFlow's auto-clustering marked in a GraphDef."""
     inside = [node for node in graph.node if "_XlaCluster" in node.attr]
     names = {node.attr["_XlaCluster"].s for node in inside}
     return Count(len(names), working(node.op for node in inside), working(node.op for node in graph.node))
 
 
 def count_auto_jit(model: str) -> Count:
-    """TensorFlow's own clusters, from a process of its own that dumps the graphs of the step after they are marked."""
+    """Counts TensorFlow's own clusters in the marked graphs that a separate process dumps."""
     import tensorflow as tf
     from google.protobuf import text_format
 

@@ -1,6 +1,6 @@
-"""All-reduces between two modules of a device server against Gloo's and TensorFlow's ring between the same processes;
-steps of HPUStrategy against MultiWorkerMirroredStrategy's on the CPU; reductions beside the backward pass against one
-after it, and how much of them a trace shows during computation.
+"""Compares all-reduces between two modules of a device server with Gloo's and TensorFlow's ring between the same
+processes; steps of HPUStrategy with MultiWorkerMirroredStrategy on the CPU; bucketed reductions during the backward
+pass with one reduction after it. For the last, also measures their overlap with computation in a trace.
 
 Horovod's column needs Horovod (`make horovod`).
 """
@@ -27,13 +27,13 @@ from habana_frameworks.tensorflow._internal.launch import ports
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HPU = [sys.executable, "-m", "habana_frameworks.tensorflow"]
 MEBIBYTES = [1, 4, 16, 64]
-# For several buckets of each model's gradients.
+# Bucket sizes that split each model's gradients into several buckets.
 BUCKET_KIBIBYTES = {"cnn": 192, "transformer": 512, "wide": 25 << 10}
 
 
 @contextlib.contextmanager
 def server(modules: int) -> Iterator[str]:
-    """A device server; gives the HPU_BACKEND that reaches it."""
+    """Runs a device server and yields the HPU_BACKEND that reaches it."""
     with tempfile.TemporaryDirectory() as directory:
         command = [*HPU, "serve", "--json", "--modules", str(modules), "--listen", f"unix:{directory}/server"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as process:
@@ -45,7 +45,7 @@ def server(modules: int) -> Iterator[str]:
 
 
 def job(processes: int, *arguments: str, environment: Mapping[str, str] | None = None) -> Any:
-    """What rank 0 of a job of collectives_worker.py wrote."""
+    """Runs a job of collectives_worker.py and returns the result that rank 0 printed."""
     command = [*HPU, "run", "-np", str(processes), "--no-prefix", "-m", "benchmarks.collectives_worker", *arguments]
     variables = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2", **(environment or {})}
     done = subprocess.run(command, env=variables, cwd=ROOT, text=True, capture_output=True, check=False)
@@ -56,7 +56,7 @@ def job(processes: int, *arguments: str, environment: Mapping[str, str] | None =
 
 
 def show_reductions(rounds: int) -> dict[str, Any]:
-    # TensorFlow has the job's own ports.
+    # TensorFlow uses the job's own ports.
     with server(2) as backend, ports.reserved(1) as (port,):
         sizes = [str(size) for size in MEBIBYTES]
         environment = {"HPU_BACKEND": backend, "HPU_HOROVOD_RENDEZVOUS": f"127.0.0.1:{port}"}
@@ -76,7 +76,7 @@ def show_reductions(rounds: int) -> dict[str, Any]:
 
 
 def show_steps(model: str, rounds: int, steps: int) -> dict[str, Any]:
-    """Jobs take turns; each counts by its median step."""
+    """Runs the jobs in turns and compares their median steps."""
     times: dict[str, list[float]] = {}
     for _ in range(rounds):
         for workers in (1, 2):
@@ -97,7 +97,7 @@ def show_steps(model: str, rounds: int, steps: int) -> dict[str, Any]:
 
 
 def show_overlap(model: str, rounds: int, steps: int) -> dict[str, Any]:
-    """Buckets that are on their way during the backward pass against one after it, in turns of the same workers."""
+    """Compares buckets reduced during the backward pass with one reduction after it, in turns in the same workers."""
     kibibytes = BUCKET_KIBIBYTES[model]
     with tempfile.TemporaryDirectory() as directory:
         trace = pathlib.Path(directory, "trace.json")
@@ -107,7 +107,7 @@ def show_overlap(model: str, rounds: int, steps: int) -> dict[str, Any]:
         hidden = hidden_share(trace)
     medians = [[statistics.median(turn) for turn in seconds[size]] for size in sizes]
     ratio = Summary.of([one / base for one, base in zip(*medians)])
-    # Others that use the machine make steps slower, never faster.
+    # Other load on the machine only makes steps slower, so the fastest steps are undisturbed.
     undisturbed = [statistics.quantiles([s for turn in seconds[size] for s in turn], n=10)[0] for size in sizes]
     of_fastest = undisturbed[0] / undisturbed[1]
     print(

@@ -1,4 +1,4 @@
-"""What a process of benchmarks.collectives does: all-reduces of several kinds in turns, or steps of a training."""
+"""Worker process of benchmarks.collectives: runs all-reduces of several kinds in turns, or train steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
 
 MIB = 1 << 20
 DEVICE_GROUP, HOST_GROUP = 901, 902
-# Calls of a way in a turn: the same on all ranks, for they take part in each.
+# Calls per turn; the same on all ranks, because every call is collective.
 CALLS = 3
 BATCH = 16
 
@@ -28,7 +28,7 @@ Way = Callable[[int], None]
 
 
 class Keys:
-    """A key for each operation, the same on all ranks."""
+    """Instance keys of operations, the same on all ranks."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -39,7 +39,7 @@ class Keys:
 
 
 def device_way(device: str, group: int, size: int, data: Any, keys: Keys) -> Way:
-    """TensorFlow's op on a device: the device server reduces for the HPU's group, the ring for the CPU's."""
+    """TensorFlow's op on a device. The HPU's group reduces in the device server, the CPU's group in a ring."""
     with tf.device(device):
         tensor = tf.identity(tf.constant(data))
 
@@ -52,7 +52,7 @@ def device_way(device: str, group: int, size: int, data: Any, keys: Keys) -> Way
 
 
 def gloo_way(data: Any) -> Way | None:
-    """Horovod's over Gloo, of a host tensor; None where it is not installed."""
+    """Horovod's all-reduce of a host tensor over Gloo; None if Horovod is not installed."""
     try:
         import horovod.tensorflow as hvd
     except ImportError:
@@ -72,7 +72,7 @@ def gloo_way(data: Any) -> Way | None:
 
 
 def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Seconds of a call, by MiB and way, a value for each round."""
+    """Returns the seconds per call by MiB and way, one value per round."""
     load_habana_module()
     HPUStrategy()  # makes the processes one cluster
     rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
@@ -93,7 +93,7 @@ def time_reductions(mebibytes: list[int], rounds: int) -> dict[str, dict[str, li
             for name, way in present.items():
                 begin = time.perf_counter()
                 way(CALLS)
-                if turn > 0:  # the first one warms up
+                if turn > 0:  # the first turn is the warm-up
                     times[name].append((time.perf_counter() - begin) / CALLS)
         seconds[str(count)] = times
     return seconds
@@ -126,9 +126,9 @@ MODELS: dict[str, tuple[Callable[[], tf.keras.Model], tuple[int, ...]]] = {
 
 
 def make_steps(strategy: tf.distribute.Strategy, name: str, bucket_bytes: int = 0) -> Callable[[int], list[float]]:
-    """Runs train steps of a model, each waited for, and gives the seconds of each.
+    """Returns a function that runs train steps of a model, waits for each, and returns the seconds of each.
 
-    bucket_bytes: of gradients; 0 for the strategy's own size.
+    bucket_bytes: bucket size of gradients; 0 for the strategy's own size.
     """
     make, shape = MODELS[name]
     with strategy.scope():
@@ -167,7 +167,7 @@ def make_steps(strategy: tf.distribute.Strategy, name: str, bucket_bytes: int = 
 
 
 def traced(run: Callable[[int], list[float]], steps: int, trace: pathlib.Path | None) -> list[float]:
-    """Seconds of each step, while rank 0 writes a trace of them if it is to."""
+    """Returns the seconds of each step. Rank 0 also writes a trace if `trace` is given."""
     if trace is None or multinode_helpers.comm_rank() != 0:
         return run(steps)
     with device_trace.record(trace, detailed=False):
@@ -175,7 +175,7 @@ def traced(run: Callable[[int], list[float]], steps: int, trace: pathlib.Path | 
 
 
 def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) -> list[float]:
-    """Seconds of each step, after some that warm up; rank 0 writes a trace of them."""
+    """Returns the seconds of each step after a warm-up. Rank 0 also writes a trace if `trace` is given."""
     if on_hpu:
         load_habana_module()
     strategy = HPUStrategy() if on_hpu else tf.distribute.MultiWorkerMirroredStrategy()
@@ -185,9 +185,9 @@ def time_steps(name: str, on_hpu: bool, steps: int, trace: pathlib.Path | None) 
 def time_buckets(
     name: str, kibibytes: list[int], rounds: int, steps: int, trace: pathlib.Path | None
 ) -> dict[str, list[list[float]]]:
-    """Seconds of each step for each size of buckets, a list for each round, in turns of so many steps.
+    """Returns the seconds of each step by bucket size, one list per round. The sizes take turns of `steps` steps.
 
-    The trace is of the first size.
+    The trace covers the first size.
     """
     load_habana_module()
     strategy = HPUStrategy()

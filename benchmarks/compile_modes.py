@@ -1,10 +1,10 @@
-"""How soon the first train step is done in each compile mode, against TensorFlow on the CPU; each in a new process.
+"""Time of the first train step in each compile mode, compared with TensorFlow on the CPU; each in a new process.
 
-With --efforts, in the strict mode with each HPU_COMPILE_EFFORT: what compiling costs, and what step time it buys.
+With --efforts: compile time and step time in the strict mode for each HPU_COMPILE_EFFORT.
 
-The host of a virtual machine may take back what is free: each page then costs milliseconds where it is touched first,
-on either device. So each process touches memory once before it is timed, and frees it right before the first step;
---cold-memory leaves this out.
+The host of a virtual machine may reclaim free memory; the first touch of each page then costs milliseconds, on either
+device. So each process touches memory once before it is timed, and frees it right before the first step;
+--cold-memory skips this.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from benchmarks.models import PROBLEMS, Trainer
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """How one process trains."""
+    """Settings of one training process."""
 
     name: str
     device: str
     mode: str
     cached: bool = False
-    """Shares a directory of recipes with the other ways that do."""
+    """Whether the process uses the recipe directory shared by all cached ways."""
     effort: int = 3
 
 
@@ -45,7 +45,7 @@ WAYS = (
     Way("strict, warm", "/device:HPU:0", "strict", cached=True),
 )
 TOUCHED_BYTES = 1 << 30
-"""More than a step of any model takes."""
+"""More memory than a step of any model needs."""
 EFFORTS = (
     Way("cpu", "/device:CPU:0", "strict"),
     *(Way(f"effort {effort}", "/device:HPU:0", "strict", effort=effort) for effort in range(4)),
@@ -54,30 +54,30 @@ EFFORTS = (
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """The first steps of one process, in seconds. The first one is traced, called, and its loss is waited for."""
+    """Times of the first steps of one process, in seconds. The first step consists of trace, call and wait."""
 
     trace: float
     call: float
-    """TensorFlow optimizes the graph, our passes cluster it, the cluster is lowered and compiled, and launched."""
+    """Graph optimization by TensorFlow, clustering by this package's passes, lowering, compilation and launch."""
     wait: float
-    """The HPU computes, on memory that it touches for the first time. On the CPU all of it is the call."""
+    """Computation on the HPU, including the first touch of its memory. On the CPU this is part of the call."""
     passes: float
-    """Our passes."""
+    """This package's graph passes."""
     lowering: float
     loading: float
-    """Of the recipe, its fingerprint included; code generation where it was not stored. As the lowering on the step's
-    own thread or, in the mode async, in the background."""
+    """Loading of the recipe, including its fingerprint, or code generation if it was not stored. Like the lowering, it
+    runs on the step's own thread or, in the mode async, in the background."""
     compiled: int
-    """Recipes that were compiled, not loaded."""
+    """Number of recipes compiled rather than loaded."""
     steps_on_cpu: int
     median_step: float
-    """Of those after the first."""
+    """Median of the steps after the first."""
     longest_step: float
     loss: float
     processor: float
-    """Of the first step, all threads: on a machine that is busy with other programs it says more than the time."""
+    """CPU time of all threads in the first step; on a busy machine it is more reliable than the elapsed time."""
     touch: float
-    """What touching TOUCHED_BYTES of memory took, before all that. 0 if that was left out."""
+    """Time to touch TOUCHED_BYTES of memory beforehand; 0 if skipped."""
 
     @property
     def first_step(self) -> float:
@@ -85,12 +85,12 @@ class Start:
 
     @property
     def beyond(self) -> float:
-        """What the first result took besides tracing and lowering, computing the step included."""
+        """Time of the first step without tracing and lowering, but including computation."""
         return self.first_step - self.trace - self.lowering
 
     @property
     def parts(self) -> dict[str, float]:
-        """What `beyond` consists of where the first step compiles or loads its recipe itself."""
+        """Parts of `beyond`, if the first step compiles or loads its recipe itself."""
         return {
             "TensorFlow's optimizers, placement and executor": self.call - self.passes - self.lowering - self.loading,
             "our passes": self.passes,
@@ -101,7 +101,7 @@ class Start:
 
 
 def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start:
-    """Runs steps for that long, and in the background until the recipe is there."""
+    """Runs steps for `seconds`, and at least one step after the first."""
     if "HPU" in device:
         from habana_frameworks.tensorflow import load_habana_module
 
@@ -154,7 +154,7 @@ def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start
 
 
 def measure(way: Way, problem: str, seconds: float, cache: str, cold_memory: bool) -> Start:
-    """A process of its own."""
+    """Runs train() in a separate process."""
     environment = {
         **os.environ,
         "HPU_COMPILE_MODE": way.mode,

@@ -1,6 +1,6 @@
 """Time and recipes of a loop over batch sizes with TF_ENABLE_DYNAMIC_SHAPES on and off, and on the CPU.
 
-Each way meets each size for the first time, so that compiling is part of what is measured.
+All sizes are new to each way, so the times include compilation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEATURES = 256
 
 @dataclasses.dataclass(frozen=True)
 class Way:
-    """One pass over all sizes."""
+    """Result of one pass over all sizes."""
 
     name: str
     seconds: float
@@ -35,7 +35,7 @@ class Way:
 
 
 def classifier() -> Callable[[tf.Tensor], tf.Tensor]:
-    """A perceptron's inference, traced for any batch size."""
+    """Returns the inference function of a perceptron, traced for any batch size."""
     weights = [tf.random.stateless_normal([FEATURES, FEATURES], [1, layer]) / 16.0 for layer in range(4)]
 
     @tf.function(input_signature=[tf.TensorSpec([None, FEATURES])])
@@ -48,7 +48,7 @@ def classifier() -> Callable[[tf.Tensor], tf.Tensor]:
 
 
 def run(name: str, device: str, dynamic: bool, sizes: list[int]) -> Way:
-    """A new function, over all sizes."""
+    """Runs a new function for all sizes."""
     os.environ["TF_ENABLE_DYNAMIC_SHAPES"] = str(int(dynamic))
     statistics.reset()
     with tf.device(device):

@@ -2,9 +2,9 @@
 
 python benchmarks/graph_passes.py [--nodes 2000 5000 …] [--host 0.02] [--bf16 full]
 
-The graph is layered like a train step: element-wise ops, a share of host ops in between, and a backward half that uses
-what the forward half made, last first. Prints one line for each size and the exponent of the growth between the
-smallest and the largest. --bf16 measures with the conversion to bfloat16 on, by a recipe of TF_BF16_CONVERSION.
+The graph has the structure of a train step: element-wise ops, a share of host ops in between, and a backward half that
+uses the forward half's results in reverse order. Prints one line per size, and the exponent of the growth between the
+smallest and the largest. --bf16 enables the conversion to bfloat16 with a recipe of TF_BF16_CONVERSION.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from habana_frameworks.tensorflow.explanation import passes
 
 
 def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
-    """A graph of about that many nodes; the same for the same arguments."""
+    """Returns a graph of about `nodes` nodes; deterministic."""
     choose = random.Random(nodes)
     graph = tf.compat.v1.GraphDef()
     tensors = ["input"]
@@ -40,7 +40,7 @@ def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
     while len(graph.node) < nodes:
         recent = tensors[-8:]
         left = choose.choice(recent)
-        # The second half uses what the first has made, last first, as gradients do.
+        # The second half uses the results of the first in reverse order, like gradients.
         backward = len(graph.node) > nodes // 2 and forward
         right = forward.pop() if backward else choose.choice(recent)
         device = passes.CPU if choose.random() < host_share else passes.HPU
@@ -57,7 +57,7 @@ def generate(nodes: int, host_share: float) -> tf.compat.v1.GraphDef:
 
 
 def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[str, float], int, int]:
-    """Median seconds of all passes, those of each, and the numbers of clusters and of nodes in bfloat16."""
+    """Returns the median seconds of all passes, those of each pass, and the numbers of clusters and bfloat16 nodes."""
     graph = generate(nodes, host_share)
     runs = []
     clusters = converted = 0

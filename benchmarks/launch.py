@@ -1,7 +1,7 @@
-"""Host time of one launch of a cluster, on a device that computes nothing, against a call of the same function under
-jit_compile=True on the CPU; and how both grow with the number of arguments.
+"""Host time of one cluster launch on a device that computes nothing, compared with a call of the same function with
+jit_compile=True on the CPU; for several numbers of arguments.
 
-On the HPU the function runs as it is (TensorFlow's executor runs a graph that holds the cluster) and with
+On the HPU the function runs without jit_compile (TensorFlow's executor runs a graph that contains the cluster) and with
 jit_compile=True (the call is the cluster).
 """
 
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# The null backend takes launches and does no work: what is left is the host's part.
+# The null backend accepts launches but does no work, so only the host's time remains.
 os.environ.setdefault("HPU_BACKEND", "null")
 
 import tensorflow as tf
@@ -30,7 +30,7 @@ WAYS = ("hpu", "hpu_jit", "jit")
 
 
 def combine(*tensors: tf.Tensor) -> tf.Tensor:
-    """A few ops per argument, one small result."""
+    """Computes one small result with a few ops per argument."""
     total = tensors[0]
     for tensor in tensors[1:]:
         total = total * 0.5 + tensor
@@ -38,7 +38,7 @@ def combine(*tensors: tf.Tensor) -> tf.Tensor:
 
 
 def calls_of(count: int, device: str, jit_compile: bool) -> Callable[[int], None]:
-    """Calls of the function with `count` arguments that lie on the device."""
+    """Returns a function that calls `combine` repeatedly with `count` arguments on the device."""
     with tf.device(device):
         arguments = [tf.fill([4], float(index)) for index in range(count)]
     function = tf.function(combine, jit_compile=jit_compile or None)
@@ -54,7 +54,7 @@ def calls_of(count: int, device: str, jit_compile: bool) -> Callable[[int], None
 
 
 def measure(counts: list[int], rounds: int, seconds_per_turn: float) -> Times:
-    """Ways are named "hpu 2", "hpu_jit 2", "jit 2", and so on."""
+    """Measures all ways, which are named "hpu 2", "hpu_jit 2", "jit 2", and so on."""
     ways = {}
     for count in counts:
         ways[f"hpu {count}"] = calls_of(count, HPU, jit_compile=False)

@@ -1,6 +1,6 @@
-"""Times of several ways to do one thing, measured in turns so that the machine's moods meet all of them.
+"""Measures several ways to do one thing in turns, so that variations of the machine affect all of them.
 
-Minor page faults are counted, too: memory that the system had to map first, and to clear.
+Also counts minor page faults, which show memory that the system first had to map and clear.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Summary:
 
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """Seconds and minor page faults of the process per call of each way, one value for each round."""
+    """Seconds and minor page faults of the process per call of each way, one value per round."""
 
     seconds: dict[str, list[float]]
     minor_faults: dict[str, list[float]]
@@ -38,7 +38,7 @@ class Times:
         return Summary.of(self.seconds[name])
 
     def ratio(self, name: str, base: str) -> Summary:
-        """`name` against `base`, compared within each round."""
+        """Summary of the ratio of `name` to `base` within each round."""
         return Summary.of([one / other for one, other in zip(self.seconds[name], self.seconds[base])])
 
 
@@ -49,9 +49,9 @@ def _minor_faults() -> int:
 def in_turns(
     ways: Mapping[str, Callable[[int], object]], rounds: int, seconds_per_turn: float, warm_up: int = 5
 ) -> Times:
-    """Each way is a function that does the thing n times and returns when all is done.
+    """Measures ways; each is a function that runs its work n times and returns when all of it is done.
 
-    Each round gives every way a turn of about `seconds_per_turn`, beginning with another way each time.
+    In each round every way has one turn of about `seconds_per_turn`. Rounds start with different ways.
     """
     calls = {}
     for name, way in ways.items():

@@ -1,8 +1,8 @@
-"""The models that benchmarks and tests train: an MLP, a CNN, a transformer encoder, ResNet-50, a U-Net, an LSTM,
-MobileNetV2 and an encoder of BERT-small's size.
+"""Models for benchmarks and tests: an MLP, a CNN, a transformer encoder, ResNet-50, a U-Net, an LSTM, MobileNetV2 and
+an encoder of BERT-small's size.
 
-None has dropout and all take dense inputs, so that a train step from equal weights gives the same numbers wherever it
-runs, and XLA can compile the whole of it.
+They have no dropout and take dense inputs, so that a train step from equal weights gives the same numbers on every
+device, and XLA can compile all of it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def cnn() -> tf.keras.Model:
 
 
 def _encoder_layer(x: tf.Tensor, width: int, heads: int) -> tf.Tensor:
-    """Attention and a feed-forward network, each normalised before and added to its input."""
+    """Pre-norm encoder layer: attention and a feed-forward network, each with a residual connection."""
     layers = tf.keras.layers
     normal = layers.LayerNormalization(epsilon=1e-6)(x)
     x = x + layers.MultiHeadAttention(heads, width // heads)(normal, normal)
@@ -88,7 +88,7 @@ def mobilenet() -> tf.keras.Model:
 
 
 def unet(size: int = 64, width: int = 8, depth: int = 3) -> tf.keras.Model:
-    """A class for every pixel: down, up again, and across at each size."""
+    """U-Net that predicts a class for every pixel: contracting path, expanding path, skip connections."""
     layers = tf.keras.layers
     x = inputs = tf.keras.Input((size, size, 1))
     across = []
@@ -128,7 +128,7 @@ class Problem:
     label_shape: tuple[int, ...] = ()
 
     def batch(self, seed: int = 0) -> Arrays:
-        """Inputs from a normal distribution and labels, the same for the same seed."""
+        """Returns normally distributed inputs, and labels; deterministic for a seed."""
         generator = np.random.default_rng(seed)
         inputs = generator.standard_normal((self.batch_size, *self.input_shape), dtype=np.float32)
         return inputs, generator.integers(0, CLASSES, (self.batch_size, *self.label_shape), dtype=np.int32)
@@ -166,7 +166,7 @@ class Trainer:
         training: bool = True,
         weights: list[Any] | None = None,
     ) -> None:
-        """weights: what get_weights() of an equal model gave; None keeps the fresh ones."""
+        """weights: initial weights, from get_weights() of an equal model; None keeps the new model's own."""
         self.device = device
         with tf.device(device):
             self.model = problem.build()
@@ -187,21 +187,21 @@ class Trainer:
         return loss
 
     def to_device(self, batch: Arrays) -> tuple[tf.Tensor, tf.Tensor]:
-        """The batch as tensors where the model is."""
+        """Returns the batch as tensors on the model's device."""
         with tf.device(self.device):
             return tf.constant(batch[0]), tf.constant(batch[1])
 
     def step(self, inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
-        """One step; the loss before it."""
+        """Runs one step and returns the loss before the update."""
         with tf.device(self.device):
             return self._step(inputs, labels)
 
     def trace(self, inputs: tf.Tensor, labels: tf.Tensor) -> None:
-        """Traces the step, which otherwise the first one does."""
+        """Traces the step, which the first step would otherwise do."""
         with tf.device(self.device):
             self._step.get_concrete_function(inputs, labels)
 
     def losses(self, batch: Arrays, steps: int) -> list[float]:
-        """The losses of that many steps on one batch."""
+        """Runs steps on one batch and returns their losses."""
         tensors = self.to_device(batch)
         return [float(self.step(*tensors)) for _ in range(steps)]

@@ -1,4 +1,4 @@
-"""Time of single ops on the emulated HPU against TensorFlow on the CPU, in one process: one line per op and shape."""
+"""Time of single ops on the emulated HPU and in TensorFlow on the CPU, in one process: one line per op and shape."""
 
 from __future__ import annotations
 
@@ -280,7 +280,7 @@ def cases() -> list[OpCase]:
 
 
 def repeated(case: OpCase, device: str) -> Callable[[int], None]:
-    """Runs on one set of inputs; reading one number of the last result waits for all."""
+    """Runs the op on one set of inputs; reading one number of the last result waits for all runs."""
     inputs = case.inputs(device)
     function = tf.function(lambda *tensors: tf.nest.flatten(case.function(*tensors)))
 
@@ -323,7 +323,7 @@ def main() -> int:
             continue
         try:
             times = measure(case, arguments.rounds, arguments.seconds)
-        except tf.errors.OpError as error:  # on the CPU, dilated gradients without oneDNN, for one
+        except tf.errors.OpError as error:  # for example dilated gradients on the CPU without oneDNN
             print(f"{case.label}: refused: {error.message.splitlines()[0]}", file=sys.stderr)
             continue
         results.append(as_json(case, times))

@@ -1,4 +1,4 @@
-"""How much of the time in which workers exchange data the device computes meanwhile, read from a trace file."""
+"""Share of the collectives' time that overlaps with computation, read from a trace file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Interval = tuple[float, float]
 
 
 def joined(intervals: list[Interval]) -> list[Interval]:
-    """The same time as intervals that are apart, in order."""
+    """Merges overlapping intervals and sorts them."""
     result: list[Interval] = []
     for begin, end in sorted(intervals):
         if result and begin <= result[-1][1]:
@@ -20,12 +20,12 @@ def joined(intervals: list[Interval]) -> list[Interval]:
 
 
 def common(one: list[Interval], other: list[Interval]) -> float:
-    """Length of the time that is in both."""
+    """Returns the length of the intersection."""
     return sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in joined(one) for b in joined(other))
 
 
 def hidden_share(trace: pathlib.Path) -> float:
-    """Of a trace of docs/tuning/profiling.md: the part of the collectives' time in which clusters run, from 0 to 1."""
+    """Share of the collectives' time during which clusters run, from 0 to 1, in a trace (docs/tuning/profiling.md)."""
     events = json.loads(trace.read_text())["traceEvents"]
     lanes = {event["args"]["name"]: event["tid"] for event in events if event["name"] == "thread_name"}
     timed = [event for event in events if event["ph"] == "X"]

@@ -1,4 +1,4 @@
-"""Time of the transformer's train step on the HPU with the pattern matcher on against off, in one process, in turns."""
+"""Time of the transformer's train step on the HPU with the pattern matcher on and off, in turns in one process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HPU = "/device:HPU:0"
 
 
 def found_patterns() -> dict[str, int]:
-    """How often each pattern was found in the latest graph with any."""
+    """Number of matches of each pattern in the latest graph with matches."""
     from habana_frameworks.tensorflow.explanation import passes
 
     for report in reversed(passes.recent_reports()):
@@ -30,13 +30,13 @@ def found_patterns() -> dict[str, int]:
 
 
 def measure(model: str, rounds: int, seconds: float) -> tuple[Times, dict[str, float]]:
-    """Times of both ways, and the loss of each one's first step from equal weights."""
+    """Returns the times of both ways, and the loss of their first steps from equal weights."""
     problem = PROBLEMS[model]
     batch = problem.batch()
     weights: list[Any] | None = None
     runs, losses = {}, {}
     for way, setting in (("off", "0"), ("on", "1")):
-        # Read when a graph is made, which the first step does.
+        # The setting is read when the first step creates the graph.
         os.environ["TF_ENABLE_PATTERN_MATCHER"] = setting
         trainer = Trainer(problem, HPU, weights=weights)
         weights = weights or trainer.model.get_weights()

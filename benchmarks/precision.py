@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # the memory that is told is what steps need, hardly rounded up
+os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")  # reported memory is then hardly rounded up
 
 import tensorflow as tf
 
@@ -26,13 +26,13 @@ DEVICE = "/device:HPU:0"
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One model in float32 and under each recipe, from the same weights."""
+    """Result of one model in float32 and with each recipe, from the same weights."""
 
     model: str
     losses: dict[str, float]
-    """After three steps."""
+    """Loss after three steps."""
     working_bytes: dict[str, int]
-    """What a step needs beside variables, the optimizer's too, and the batch."""
+    """Memory of a step without the batch, the variables and the optimizer's variables."""
     times: Times
 
     def as_json(self) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def measure(problem: Problem, recipes: list[str], optimizer: str, rounds: int, s
     weights = None
     runs, losses, working_bytes = {}, {}, {}
     for name in [FLOAT32, *recipes]:
-        os.environ["TF_BF16_CONVERSION"] = "0" if name == FLOAT32 else name  # read where a graph runs first
-        gc.collect()  # models before this one, which hold themselves in cycles
+        os.environ["TF_BF16_CONVERSION"] = "0" if name == FLOAT32 else name  # read at the first run of a graph
+        gc.collect()  # frees earlier models, which contain reference cycles
         trainer = Trainer(problem, DEVICE, optimizer, weights=weights)
         weights = weights or trainer.model.get_weights()
         runs[name] = repeated(trainer, batch)
@@ -79,7 +79,7 @@ def print_result(result: Result) -> None:
 
 
 def main() -> int:
-    """Prints a line for each model and recipe."""
+    """Prints one line per model and recipe."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--recipes", nargs="+", default=["full"], help="values of TF_BF16_CONVERSION (default: full)")

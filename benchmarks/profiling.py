@@ -1,7 +1,7 @@
-"""What profiling costs: the time of a train step with TensorFlow's profiler on (the HPU's tracer alone) and off.
+"""Cost of profiling: time of a train step with TensorFlow's profiler on (only the HPU's tracer) and off.
 
-There is no build without the tracer to compare "off" with. So what its hooks cost while nobody records is measured call
-by call, by build/hpu_bench (`ninja -C build hpu_bench`), and multiplied by the calls of a step that a trace counts.
+There is no build without the tracer to compare "off" with. So build/hpu_bench (`ninja -C build hpu_bench`) measures the
+cost of each inactive hook; a trace counts the calls of a step, and the cost is their product.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from benchmarks.measure import in_turns
 from habana_frameworks.tensorflow import device_trace, habana_device, load_habana_module
 
 BENCH = pathlib.Path(__file__).resolve().parents[1] / "build" / "hpu_bench"
-# The calls of a stream that come with one launch or copy, at most: events before and after it, waits, a callback.
+# Largest number of stream calls that accompany a launch or copy: events before and after it, waits, a callback.
 CALLS_WITH_AN_EVENT = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class HookCosts:
-    """Nanoseconds that tracing adds to a call while it is off."""
+    """Nanoseconds that inactive tracing adds to a call."""
 
-    launch: float  # or a copy, whichever is more
-    other: float  # that is handed on without an event
+    launch: float  # launch or copy, whichever costs more
+    other: float  # calls without a trace event
 
     def of_step(self, events: float) -> float:
-        """Seconds of a step with so many events."""
+        """Returns the cost in seconds for a step with `events` events."""
         return events * (self.launch + CALLS_WITH_AN_EVENT * self.other) * 1e-9
 
 
 def measure_hooks(program: pathlib.Path) -> HookCosts | None:
-    """By hpu_bench; None where it is not built."""
+    """Measures the hooks with hpu_bench; returns None if it is not built."""
     if not program.exists():
         return None
     options = ["--benchmark_filter=(bare|tracing off)$", "--benchmark_format=json", "--benchmark_repetitions=5"]
@@ -58,7 +58,7 @@ def measure_hooks(program: pathlib.Path) -> HookCosts | None:
 
 
 def make_step(units: int, batch: int) -> Callable[[int], object]:
-    """Runs train steps of a network of three layers, each with its batch copied to the HPU and its loss read back."""
+    """Returns a function that runs train steps of a three-layer network, with batch upload and loss download."""
     layers = [tf.keras.layers.Dense(units, "relu"), tf.keras.layers.Dense(units), tf.keras.layers.Dense(10)]
     model = tf.keras.Sequential(layers)
     model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
@@ -73,7 +73,7 @@ def make_step(units: int, batch: int) -> Callable[[int], object]:
 
 
 def profiled(run: Callable[[int], object], level: int) -> Callable[[int], object]:
-    """The same while the profiler records."""
+    """Returns a function that does the same while the profiler records."""
     options = tf.profiler.experimental.ProfilerOptions(
         host_tracer_level=0, python_tracer_level=0, device_tracer_level=level
     )
@@ -105,7 +105,7 @@ class Result:
 
 
 def measure(rounds: int, seconds: float, units: int, batch: int, hooks: HookCosts | None) -> Result:
-    """Turns of steps with the profiler off and on, one after the other."""
+    """Measures steps with the profiler off and on, in turns."""
     run = make_step(units, batch)
     run(20)
     times = in_turns({"off": run, "on": profiled(run, 1), "detailed": profiled(run, 2)}, rounds, seconds)

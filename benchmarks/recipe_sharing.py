@@ -1,4 +1,4 @@
-"""Processes that start together on an empty recipe cache: who compiles what, and how long the others wait.
+"""Compilations and waits of processes that start together on an empty recipe cache.
 
 python benchmarks/recipe_sharing.py [--processes 8] [--model transformer] [--json]
 
@@ -26,27 +26,27 @@ MODELS = ("mlp", "cnn", "transformer", "resnet50", "unet", "lstm")
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """Of one process."""
+    """Counters of one process."""
 
     compiled: int
     disk_hits: int
     waits: int
     wait_seconds: float
-    # Lowering, compiling and waiting, of all clusters.
+    # Lowering, compiling and waiting, for all clusters.
     compile_seconds: float
     loss: float
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Of all."""
+    """Totals of all processes."""
 
     recipes: int
     compiled: int
     disk_hits: int
     longest_wait_seconds: float
-    compiling_seconds: float  # of those that compiled
-    losses: int  # different ones
+    compiling_seconds: float  # of the processes that compiled
+    losses: int  # number of different losses
 
     @classmethod
     def of(cls, outcomes: Sequence[Outcome], recipes: int) -> Report:
@@ -65,7 +65,7 @@ class Report:
 
 
 def work(model: str) -> Outcome:
-    """In a process of its own."""
+    """Runs one train step. Called in a separate process."""
     import tensorflow as tf
 
     from benchmarks.models import PROBLEMS, Trainer
@@ -87,8 +87,8 @@ def run(processes: int, model: str) -> Report:
             **os.environ,
             "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
             "TF_RECIPE_CACHE_PATH": str(cache),
-            "HPU_EMULATOR_LOCK_DIR": directory,
-            "HPU_EMULATOR_MODULES": str(processes),
+            "HPU_MODULE_LOCK_DIR": directory,
+            "HPU_MODULES": str(processes),
         }
         command = [sys.executable, __file__, "--work", "--model", model]
         running = [

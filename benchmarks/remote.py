@@ -1,5 +1,5 @@
-"""What a device server on this machine costs against the emulator in the process: time of a train step, bandwidth of
-copies against that of memcpy, host time of a launch.
+"""Cost of a device server on this machine compared with the in-process emulator: time of a train step, bandwidth of
+copies relative to memcpy, host time of a launch.
 
 Starts a server (and one that computes nothing, for launches) and a client of each kind, which work in turns.
 """
@@ -22,11 +22,11 @@ from benchmarks.measure import Summary, Times, in_turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGE = "habana_frameworks.tensorflow"
-# Of one copy, in MiB. The larger is more than the CPU's caches hold.
+# Sizes of one copy in MiB. The larger size exceeds the CPU's caches.
 COPY_MIB = ("1", "64")
 MODELS = ("resnet50", "transformer", "mlp")
-# Memory that a copy to the host goes to is used again, instead of being fetched from the system for each tensor, which
-# costs more than the copy.
+# Makes malloc reuse the destination memory of copies to the host. Mapping new memory for each tensor would cost more
+# than the copy.
 KEEP_FREED_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_ARENA_MAX": "1"}
 
 
@@ -52,7 +52,7 @@ def answer(process: subprocess.Popen[str]) -> str:
 
 @contextlib.contextmanager
 def server(kind: str) -> Iterator[str]:
-    """A server of modules of that backend; gives the HPU_BACKEND that reaches it."""
+    """Runs a server with the backend `kind` and yields the HPU_BACKEND that reaches it."""
     with tempfile.TemporaryDirectory() as directory:
         listen = f"unix:{directory}/server"
         arguments = ("serve", "--json", "--modules", "1", "--backend", kind, "--listen", listen)
@@ -66,7 +66,7 @@ def server(kind: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def worker(backend: str) -> Iterator[Callable[[str], Callable[[int], None]]]:
-    """A client of that backend; gives what makes its ways by name."""
+    """Runs a client of `backend` and yields a function that returns the client's ways by name."""
     process = start("benchmarks.remote_worker", environment={"HPU_BACKEND": backend, **KEEP_FREED_MEMORY})
 
     def way(name: str) -> Callable[[int], None]:
@@ -86,7 +86,7 @@ def worker(backend: str) -> Iterator[Callable[[str], Callable[[int], None]]]:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One question, answered in each way, and the two ways whose ratio is asked for."""
+    """Times of one question for each way, and the two ways whose ratio is reported."""
 
     name: str
     times: Times
@@ -120,7 +120,7 @@ class Result:
 
 
 def measure(questions: list[str], rounds: int, seconds_per_turn: float) -> Iterator[Result]:
-    """Steps and launches: time over that in the process. Copies: memcpy's time over that of the copy."""
+    """Measures all questions. Ratios of steps and launches: server to in-process. Ratios of copies: memcpy to copy."""
     with contextlib.ExitStack() as stack:
         remote = stack.enter_context(worker(stack.enter_context(server("emulator"))))
         inside = stack.enter_context(worker("emulator"))

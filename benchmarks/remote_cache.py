@@ -1,10 +1,10 @@
-"""The cost of a recipe: compiled, loaded from the local directory, or fetched from the remote cache.
+"""Cost of a recipe: compiled, loaded from the local directory, or fetched from the remote cache.
 
 python -m benchmarks.remote_cache [--model transformer] [--json]
 
-Each way is a process of its own, which trains for a moment. The storages are a directory on this machine and an HTTP
-server on its loopback interface: their network costs nothing. `transfer` is the same exchange with the transfer process
-alone, which the first fetch starts.
+Each way is a separate process, which trains for a moment. The storages are a directory on this machine and an HTTP
+server on its loopback interface, so there is no network cost. `transfer` is the same exchange with the transfer process
+alone; the first fetch includes its start.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ TRANSFERS = 20
 
 @dataclasses.dataclass(frozen=True)
 class Transfer:
-    """Fetches of one entry by the transfer process, in seconds."""
+    """Times of fetching one entry with the transfer process, in seconds."""
 
     first: float
-    """With the start of the process."""
+    """Includes the start of the process."""
     median: float
 
 
@@ -53,12 +53,12 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 (as the base class)
-        """Nothing."""
+        """Suppresses the log."""
 
 
 @contextlib.contextmanager
 def serving(directory: pathlib.Path) -> Iterator[str]:
-    """An HTTP server of the directory's files; its URL."""
+    """Serves the directory's files over HTTP and yields the URL."""
 
     def handler(*arguments: object) -> _Handler:
         return _Handler(*arguments, directory=str(directory))  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def serving(directory: pathlib.Path) -> Iterator[str]:
 
 
 def train(problem: str, environment: Mapping[str, str]) -> Start:
-    """The first steps of a process."""
+    """Measures the first steps of a new process."""
     command = [sys.executable, "-m", "benchmarks.compile_modes", "--model", problem, "--seconds", "1"]
     command += ["--child", "/device:HPU:0"]
     done = subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True, check=True)
@@ -79,7 +79,7 @@ def train(problem: str, environment: Mapping[str, str]) -> Start:
 
 
 def transfer(url: str, key_file: pathlib.Path, name: str) -> Transfer:
-    """Fetches an entry again and again."""
+    """Fetches an entry repeatedly."""
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-I", transfer_process.__file__, f"--parent={os.getpid()}", f"--url={url}"]
     command += [f"--key-file={key_file}", "--token-file=", "--timeout=60"]

@@ -1,4 +1,4 @@
-"""One client of benchmarks/remote.py: does what its standard input asks for on the device that HPU_BACKEND names."""
+"""Client process of benchmarks/remote.py: runs the requests from standard input on the device in HPU_BACKEND."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Way = Callable[[int], None]
 
 
 def train_steps(name: str) -> Way:
-    """Train steps on one batch; reading the last loss waits for all of them."""
+    """Runs train steps on one batch; reading the last loss waits for all of them."""
     problem = PROBLEMS[name]
     trainer = Trainer(problem, HPU)
     batch = trainer.to_device(problem.batch())
@@ -35,7 +35,7 @@ def train_steps(name: str) -> Way:
 
 
 def launches() -> Way:
-    """Calls of a function that is one cluster, without waiting in between."""
+    """Calls a function that is one cluster, without waiting in between."""
     with tf.device(HPU):
         one = tf.ones([4])
     add = tf.function(lambda x: x * 0.5 + x, jit_compile=True)
@@ -60,7 +60,7 @@ def copies_to_device(mebibytes: int) -> Way:
     def run(copies: int) -> None:
         for _ in range(copies):
             with tf.device(CPU):
-                fresh = tf.identity(source)  # the same memory; a tensor keeps its copy on the device
+                fresh = tf.identity(source)  # same memory, new tensor: a tensor caches its copy on the device
             with tf.device(HPU):
                 tf.identity(fresh)
         habana_device.synchronize()
@@ -75,7 +75,7 @@ def copies_to_host(mebibytes: int) -> Way:
     def run(copies: int) -> None:
         for _ in range(copies):
             with tf.device(HPU):
-                fresh = tf.identity(source)  # the same memory; a tensor keeps what was read of it
+                fresh = tf.identity(source)  # same memory, new tensor: a tensor caches its copy on the host
             with tf.device(CPU):
                 tf.identity(fresh)
 
@@ -102,7 +102,7 @@ def make_way(name: str) -> Way:
 
 
 def main() -> int:
-    """Each line: the name of a way and how often. Answers each with a line when all is done."""
+    """Reads lines with the name of a way and a count. Answers each with a line when its work is done."""
     load_habana_module()
     ways: dict[str, Way] = {}
     for line in sys.stdin:

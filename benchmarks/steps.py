@@ -1,4 +1,4 @@
-"""Some train steps of a model of the benchmarks on the HPU: hpu explain --time benchmarks/steps.py MODEL."""
+"""Runs train steps of a benchmark model on the HPU: hpu explain --time benchmarks/steps.py MODEL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time, memory and page faults of a train step on the HPU, and on the CPU as it is and with jit_compile=True."""
+"""Time, memory and page faults of a train step on the HPU, and on the CPU without and with jit_compile=True."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RATIOS = (("hpu", "jit"), ("hpu", "cpu"), ("jit", "cpu"))
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """One model with one optimizer."""
+    """Result of one model with one optimizer."""
 
     problem: str
     optimizer: str
@@ -69,13 +69,12 @@ def repeated(trainer: Trainer, batch: Arrays) -> Callable[[int], None]:
 
 
 def in_use(device: str) -> int:
-    """Bytes that are allocated on the device, and from which its peak counts from now on.
+    """Resets the peak and returns the bytes allocated on the device.
 
-    An HPU gives back the workspace that earlier models left.
+    An HPU also frees the workspace of earlier models.
 
-    With oneDNN, TensorFlow's allocator for the CPU counts allocations of more than 256 KB alone: its figures are a
-    lower bound, and near zero for small models. Without oneDNN, which TensorFlow leaves off on older processors, it
-    counts nothing.
+    With oneDNN, TensorFlow's CPU allocator counts only allocations of more than 256 KB: its figures are a lower bound,
+    and near zero for small models. Without oneDNN, which TensorFlow disables on older processors, it counts nothing.
     """
     name = device.removeprefix("/device:")
     try:
@@ -86,7 +85,7 @@ def in_use(device: str) -> int:
 
 
 def peak(device: str) -> int:
-    """The most bytes that were allocated on the device since in_use()."""
+    """Returns the peak of bytes allocated on the device since in_use()."""
     try:
         return int(tf.config.experimental.get_memory_info(device.removeprefix("/device:"))["peak"])
     except ValueError:
@@ -103,7 +102,7 @@ def measure(problem: Problem, optimizer: str, ways: list[str], rounds: int, seco
     peak_bytes: dict[str, int] = {}
     for name in ways:
         device, jit_compile = WAYS[name]
-        gc.collect()  # models before this one, which hold themselves in cycles
+        gc.collect()  # frees earlier models, which contain reference cycles
         before = in_use(device)
         trainer = Trainer(problem, device, optimizer, jit_compile, weights=weights)
         weights = weights or trainer.model.get_weights()
@@ -137,7 +136,7 @@ def print_result(result: Result) -> None:
 
 
 def geometric_means(results: list[dict[str, Any]]) -> dict[str, float]:
-    """Of the medians of each ratio, over all models."""
+    """Geometric mean over all models of each ratio's median."""
     ratios = [result["ratios"] for result in results]
     return {name: statistics.geometric_mean(of[name]["median"] for of in ratios) for name in ratios[0]}
 
@@ -155,7 +154,7 @@ def main() -> int:
     if "hpu" in arguments.ways:
         from habana_frameworks.tensorflow import load_habana_module
 
-        # The memory that is told is what steps need, hardly rounded up.
+        # The reported memory is then hardly rounded up.
         os.environ.setdefault("HPU_WORKSPACE_CHUNK_MB", "1")
         load_habana_module()
     results = []

@@ -1,4 +1,4 @@
-"""Collective operations among the HPUs of a job, without a training: hpu run -np 3 examples/collectives.py"""
+"""Collective operations among the HPUs of a job, without training: hpu run -np 3 examples/collectives.py"""
 
 from __future__ import annotations
 

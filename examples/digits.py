@@ -1,4 +1,4 @@
-"""What the digits examples share: the data, the command line and the closing report."""
+"""Shared parts of the digits examples: data, command line and final report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Digits(NamedTuple):
 
 
 def load() -> Digits:
-    """The same split at each call."""
+    """Loads the data. The split is the same at each call."""
     images, labels = sklearn.datasets.load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32).reshape(-1, 8, 8, 1)
     train_images, test_images, train_labels, test_labels = sklearn.model_selection.train_test_split(
@@ -37,7 +37,7 @@ def load() -> Digits:
 
 
 def shuffled_batches(digits: Digits, batch_size: int, seed: int) -> Iterator[tuple[Array, npt.NDArray[np.int32]]]:
-    """One epoch of whole batches."""
+    """Yields the full batches of one epoch."""
     order = np.random.default_rng(seed).permutation(len(digits.train_images))
     for start in range(0, len(order) - batch_size + 1, batch_size):
         picked = order[start : start + batch_size]
@@ -45,7 +45,7 @@ def shuffled_batches(digits: Digits, batch_size: int, seed: int) -> Iterator[tup
 
 
 class Arguments(argparse.Namespace):
-    """The command line that all examples have."""
+    """Command line of all examples."""
 
     device: str
     epochs: int
@@ -75,7 +75,7 @@ def prepare(arguments: Arguments) -> None:
 
 
 class Stopwatch:
-    """Collects the times of train steps: `with stopwatch:` around each."""
+    """Records the times of train steps: run each step in `with stopwatch:`."""
 
     def __init__(self) -> None:
         self._seconds: list[float] = []  # empty if there was nothing left to train
@@ -89,18 +89,18 @@ class Stopwatch:
 
     @property
     def first(self) -> float:
-        """The first step, which traces and compiles, in seconds."""
+        """Seconds of the first step, which traces and compiles."""
         return self._seconds[0] if self._seconds else 0.0
 
     @property
     def median(self) -> float:
-        """The median of the others, in seconds."""
+        """Median of the other steps, in seconds."""
         return statistics.median(self._seconds[1:] or self._seconds or [0.0])
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What a run ends with."""
+    """Final report of a run."""
 
     loss: float
     accuracy: float

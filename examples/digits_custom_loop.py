@@ -1,4 +1,4 @@
-"""Trains on handwritten digits in a loop of its own: tf.function and GradientTape."""
+"""Trains on handwritten digits in a custom loop with tf.function and GradientTape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trains on handwritten digits by Horovod: hvd.init() brings up the HPU, one for each rank.
+"""Trains on handwritten digits with Horovod: hvd.init() loads the HPU, one per rank.
 
 mpirun -np 2 python examples/digits_horovod.py, or horovodrun, or hpu run.
 """

@@ -1,4 +1,4 @@
-"""Goes on from the last epoch after the loss of a rank: hpu run -np 2 --restarts 2 examples/digits_restart.py
+"""Resumes from the last epoch after the loss of a rank: hpu run -np 2 --restarts 2 examples/digits_restart.py
 
 With --lose-rank 1, rank 1 is killed in the fourth epoch of the first start.
 """

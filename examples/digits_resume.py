@@ -1,5 +1,5 @@
-"""Trains with checkpoints on a device that may go away, such as a device server's: started again, it goes on from the
-latest checkpoint and ends with the numbers of a run that was never interrupted. Exit code 75: the device was lost.
+"""Trains with checkpoints on a device that may be lost, such as a device server's. A restart resumes from the latest
+checkpoint and gives the same numbers as an uninterrupted run. Exit code 75: the device was lost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Arguments(digits.Arguments):
 
 
 class Training:
-    """A model, its optimizer and how many steps they have seen: what a checkpoint holds."""
+    """Content of a checkpoint: a model, its optimizer and the number of completed steps."""
 
     def __init__(self, data: digits.Digits, arguments: Arguments) -> None:
         layers = tf.keras.layers
@@ -53,7 +53,7 @@ class Training:
         return loss
 
     def run(self, stopwatch: digits.Stopwatch) -> None:
-        """The epochs that are left. Which batch a step takes depends on its number alone."""
+        """Trains the remaining epochs. The batch of a step depends only on the step's number."""
         arguments = self._arguments
         batches_per_epoch = len(self._data.train_images) // arguments.batch_size
         done = int(self._steps)

@@ -1,4 +1,4 @@
-"""Trains on handwritten digits by HPUStrategy, one worker for each HPU: hpu run -np 2 examples/digits_strategy.py"""
+"""Trains on handwritten digits with HPUStrategy, one worker per HPU: hpu run -np 2 examples/digits_strategy.py"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BATCH = 64  # of all workers together
 
 
 def batches(images: digits.Array, labels: object, size: int) -> tf.data.Dataset:
-    """Of each, the strategy gives every worker its share."""
+    """Global batches; the strategy splits each batch among the workers."""
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
     return tf.data.Dataset.from_tensor_slices((images, labels)).batch(size, drop_remainder=True).with_options(options)

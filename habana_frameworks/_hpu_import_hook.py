@@ -1,7 +1,7 @@
-"""Makes `hvd.init()` bring up the HPU and form the launcher's job: see horovod_start.py of the package.
+"""Import hook that makes `hvd.init()` load the HPU and form the launcher's job (see horovod_start.py in the package).
 
-hpu_tensorflow.pth installs the hook whenever Python starts, so a program that imports Horovod alone has it too. It
-must cost next to nothing until then: this module imports nothing, and stands outside of the package that it serves.
+hpu_tensorflow.pth installs the hook at every start of Python, so it also works in programs that import only Horovod.
+Start-up must stay cheap: this module imports only sys and lives outside the package.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TARGET = "horovod.common.basics"
 
 
 class _Finder:
-    """Looks for one module only, and once."""
+    """Meta path finder for _TARGET only. Removes itself after the first hit."""
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -36,7 +36,7 @@ class _Finder:
 
 
 class _Loader:
-    """Loads the module as its own loader does, then extends it."""
+    """Runs the module's own loader, then patches the module."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -53,7 +53,7 @@ class _Loader:
 
 
 def _extend(module: ModuleType) -> None:
-    """Puts horovod_start.start around HorovodBasics.init, once."""
+    """Wraps HorovodBasics.init in horovod_start.start. Repeated calls have no effect."""
     import functools
 
     init = module.HorovodBasics.init
@@ -70,7 +70,7 @@ def _extend(module: ModuleType) -> None:
 
 
 def install() -> None:
-    """Installs the hook, once. Horovod may be imported already."""
+    """Installs the hook, or patches Horovod directly if it is already imported. Repeated calls have no effect."""
     if _TARGET in sys.modules:
         _extend(sys.modules[_TARGET])
     elif not is_installed():
@@ -78,5 +78,5 @@ def install() -> None:
 
 
 def is_installed() -> bool:
-    """Whether it waits for Horovod."""
+    """Whether the hook is waiting for Horovod to be imported."""
     return _Finder in sys.meta_path

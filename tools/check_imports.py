@@ -1,4 +1,4 @@
-"""Checks the imports of habana_frameworks: no circle, and no layer uses one above it."""
+"""Checks the imports of habana_frameworks: no cycles, and no import of a higher layer."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from collections.abc import Iterator, Mapping
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = "habana_frameworks.tensorflow"
-# From the top. A module belongs to the layer with the longest prefix of its name; `*` is what has no other.
+# Layers from top to bottom. A module belongs to the layer with the longest matching prefix; `*` matches the rest.
 LAYERS = (
     (f"{PACKAGE}.__main__", f"{PACKAGE}.cli"),
     ("*",),
     (f"{PACKAGE}._internal",),
-    # Public modules that everything rests on: settings, errors, and where things are.
+    # Public modules that all others may use: settings, errors, file locations.
     (f"{PACKAGE}.flags", f"{PACKAGE}.errors", f"{PACKAGE}.lib_utils", f"{PACKAGE}.device_channel"),
     (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.version"),
     (f"{PACKAGE}.lib",),
 )
-# habana_frameworks/_hpu_import_hook.py stands outside of the package, and calls it by and by.
+# habana_frameworks/_hpu_import_hook.py is outside the package and imports from it only at run time.
 HOOK = "habana_frameworks._hpu_import_hook"
 
 
 def modules(root: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Every module of habana_frameworks in a tree, by its full name."""
+    """Returns all modules of habana_frameworks in a tree, by full name."""
     found = {}
     for path in sorted((root / "habana_frameworks").rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -34,7 +34,7 @@ def modules(root: pathlib.Path) -> dict[str, pathlib.Path]:
 
 
 def imports(source: str, known: Mapping[str, object]) -> set[str]:
-    """Which of the known modules a source imports, in functions too."""
+    """Returns the known modules that a source imports, including imports inside functions."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -47,7 +47,7 @@ def imports(source: str, known: Mapping[str, object]) -> set[str]:
 
 
 def layer_of(module: str) -> int:
-    """Number of the module's layer, from the top."""
+    """Returns the index of the module's layer, from the top."""
     best, length = next(number for number, prefixes in enumerate(LAYERS) if "*" in prefixes), -1
     for number, prefixes in enumerate(LAYERS):
         for prefix in prefixes:
@@ -57,7 +57,7 @@ def layer_of(module: str) -> int:
 
 
 def check(graph: Mapping[str, set[str]]) -> Iterator[str]:
-    """What is wrong with the imports of modules by name."""
+    """Yields the problems of an import graph."""
     for module, used in sorted(graph.items()):
         for other in sorted(used):
             if HOOK not in (module, other) and layer_of(other) < layer_of(module):
@@ -69,7 +69,7 @@ def check(graph: Mapping[str, set[str]]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Checks the tree; the exit code is 1 if anything is wrong."""
+    """Checks the tree. Returns exit code 1 if there are problems."""
     found = modules(ROOT)
     graph = {module: imports(path.read_text(), found) - {module} for module, path in found.items()}
     problems = list(check(graph))

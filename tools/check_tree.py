@@ -1,4 +1,4 @@
-"""Checks what no other linter does: file sizes, include guards, includes of the layers, paths of one machine."""
+"""Checks that no other linter makes: file sizes, include guards, layering of includes, machine-specific paths."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tools import layers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_BYTES = 40 * 1024
-# Text that is not written by hand, or that must be whole.
+# Files that are not written by hand, or that must not be split.
 UNBOUNDED = {"LICENSE"}
 MACHINE_PATH = re.compile(r"""(?<![\w$.])/(?:home|root|work|Users|opt|mnt)/\w""")
 INCLUDE = re.compile(r'^#include "plugin/([^"]+)"', re.MULTILINE)
 
 
 def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str]:
-    """Yields what is wrong with one tracked file."""
+    """Yields the problems of one tracked file."""
     name = path.relative_to(ROOT).as_posix()
     data = path.read_bytes()
     if len(data) > MAX_BYTES and name not in UNBOUNDED:
@@ -37,7 +37,7 @@ def check(path: pathlib.Path, declared: dict[str, layers.Layer]) -> Iterator[str
 
 
 def check_cpp(name: str, text: str, declared: dict[str, layers.Layer]) -> Iterator[str]:
-    """Include guards by path, and includes only of layers below."""
+    """Checks that include guards match the path, and that includes follow plugin/layers.yaml."""
     if name.endswith(".h"):
         guard = "HPU_" + re.sub(r"\W", "_", name).upper() + "_"
         if f"#ifndef {guard}\n#define {guard}\n" not in text:
@@ -59,7 +59,7 @@ def is_test(name: str) -> bool:
 
 
 def check_circles(paths: Sequence[pathlib.Path]) -> Iterator[str]:
-    """Folders of plugin/ whose files include each other's, tests apart."""
+    """Checks that folders of plugin/ do not include each other in a cycle. Ignores tests."""
     uses: dict[str, set[str]] = {}
     for path in paths:
         name = path.relative_to(ROOT).as_posix()
@@ -77,7 +77,7 @@ def check_circles(paths: Sequence[pathlib.Path]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Checks every tracked file; the exit code is 1 if anything is wrong."""
+    """Checks every tracked file. Returns exit code 1 if there are problems."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     paths = [path for path in paths if path.is_file()]

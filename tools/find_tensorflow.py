@@ -1,6 +1,6 @@
-"""Prints the version and the directory of the installed TensorFlow, one a line, without importing it.
+"""Prints the version and the directory of the installed TensorFlow, one per line, without importing it.
 
-Looks in this interpreter's site-packages as well as on sys.path: pip's isolated builds hide the former.
+Searches this interpreter's site-packages in addition to sys.path, because pip's isolated builds hide site-packages.
 """
 
 from __future__ import annotations

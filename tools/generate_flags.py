@@ -39,6 +39,7 @@ class Flag:
     equivalent: str = ""
     effect: str = "acts"
     secret: bool = False
+    old_name: str = ""
 
     @property
     def camel(self) -> str:
@@ -64,7 +65,7 @@ class Flag:
 
 
 def read() -> list[Flag]:
-    """Reads and checks flags.yaml; raises ValueError that names the setting and the field at fault."""
+    """Reads and checks flags.yaml. Raises ValueError, which names the setting and the wrong field."""
     flags = []
     for entry in _single_entries(yaml.safe_load((ROOT / "plugin/flags.yaml").read_text())):
         known = {field.name for field in dataclasses.fields(Flag)}
@@ -82,14 +83,14 @@ def read() -> list[Flag]:
         if flag.type == "enum" and flag.default not in flag.values:
             raise ValueError(f"{flag.name}: default {flag.default} is none of {flag.values}")
         flags.append(flag)
-    names = [flag.name for flag in flags]
+    names = [name for flag in flags for name in (flag.name, flag.old_name) if name]
     if duplicates := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"declared twice: {sorted(duplicates)}")
     return flags
 
 
 def _single_entries(entries: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Entries with one name each, for those that share one."""
+    """Expands each entry with several `names` into one entry per name."""
     for entry in entries:
         rest = {key: value for key, value in entry.items() if key != "names"}
         yield from ({"name": name, **rest} for name in entry["names"]) if "names" in entry else (entry,)
@@ -140,7 +141,7 @@ def cpp_source(flags: list[Flag]) -> str:
         "",
     ]
     for flag in filter(lambda flag: flag.has_accessor, flags):
-        name = f'"{flag.name}"'
+        name = f'{{"{flag.name}", "{flag.old_name}"}}' if flag.old_name else f'"{flag.name}"'
         default = f'"{flag.default}"'
         if flag.type == "bool":
             lines.append(f"bool {flag.camel}() {{ return ParseBool({name}, {flag.default_text}); }}")
@@ -166,6 +167,8 @@ def python_flag(flag: Flag) -> list[str]:
         arguments.append(f"effect=values.Effect.{flag.effect.upper()}")
     if flag.secret:
         arguments.append("secret=True")
+    if flag.old_name:
+        arguments.append(f"old_name={json.dumps(flag.old_name)}")
     line = f"    values.Flag({', '.join(arguments)}),"
     if len(line) <= LINE_LENGTH:
         return [line]
@@ -243,7 +246,7 @@ def _table(title: str, flags: list[Flag]) -> list[str]:
     ]
     for flag in sorted(flags, key=lambda flag: flag.name):
         kind = ", ".join(f"`{value}`" for value in flag.values) if flag.type == "enum" else flag.type
-        origin = f" ({flag.source})" if flag.source else ""
+        origin = f" ({flag.source})" if flag.source else f" (was `{flag.old_name}`)" if flag.old_name else ""
         default = f"`{flag.default_text}`" if flag.default_text else "empty"
         cells = (f"`{flag.name}`{origin}", kind, default, flag.meaning, flag.equivalent, flag.since)
         lines.append(f"| {' | '.join(cells)} |")

@@ -18,7 +18,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LISTS = ROOT / "plugin/op_lists"
 VERDICTS = ("documented", "inferred", "unknown")
-# As TensorFlow's DataType numbers them.
+# Values of TensorFlow's DataType.
 TYPES = {
     "float32": "DT_FLOAT",
     "float64": "DT_DOUBLE",
@@ -36,7 +36,7 @@ TypeRules = dict[str, list[str]]
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """What a list says of one op."""
+    """A list's entry for one op."""
 
     op: str
     verdict: str
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class OpList:
-    """One file."""
+    """One op list file."""
 
     name: str
     takes_all: bool
@@ -88,7 +88,7 @@ def _rules(where: str, value: Any) -> TypeRules:
 
 
 def parse(text: str) -> OpList:
-    """Reads and checks one list; raises ValueError that names the entry at fault."""
+    """Reads and checks one list. Raises ValueError, which names the wrong entry."""
     data = yaml.safe_load(text)
     if isinstance(data, dict) and data.get("takes_all"):
         data = _fields("list", data, {"name", "takes_all"})
@@ -123,7 +123,7 @@ def parse(text: str) -> OpList:
 
 
 def read() -> list[OpList]:
-    """All lists, by name; raises ValueError that names the file."""
+    """Returns all lists by name. Raises ValueError, which names the file."""
     lists = []
     for path in sorted(LISTS.glob("*.yaml")):
         try:

@@ -22,18 +22,18 @@ _PICTURE = re.compile(r"(?<=<!-- layers: tools/layers.py -->\n).*?(?=<!-- end of
 
 @dataclass(frozen=True)
 class Layer:
-    """A folder of plugin/."""
+    """A layer: one folder of plugin/."""
 
     name: str
     holds: str
     uses: frozenset[str]
-    """Other layers whose headers it may include."""
+    """Layers whose headers this layer may include."""
 
 
 def read(path: pathlib.Path = ROOT / "plugin" / "layers.yaml") -> dict[str, Layer]:
-    """Layers by name, each behind those it uses.
+    """Returns the layers by name. Each layer follows the layers that it uses.
 
-    Raises ValueError for a layer that uses one above it, or that lacks one whose headers it includes by others.
+    Raises ValueError for a layer that uses one not declared before it, or that does not list a layer used indirectly.
     """
     layers: dict[str, Layer] = {}
     for name, entry in yaml.safe_load(path.read_text()).items():
@@ -49,7 +49,7 @@ def read(path: pathlib.Path = ROOT / "plugin" / "layers.yaml") -> dict[str, Laye
 
 
 def make_includes(layers: dict[str, Layer], directory: pathlib.Path, root: pathlib.Path = ROOT) -> None:
-    """Makes `directory`/<layer>/plugin, with links to the folders of plugin/ that the layer may include."""
+    """Creates `directory`/<layer>/plugin, with links to the folders of plugin/ that the layer may include."""
     for layer in layers.values():
         folder = directory / layer.name / "plugin"
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def make_includes(layers: dict[str, Layer], directory: pathlib.Path, root: pathl
 
 
 def picture(layers: dict[str, Layer]) -> str:
-    """A Mermaid diagram. Uses that follow from other uses are left out."""
+    """Returns a Mermaid diagram of the layers. Omits transitive uses."""
     lines = ["```mermaid", "flowchart TD"]
     lines += [f'  {layer.name}["<b>{layer.name}</b><br>{layer.holds}"]' for layer in reversed(layers.values())]
     for layer in reversed(layers.values()):

@@ -18,9 +18,9 @@ sys.exit(main())
 
 
 def main() -> int:
-    """Writes both; refuses to touch an interpreter that is no virtual environment."""
+    """Writes the .pth file and the command. Fails outside a virtual environment."""
     if sys.prefix == sys.base_prefix:
-        print(f"{sys.executable} is no virtual environment", file=sys.stderr)
+        print(f"{sys.executable} is not a virtual environment", file=sys.stderr)
         return 1
     pathlib.Path(sysconfig.get_path("purelib"), "hpu_tensorflow.pth").write_text(f"{ROOT}\n{HOOK.read_text()}")
     command = pathlib.Path(sysconfig.get_path("scripts"), "hpu")

@@ -1,4 +1,4 @@
-"""Puts a few small recipes into the directory that TF_RECIPE_CACHE_PATH names: seeds for `make fuzz`."""
+"""Writes a few small recipes to the directory TF_RECIPE_CACHE_PATH, as seeds for `make fuzz`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from habana_frameworks.tensorflow import load_habana_module, statistics
 
 
 def main() -> None:
-    """Compiles recipes of two, three and four arguments, of several shapes and types."""
+    """Compiles recipes with two, three and four arguments of several shapes and types."""
     load_habana_module()
     for count in range(2, 5):
 

@@ -1,4 +1,4 @@
-"""An op that is measured, and gradients as ops."""
+"""OpCase, an op to measure, and helpers that turn gradients into ops."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Shape = tuple[int, ...]
 
 @dataclasses.dataclass(frozen=True)
 class OpCase:
-    """An op as a function of tensors, and their shapes.
+    """An op as a function of tensors, with their shapes.
 
-    Numbers are of the normal distribution, or between 0 and 1 if `uniform`. The last tensor holds indices below
-    `indices_below`, if set.
+    Inputs are normally distributed, or between 0 and 1 if `uniform`. If `indices_below` is set, the last tensor
+    contains indices below it.
     """
 
     name: str
@@ -44,7 +44,10 @@ class OpCase:
 
 
 def gradient(function: Callable[..., Any], *watched: int) -> Callable[..., Any]:
-    """Of the tensors of those numbers, or of all: from the function's tensors, and the gradient of its result."""
+    """Returns a function for the gradients of the `watched` tensors, or of all.
+
+    Its arguments are the function's tensors and the gradient of the result.
+    """
 
     def run(*tensors: tf.Tensor) -> Any:
         *inputs, dy = tensors
@@ -58,7 +61,10 @@ def gradient(function: Callable[..., Any], *watched: int) -> Callable[..., Any]:
 
 
 def indexed_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Of the tensors before the last two, which are the gradient of the result, and indices."""
+    """Returns a function for the gradients of all tensors but the last two.
+
+    The last two are the gradient of the result, and indices.
+    """
 
     def run(*tensors: tf.Tensor) -> Any:
         *sources, dy, indices = tensors
@@ -66,7 +72,7 @@ def indexed_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
             tape.watch(sources)
             y = function(*sources, indices)
         gradients = tape.gradient(y, sources, output_gradients=dy)
-        return [tf.convert_to_tensor(one) for one in gradients]  # rows of a table are added up
+        return [tf.convert_to_tensor(one) for one in gradients]  # sums up the rows of IndexedSlices
 
     return run
 
@@ -79,7 +85,7 @@ def gradients(
     dtype: tf.DType = tf.float32,
     uniform: bool = False,
 ) -> Iterator[OpCase]:
-    """A function of one tensor, and its gradient from a gradient of its result."""
+    """Yields cases of a function of one tensor and of its gradient."""
     yield OpCase(name, function, (shape,), dtype, uniform=uniform)
     yield OpCase(f"{name} gradient", gradient(function), (shape, out), dtype, uniform=uniform)
 
@@ -92,7 +98,7 @@ def convolution_gradients(
     out: Shape,
     dtype: tf.DType = tf.float32,
 ) -> Iterator[OpCase]:
-    """A function of an image and a filter, and both gradients."""
+    """Yields cases of a function of an image and a filter, and of both gradients."""
     yield OpCase(name, function, (image, kernel), dtype)
     yield OpCase(f"{name} input gradient", gradient(function, 0), (image, kernel, out), dtype)
     yield OpCase(f"{name} filter gradient", gradient(function, 1), (image, kernel, out), dtype)

@@ -1,4 +1,4 @@
-"""Functions of each element, and random numbers."""
+"""Element-wise functions, and random numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from benchmarks.op_cases.case import OpCase, Shape, gradient
 
-# Whose gradients have lines, too.
+# Functions whose gradients are measured, too.
 DIFFERENTIATED = (
     "hyperbolic tangent",
     "sigmoid",
@@ -27,7 +27,7 @@ DIFFERENTIATED = (
 
 
 def elementary(shape: Shape) -> list[OpCase]:
-    """Functions of each element."""
+    """Element-wise functions."""
     functions: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
         "sine": tf.sin,
         "cosine": tf.cos,
@@ -140,7 +140,7 @@ def _dropout(x: tf.Tensor) -> tf.Tensor:
 
 
 def _stateless(shape: Shape) -> list[OpCase]:
-    """The seed is given: TensorFlow computes numbers of a constant one once."""
+    """Stateless random ops. The seed is an argument, because TensorFlow folds an op with a constant seed."""
     functions: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
         "uniform numbers": lambda seed: tf.random.stateless_uniform(shape, seed),
         "normal numbers": lambda seed: tf.random.stateless_normal(shape, seed),
@@ -166,7 +166,7 @@ def _stateless(shape: Shape) -> list[OpCase]:
 
 
 def random_numbers(shape: Shape) -> list[OpCase]:
-    """The tensor that is given counts for its shape alone, but for dropout and the like."""
+    """Random ops. Most use only the shape of the given tensor; dropout and similar ops use its values."""
     functions: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
         "uniform numbers": lambda x: tf.random.uniform(shape),
         "normal numbers": lambda x: tf.random.normal(shape),

@@ -1,4 +1,4 @@
-"""Ops of images."""
+"""Image ops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _resize(method: str, image: Shape, out: Shape) -> list[OpCase]:
 
 
 def _colours(shape: Shape) -> list[OpCase]:
-    """Functions of colours between 0 and 1."""
+    """Colour adjustments of images with values between 0 and 1."""
     functions = {
         "adjust hue": lambda x: tf.image.adjust_hue(x, 0.2),
         "adjust saturation": lambda x: tf.image.adjust_saturation(x, 1.5),

@@ -1,4 +1,4 @@
-"""Ops of indices: gathers, scatters, segments."""
+"""Ops with indices: gathers, scatters, segments."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _segments(count: int) -> dict[str, Callable[..., tf.Tensor]]:
 
 
 def indexed() -> list[OpCase]:
-    """Ops whose last tensor holds indices."""
+    """Ops whose last tensor contains indices."""
     table, rows, batch, segments = (8192, 128), (2048, 128), (2048, 512), (8192, 64)
     return [
         OpCase("gather rows", tf.gather, (table, (32, 64)), indices_below=8192),
@@ -141,7 +141,7 @@ def indexed() -> list[OpCase]:
         ),
         OpCase("boolean mask", lambda x: tf.boolean_mask(x, x[:, 0] > 0), (batch,)),
         OpCase("where true", lambda x: tf.where(x > 1), (batch,)),
-        OpCase("where true, sparse", lambda x: tf.where(x > 2.33), (batch,)),  # of a hundred flags, one
+        OpCase("where true, sparse", lambda x: tf.where(x > 2.33), (batch,)),  # one flag in a hundred is true
         OpCase("unique", lambda i: tf.unique(i), ((1 << 17,),), indices_below=512),
         OpCase("partition", lambda x, i: tf.dynamic_partition(x, i, 4), ((8192, 64), (8192,)), indices_below=4),
         OpCase(

@@ -1,4 +1,4 @@
-"""Linear algebra, Fourier transforms, and products by einsum."""
+"""Linear algebra, Fourier transforms, and einsum products."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _positive(x: tf.Tensor) -> tf.Tensor:
 
 
 def _lower(x: tf.Tensor) -> tf.Tensor:
-    """Lower triangular matrices that are far from singular."""
+    """Well-conditioned lower triangular matrices."""
     return tf.linalg.band_part(x, -1, 0) + x.shape[-1] * tf.eye(x.shape[-1])
 
 

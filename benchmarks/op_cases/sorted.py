@@ -1,4 +1,4 @@
-"""Sorts, searches, and boxes of images."""
+"""Sorts, searches, and box ops on images."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from benchmarks.op_cases.case import OpCase, indexed_gradient
 
 
 def _whole(x: tf.Tensor) -> tf.Tensor:
-    """Whole numbers, few of which are equal."""
+    """Integers, mostly distinct."""
     return tf.cast(1e6 * x, tf.int32)
 
 
 def _crop(images: tf.Tensor, boxes: tf.Tensor, indices: tf.Tensor) -> tf.Tensor:
-    """Crops of boxes that lie in the images, or begin a little outside."""
+    """Crops of boxes inside the images or starting slightly outside."""
     corner, extent = 0.2 * tf.abs(boxes[:, :2]) - 0.01, 0.1 + 0.1 * tf.abs(boxes[:, 2:])
     return tf.image.crop_and_resize(images, tf.concat([corner, corner + extent], 1), indices, [14, 14])
 

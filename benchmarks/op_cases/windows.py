@@ -1,4 +1,4 @@
-"""Ops of windows of an image: convolutions, pooling, and images cut into windows."""
+"""Window ops on images: convolutions, pooling, and patch extraction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.op_cases.case import OpCase, Shape, convolution_gradients, gradi
 def _conv2d(
     name: str, image: Shape, kernel: Shape, strides: int = 1, dilations: int = 1, dtype: tf.DType = tf.float32
 ) -> Iterator[OpCase]:
-    """A convolution with "SAME" padding, and its two gradients."""
+    """Yields cases of a convolution with "SAME" padding and of its two gradients."""
     options: dict[str, Any] = {"strides": strides, "padding": "SAME", "dilations": dilations}
     out = (image[0], -(-image[1] // strides), -(-image[2] // strides), kernel[3])
     gradient = {"strides": [1, strides, strides, 1], "padding": "SAME", "dilations": [1, dilations, dilations, 1]}
@@ -67,7 +67,7 @@ def _conv3d(name: str, image: Shape, kernel: Shape, stride: int = 1, dtype: tf.D
 
 
 def _transposed(name: str, image: Shape, kernel: Shape, strides: int = 2) -> Iterator[OpCase]:
-    """Of two dimensions or three."""
+    """Transposed convolutions of two or three dimensions, with their gradients."""
     out = (image[0], *(size * strides for size in image[1:-1]), kernel[-2])
     return convolution_gradients(
         name, lambda x, w: tf.nn.conv_transpose(x, w, out, strides, "SAME"), image, kernel, out

@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow import load_op_library
 
 
 def register_gradient(ops: Any) -> None:
-    """Gives CustomDivOp its gradient, by itself and the multiplications around it."""
+    """Registers the gradient of CustomDivOp, which uses the op itself."""
 
     @tf.RegisterGradient("CustomDivOp")
     def gradient(op: tf.Operation, dy: tf.Tensor) -> list[tf.Tensor]:

@@ -1,4 +1,4 @@
-"""What the device is, what its memory holds, and how long a step takes on it."""
+"""Prints the type of the device, its memory use, and the time of a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HabanaEstimator, with batches that tf.data has copied to the HPU before they are asked for."""
+"""HabanaEstimator with batches that tf.data prefetches to the HPU."""
 
 from __future__ import annotations
 

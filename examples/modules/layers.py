@@ -1,4 +1,4 @@
-"""A small network of layers on fused ops, trained with a rate that rises and falls."""
+"""A small network of layers with fused ops, trained with a cyclical learning rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process of a job knows of it: `hpu run -np 2 examples/modules/ranks.py`."""
+"""Prints the rank and size of a job in each process: `hpu run -np 2 examples/modules/ranks.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from habana_frameworks.tensorflow.distribute import HPUStrategy
 
 
 def main() -> None:
-    # Loads the module, too, if nothing else has.
+    # Also loads the HPU module.
     strategy = HPUStrategy()
     rank, size = multinode_helpers.comm_rank(), multinode_helpers.comm_size()
     with strategy.scope():

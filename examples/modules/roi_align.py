@@ -1,4 +1,4 @@
-"""Features of boxes from a pyramid of images, and their gradient by the images."""
+"""Features of boxes from an image pyramid, and their gradients with respect to the images."""
 
 from __future__ import annotations
 

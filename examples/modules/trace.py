@@ -1,4 +1,4 @@
-"""A Keras training with its trace in a file, its rate for TensorBoard, and what ran on the HPU."""
+"""A Keras training with a trace file, the step rate for TensorBoard, and statistics of the HPU."""
 
 from __future__ import annotations
 

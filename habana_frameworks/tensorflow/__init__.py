@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What imports TensorFlow, and hence only when it is asked for."""
+    """Imports HabanaEstimator at first use, because it imports TensorFlow."""
     if name == "HabanaEstimator":
         from habana_frameworks.tensorflow.habana_estimator import HabanaEstimator
 

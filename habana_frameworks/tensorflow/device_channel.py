@@ -1,4 +1,4 @@
-"""Connections with device servers for clients in Python: `hpu smi`, tests. See docs/user/remote.md."""
+"""gRPC channels to device servers for Python clients: `hpu smi`, tests. See docs/user/remote.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow import flags
 _SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
 _MOST_PORT = 65535
 _CREDENTIALS = struct.Struct("3i")
-# gRPC would share connections among channels.
+# By default gRPC shares connections among channels; a server accepts one session per connection.
 _OPTIONS = (("grpc.use_local_subchannel_pool", 1),)
 
 
@@ -26,12 +26,15 @@ def is_address(backend: str) -> bool:
 
 
 def target(backend: str) -> str:
-    """The address in a value of HPU_BACKEND, as gRPC and `hpu serve --listen` have it: "unix:/path", "host:port"."""
+    """Returns the address in a value of HPU_BACKEND, in the form of gRPC and `hpu serve --listen`.
+
+    That is "unix:/path" or "host:port".
+    """
     return backend.removeprefix(_SCHEMES[backend.partition(":")[0]])
 
 
 def check_address(address: str) -> None:
-    """Raises ValueError unless it is "unix:/path" or "host:port"."""
+    """Raises ValueError unless `address` is "unix:/path" or "host:port"."""
     if address.startswith("unix:"):
         if not address.startswith("unix:/"):
             raise ValueError(f"{address}: unix: needs an absolute path")
@@ -39,17 +42,17 @@ def check_address(address: str) -> None:
     host, _, port = address.rpartition(":")
     if not host:
         raise ValueError(f"{address} is neither unix:/path nor host:port")
-    # What is greater would silently be another port.
+    # A larger number would silently wrap to a different port.
     if not (port.isdecimal() and int(port) <= _MOST_PORT):
-        raise ValueError(f"{address}: {port!r} is no port, a number from 0 to {_MOST_PORT}")
+        raise ValueError(f"{address}: {port!r} is not a port: give a number from 0 to {_MOST_PORT}")
 
 
 def open_channel(backend: str) -> Any:
-    """A grpc.Channel to the server, with the credentials of HPU_SERVER_…; connects at its first call.
+    """Returns a grpc.Channel to the server, with the credentials of HPU_SERVER_…. It connects at its first call.
 
-    Each channel has a connection of its own, for at most one session.
+    Each channel has its own connection, for at most one session.
 
-    Raises ValueError, which names the setting or the address, if these are wrong; ImportError without grpcio.
+    Raises ValueError, naming the setting or the address, if one of them is wrong; ImportError without grpcio.
     """
     import grpc
 
@@ -59,7 +62,7 @@ def open_channel(backend: str) -> Any:
     root, chain = _read("HPU_SERVER_CA", flags.server_ca()), _read("HPU_SERVER_CERT", flags.server_cert())
     key = _read_secret("HPU_SERVER_KEY", flags.server_key())
     if bool(chain) != bool(key):
-        raise ValueError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set")
+        raise ValueError("only one of HPU_SERVER_CERT and HPU_SERVER_KEY is set: TLS needs both")
     if encrypted:
         channel = grpc.secure_channel(target(backend), grpc.ssl_channel_credentials(root, key, chain), _OPTIONS)
     else:
@@ -69,7 +72,7 @@ def open_channel(backend: str) -> Any:
 
 
 def _check_owner(address: str) -> None:
-    """As the plugin does: a Unix socket is that of a process of this user or of root."""
+    """Raises ValueError unless a Unix socket's server runs as this user or root. The plugin makes the same check."""
     if not address.startswith("unix:"):
         return
     with socket.socket(socket.AF_UNIX) as connection:
@@ -77,7 +80,7 @@ def _check_owner(address: str) -> None:
             connection.connect(address.removeprefix("unix:"))
             peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         except OSError:
-            return  # no server, as the first call will say
+            return  # no server: the first call reports it
     _, user, _ = _CREDENTIALS.unpack(peer)
     if user not in (os.geteuid(), 0):
         raise ValueError(
@@ -96,7 +99,7 @@ def _read(setting: str, path: str) -> bytes | None:
 
 
 def _read_secret(setting: str, path: str) -> bytes | None:
-    """The same for a file that must be open to nobody but its user."""
+    """Reads a secret file. Raises ValueError if its group or other users have any access."""
     file = pathlib.Path(path)
     if path and file.exists() and file.stat().st_mode & 0o077:
         raise ValueError(f"{setting}={path}: others may open it: chmod 600 {path}")
@@ -111,7 +114,10 @@ def _token() -> str:
 
 
 def _check_secrecy(backend: str, token: str, certificates: bool) -> None:
-    """As the plugin does: nobody else may read the token, and who asks for TLS gets it."""
+    """Raises ValueError if certificates are set without TLS, or if a token would cross the network unencrypted.
+
+    The plugin makes the same check.
+    """
     if not backend.startswith("grpc:"):
         return
     if certificates:
@@ -130,7 +136,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _authorization(token: str) -> Any:
-    """Adds the token to each call. All calls of the protocol are streams both ways."""
+    """Returns an interceptor that adds the token to each call. All calls of the protocol are bidirectional streams."""
     import grpc
 
     @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""A device server in this process: its modules are for other processes (`hpu serve`, docs/user/remote.md)."""
+"""Starts a device server, which serves modules to other processes (`hpu serve`, docs/user/remote.md)."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def start(
 ) -> str:
     """Serves the modules of `backend` at `address` and returns the value of HPU_BACKEND that reaches them.
 
-    address: "unix:/path" (only this user may connect), or "host:port"; port 0: any free one. A port needs a token or
-    certificates of clients, and TLS beyond the loopback interface.
-    allow_faults: clients may ask for errors with HPU_EMULATOR_FAULTS.
-    faults: errors that every session meets, as fault_schedule.read() returns them.
-    recipe_key: at least 32 secret bytes. The server loads from its clients only recipes that a server with this key
-    made. Without a key it takes a random one, and no later server accepts what clients have kept.
-    token: clients must show it (HPU_SERVER_TOKEN); printable ASCII. Empty: clients need none.
+    address: "unix:/path" (only this user may connect) or "host:port"; port 0 picks a free port. A port needs a token
+    or client certificates, and TLS beyond the loopback interface.
+    allow_faults: clients may inject errors with HPU_FAULTS.
+    faults: errors injected into every session, as returned by fault_schedule.read().
+    recipe_key: at least 32 secret bytes. The server accepts recipes from its clients only if a server with this key
+    made them. Without a key it uses a random one; later servers then refuse the recipes that clients have stored.
+    token: secret that clients must send (HPU_SERVER_TOKEN); printable ASCII. Empty: no token needed.
     launch_timeout_seconds: a launch that runs longer ends its session; 0: no limit. None: 0 at a Unix socket, 3600 at
     a port.
 
     Raises errors.DeviceError if the server cannot start, errors.HabanaModuleError if the plugin is missing. A process
-    has one server at most.
+    runs at most one server.
     """
     global _server
     if launch_timeout_seconds is None:
@@ -61,7 +61,7 @@ def start(
     with _lock:
         try:
             if _server is not None:
-                raise StatusError(Code.FAILED_PRECONDITION, "this process is a device server already")
+                raise StatusError(Code.FAILED_PRECONDITION, "this process already runs a device server")
             settings = ServerSettings(
                 address,
                 _module_count(),
@@ -79,7 +79,7 @@ def start(
                 flags.remote_shared_memory(),
             )
             command = _fork_server_command()
-            # Needs the messages that the build generates.
+            # Imports the protobuf messages, which exist only after a build.
             from habana_frameworks.tensorflow._internal.serve.thread import FrontThread
 
             _server = FrontThread(settings, command, _environment())
@@ -90,14 +90,14 @@ def start(
 
 
 def reachable(spec: str) -> str:
-    """The same with this machine's name in place of an address that stands for all of its own."""
+    """Returns `spec` with this machine's host name in place of a wildcard address (0.0.0.0, [::])."""
     scheme, _, address = spec.partition("://")
     host_name, _, port = address.rpartition(":")
     return f"{scheme}://{socket.gethostname()}:{port}" if host_name in ("0.0.0.0", "[::]") else spec
 
 
 def stop() -> None:
-    """Ends all sessions and the server; waits until their modules are free. Does nothing if there is no server."""
+    """Stops the server and all sessions, and waits until their modules are free. Does nothing without a server."""
     global _server
     with _lock:
         server, _server = _server, None
@@ -107,9 +107,9 @@ def stop() -> None:
 
 
 def _module_count() -> int:
-    count = flags.emulator_modules()
+    count = flags.modules()
     if not 1 <= count <= MAX_MODULES:
-        raise StatusError(Code.INVALID_ARGUMENT, f"HPU_EMULATOR_MODULES={count} is not between 1 and {MAX_MODULES}")
+        raise StatusError(Code.INVALID_ARGUMENT, f"HPU_MODULES={count} is not between 1 and {MAX_MODULES}")
     return count
 
 
@@ -121,7 +121,7 @@ def _default_memory_bytes() -> int:
 
 
 def _fork_server_command() -> list[str]:
-    """Isolated: the server's directory and its environment for Python must not reach the sessions."""
+    """Runs Python with -I: the working directory and PYTHON… variables of the server must not affect the sessions."""
     versions = lib_utils.installed_tensorflow()
     if not versions:
         plugin_library.import_tensorflow()  # raises an error that says what to do
@@ -131,5 +131,8 @@ def _fork_server_command() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Of the fork server. XLA logs a stack trace for each program that it refuses, and clients would fill the log."""
+    """Environment of the fork server, with quiet C++ logs.
+
+    XLA logs a stack trace for each program that it refuses, so clients could fill the log.
+    """
     return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}

@@ -1,12 +1,12 @@
-"""What can go wrong when the module is loaded. Each message says what was wrong and what to do."""
+"""Exceptions of this package. Each message says what failed and what to do."""
 
 
 class HabanaModuleError(RuntimeError):
-    """The HPU cannot be given to TensorFlow."""
+    """Base class: the HPU cannot be registered with TensorFlow."""
 
 
 class TensorFlowError(HabanaModuleError):
-    """TensorFlow is missing, or of a version that this build is not for."""
+    """TensorFlow is missing, or this build does not support its version."""
 
 
 class PluginNotFoundError(HabanaModuleError):
@@ -14,19 +14,22 @@ class PluginNotFoundError(HabanaModuleError):
 
 
 class PluginLoadError(HabanaModuleError):
-    """The plugin's file is there but cannot be loaded."""
+    """The plugin's file exists but cannot be loaded."""
 
 
 class AlreadyInitializedError(HabanaModuleError):
-    """TensorFlow fixed its list of devices before the module was loaded, or its workers before HPUStrategy was made."""
+    """TensorFlow was initialised too early.
+
+    Either it fixed its device list before the module was loaded, or its workers before HPUStrategy was created.
+    """
 
 
 class BackendError(HabanaModuleError):
-    """HPU_BACKEND names no backend of this build, or a setting of the backend is wrong."""
+    """This build has no backend of the name in HPU_BACKEND, or a setting of the backend is wrong."""
 
 
 class SettingError(HabanaModuleError):
-    """An environment variable is wrong, and HPU_STRICT_FLAGS asks for an error or nothing sensible can be done."""
+    """An environment variable is wrong. Raised if HPU_STRICT_FLAGS is set, or if there is no sensible default."""
 
 
 class DeviceError(RuntimeError):
@@ -38,4 +41,4 @@ class DeviceError(RuntimeError):
 
 
 class JobError(RuntimeError):
-    """The processes that a launcher started do not find each other."""
+    """The processes that a launcher started cannot find each other."""

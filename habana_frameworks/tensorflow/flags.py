@@ -11,7 +11,7 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_BACKEND", "string", "auto"),
     values.Flag("HPU_REMOTE_SHARED_MEMORY", "bool", "true"),
     values.Flag("HPU_MEMORY_MB", "int", "32768"),
-    values.Flag("HPU_EMULATOR_MODULES", "int", "8"),
+    values.Flag("HPU_MODULES", "int", "8", old_name="HPU_EMULATOR_MODULES"),
     values.Flag("HPU_DEVICE_TYPE", "string", "GAUDI2"),
     values.Flag("HPU_EMULATOR_THREADS", "int", "0"),
     values.Flag("HPU_EMULATOR_KERNELS", "bool", "true"),
@@ -20,13 +20,13 @@ ALL: tuple[values.Flag, ...] = (
     values.Flag("HPU_EMULATOR_PROFILE", "bool", "false"),
     values.Flag("HPU_COMPILE_EFFORT", "int", "3"),
     values.Flag("HPU_FILL_MEMORY", "int", "-1"),
-    values.Flag("HPU_EMULATOR_LOCK_DIR", "string", ""),
+    values.Flag("HPU_MODULE_LOCK_DIR", "string", "", old_name="HPU_EMULATOR_LOCK_DIR"),
     values.Flag("HPU_SERVER_TOKEN", "string", "", secret=True),
     values.Flag("HPU_SERVER_TOKEN_FILE", "string", ""),
     values.Flag("HPU_SERVER_CA", "string", ""),
     values.Flag("HPU_SERVER_CERT", "string", ""),
     values.Flag("HPU_SERVER_KEY", "string", ""),
-    values.Flag("HPU_EMULATOR_FAULTS", "list", ""),
+    values.Flag("HPU_FAULTS", "list", "", old_name="HPU_EMULATOR_FAULTS"),
     values.Flag("HPU_EAGER_COMPILE_AFTER", "int", "2"),
     values.Flag("HPU_EAGER_MAX_SIGNATURES", "int", "64"),
     values.Flag("HPU_CLUSTERING", "enum", "on", ("on", "off", "lite")),
@@ -205,9 +205,11 @@ def memory_mb() -> int:
     return values.parse_int(_BY_NAME["HPU_MEMORY_MB"])
 
 
-def emulator_modules() -> int:
-    """HPU_EMULATOR_MODULES: Number of emulated modules that the processes of one user share. Each process holds one."""
-    return values.parse_int(_BY_NAME["HPU_EMULATOR_MODULES"])
+def modules() -> int:
+    """HPU_MODULES: Number of modules, emulated or null, that the processes of one user share. Each process holds
+    one.
+    """
+    return values.parse_int(_BY_NAME["HPU_MODULES"])
 
 
 def device_type() -> str:
@@ -235,7 +237,7 @@ def emulator_kernels() -> bool:
 def autotune() -> bool:
     """HPU_AUTOTUNE: Whether the emulator's compiler times both XLA's code and TensorFlow's kernel for products of
     matrices and convolutions, once for each shape in a process, and takes the quicker one, instead of choosing by
-    rules (docs/developer/emulator_kernels.md). The recipe keeps the choice: nothing is timed when it runs.
+    rules (docs/developer/emulator_code.md). The recipe keeps the choice: nothing is timed when it runs.
     """
     return values.parse_bool(_BY_NAME["HPU_AUTOTUNE"])
 
@@ -243,7 +245,7 @@ def autotune() -> bool:
 def emulator_target() -> str:
     """HPU_EMULATOR_TARGET: Processor that the emulator compiles for: native takes all instructions of the one it
     runs on; generic those that every x86-64 processor has, for the same numbers and the same recipes on all
-    machines (docs/developer/emulator_kernels.md).
+    machines (docs/developer/emulator_code.md).
     """
     return values.parse_string(_BY_NAME["HPU_EMULATOR_TARGET"])
 
@@ -257,7 +259,7 @@ def emulator_profile() -> bool:
 
 def compile_effort() -> int:
     """HPU_COMPILE_EFFORT: How much the emulator's compiler optimises, from 0 (quickest to compile) to 3 (quickest to
-    run); docs/developer/emulator_kernels.md has figures.
+    run); docs/developer/emulator_code.md has figures.
     """
     return values.parse_int(_BY_NAME["HPU_COMPILE_EFFORT"])
 
@@ -270,11 +272,11 @@ def fill_memory() -> int:
     return values.parse_int(_BY_NAME["HPU_FILL_MEMORY"])
 
 
-def emulator_lock_dir() -> str:
-    """HPU_EMULATOR_LOCK_DIR: Directory of the lock files that claim emulated modules; empty takes hpu-emulator-<uid>
-    under XDG_RUNTIME_DIR or /tmp.
+def module_lock_dir() -> str:
+    """HPU_MODULE_LOCK_DIR: Directory of the lock files that claim modules of this machine; empty takes
+    hpu-emulator-<uid> under XDG_RUNTIME_DIR or /tmp.
     """
-    return values.parse_string(_BY_NAME["HPU_EMULATOR_LOCK_DIR"])
+    return values.parse_string(_BY_NAME["HPU_MODULE_LOCK_DIR"])
 
 
 def server_token() -> str:
@@ -308,13 +310,13 @@ def server_key() -> str:
     return values.parse_string(_BY_NAME["HPU_SERVER_KEY"])
 
 
-def emulator_faults() -> list[str]:
-    """HPU_EMULATOR_FAULTS: Errors and delays that tests ask for: a comma-separated list of kind@n (the n-th command
-    of that kind fails), kind@n+ (it and all later ones) and kind%p (each with probability p, by seed=n). Kinds:
-    launch, copy, fill, out_of_memory (while the work runs), compile, allocate (at the call), lost (a command
-    loses the device); slow_copy and slow_compile, with :ms at the end.
+def faults() -> list[str]:
+    """HPU_FAULTS: Errors and delays that tests ask for: a comma-separated list of kind@n (the n-th command of that
+    kind fails), kind@n+ (it and all later ones) and kind%p (each with probability p, by seed=n). Kinds: launch,
+    copy, fill, out_of_memory (while the work runs), compile, allocate (at the call), lost (a command loses the
+    device); slow_copy and slow_compile, with :ms at the end.
     """
-    return values.parse_list(_BY_NAME["HPU_EMULATOR_FAULTS"])
+    return values.parse_list(_BY_NAME["HPU_FAULTS"])
 
 
 def eager_compile_after() -> int:

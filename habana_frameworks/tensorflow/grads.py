@@ -1,7 +1,7 @@
-"""Gradients of the HPU's fused ops, for programs that call them through `habana_ops`.
+"""Gradients of the HPU's fused ops, for programs that call these ops through `habana_ops`.
 
-The graph pass that makes fused ops (docs/developer/patterns.md) runs after TensorFlow has taken gradients, and fuses
-these too.
+Other programs do not need them: the graph pass that creates fused ops (docs/developer/patterns.md) runs after
+TensorFlow has built the gradients, and fuses the gradient ops, too.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _conv2d(op: Any, dy: Any) -> Any:
 
 
 def _through_activation(op: Any, dy: Any) -> Any:
-    """The gradient before the activation, from the one after it."""
+    """Backpropagates `dy` through the op's activation and returns the gradient of the activation's input."""
     import tensorflow as tf
 
     y = op.outputs[0]
@@ -110,7 +110,7 @@ def _through_activation(op: Any, dy: Any) -> Any:
 def _batch_norm(op: Any, dy: Any, *others: Any) -> Any:
     from tensorflow.python.ops import nn_grad
 
-    # Inputs, results and attributes are those of TensorFlow's op.
+    # The op has the inputs, results and attributes of TensorFlow's FusedBatchNormV3.
     return nn_grad._FusedBatchNormV3Grad(op, _through_activation(op, dy), *others)
 
 

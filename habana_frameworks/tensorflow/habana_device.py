@@ -1,4 +1,4 @@
-"""The device itself: what it is, its memory, waiting for it, events. Calls load the module if that was not done."""
+"""Device queries: type, memory, synchronisation, events. Each call loads the module first if necessary."""
 
 from __future__ import annotations
 
@@ -22,24 +22,20 @@ class MemoryInfo:
     in_use: int
     peak: int
     limit: int
-    # Allocations since the process started: a number, not bytes.
+    # Number of allocations since the process started.
     allocations: int
-    # Part of in_use: what is kept for the temporaries of recipes.
+    # Part of in_use: workspace for the temporaries of recipes.
     workspace: int
 
 
-class _Memory(ctypes.Structure):
-    _fields_ = [(field.name, ctypes.c_int64) for field in dataclasses.fields(MemoryInfo)]
-
-
 def get_type() -> str:
-    """Model of the device, as "GAUDI2" or "GAUDI HL2000M". Acquires the device."""
+    """Returns the model of the device, such as "GAUDI2" or "GAUDI HL2000M". Acquires the device."""
     acquire()
     return str(info()["type"])
 
 
 def device_count() -> int:
-    """Modules of this machine, or of the device server; a process holds one of them. Acquires nothing."""
+    """Returns the number of modules of this machine or of the device server. A process holds one. Acquires nothing."""
     modules = info()["modules"]
     if modules is None:
         raise DeviceError(14, str(info().get("error", "the backend does not know its modules")))
@@ -47,47 +43,49 @@ def device_count() -> int:
 
 
 def get_device_name() -> str:
-    """The device in words: model, and what stands in for it. Acquires the device."""
+    """Returns a description of the device: its model and the backend that provides it. Acquires the device."""
     acquire()
     return str(info()["description"])
 
 
 def info() -> dict[str, Any]:
-    """Backend, acquired or not, modules, memory: hpu_device_info in plugin/c_api/c_api.h. Acquires nothing."""
+    """Returns backend, acquisition state, modules and memory. Acquires nothing.
+
+    hpu_device_info in plugin/c_api/c_api.h documents the keys.
+    """
     return dict(c_api.read_json(plugin_library.handle(), "hpu_device_info"))
 
 
 def memory_info() -> MemoryInfo:
-    """Device memory in use, its peak and its limit. Acquires nothing."""
-    call = c_api.function(plugin_library.handle(), "hpu_memory_info")
-    call.restype = _Memory
-    memory = call()
+    """Returns the device memory in use, its peak and its limit. Acquires nothing."""
+    memory = c_api.function(plugin_library.handle(), "hpu_memory_info")()
     return MemoryInfo(**{field.name: getattr(memory, field.name) for field in dataclasses.fields(MemoryInfo)})
 
 
 def reset_peak_memory() -> None:
-    """Makes memory_info().peak begin again at what is in use.
+    """Resets memory_info().peak to the memory in use.
 
-    The workspace is given back before: the next launch takes what its recipe needs.
+    Frees the workspace first; the next launch allocates what its recipe needs.
     """
-    call = c_api.function(plugin_library.handle(), "hpu_memory_reset_peak")
-    call.restype = None
-    call()
+    c_api.function(plugin_library.handle(), "hpu_memory_reset_peak")()
 
 
 def acquire() -> None:
-    """Acquires a module now instead of at the first use; errors.DeviceError says who holds them if none is free."""
+    """Acquires a module now instead of at its first use.
+
+    Raises errors.DeviceError if no module is free; the message names the processes that hold them.
+    """
     with _lock:
         c_api.check(plugin_library.handle(), "hpu_acquire")
 
 
 def synchronize() -> None:
-    """Waits for all queued work; raises its first error as errors.DeviceError."""
+    """Waits for all queued work. Raises the first error of that work as errors.DeviceError."""
     c_api.check(plugin_library.handle(), "hpu_synchronize")
 
 
 class Stream(enum.IntEnum):
-    """The queues of the device, each of which runs in order. Few bytes are copied on the compute stream itself."""
+    """Streams of the device. Each runs in order. Small copies run on the compute stream."""
 
     COMPUTE = 0
     HOST_TO_DEVICE = 1
@@ -95,7 +93,7 @@ class Stream(enum.IntEnum):
 
 
 class Event:
-    """A point in a stream's work, which the host and other streams can wait for. Thread safe.
+    """A point in a stream that the host and other streams can wait for. Thread safe.
 
     begin, end = Event(enable_timing=True), Event(enable_timing=True)
     begin.record()
@@ -103,8 +101,8 @@ class Event:
     end.record()
     print(begin.elapsed_time(end), "ms")
 
-    An event that was not recorded counts as reached. Recording again moves it. Errors of the work before it are raised
-    as errors.DeviceError by query(), synchronize() and elapsed_time(). Making one acquires the device.
+    An event that was never recorded counts as reached. Recording it again moves it. query(), synchronize() and
+    elapsed_time() raise errors of preceding work as errors.DeviceError. The constructor acquires the device.
     """
 
     def __init__(self, enable_timing: bool = False) -> None:
@@ -118,25 +116,25 @@ class Event:
         c_api.check(plugin_library.handle(), name, self._handle, *arguments)
 
     def record(self, stream: Stream = Stream.COMPUTE) -> None:
-        """Marks the end of the work queued on the stream so far."""
+        """Records the event after the work queued on the stream so far."""
         self._call("hpu_event_record", Stream(stream))
 
     def wait(self, stream: Stream = Stream.COMPUTE) -> None:
-        """Holds later work of the stream back until the event is reached. Returns at once."""
+        """Makes later work of the stream wait for the event. Returns immediately."""
         self._call("hpu_event_wait", Stream(stream))
 
     def query(self) -> bool:
-        """Whether it is reached."""
+        """Whether the event is reached."""
         reached = ctypes.c_int32()
         self._call("hpu_event_query", ctypes.byref(reached))
         return bool(reached.value)
 
     def synchronize(self) -> None:
-        """Waits until it is reached."""
+        """Blocks until the event is reached."""
         self._call("hpu_event_synchronize")
 
     def elapsed_time(self, end: Event) -> float:
-        """Milliseconds from this event to `end`, after waiting for both; both must be recorded with enable_timing."""
+        """Waits for both events and returns the milliseconds from this event to `end`. Both need enable_timing."""
         milliseconds = ctypes.c_double()
         self._call("hpu_event_elapsed", end._handle, ctypes.byref(milliseconds))
         return milliseconds.value

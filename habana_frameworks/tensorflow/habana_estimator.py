@@ -15,15 +15,15 @@ _HPU = "/device:HPU:0"
 
 
 class HabanaEstimator(tf.estimator.Estimator):
-    """tf.estimator.Estimator, with its constructor and methods. Needs load_habana_module() before train().
+    """tf.estimator.Estimator with the same constructor and methods. Call load_habana_module() before train().
 
-    Where input_fn gives a Dataset, its iterator is made under /device:HPU:0 rather than on the CPU, so that what
-    tf.data.experimental.prefetch_to_device("/device:HPU:0") copied ahead stays there.
+    If input_fn returns a Dataset, its iterator is created on /device:HPU:0 rather than on the CPU. Batches prefetched
+    by tf.data.experimental.prefetch_to_device("/device:HPU:0") therefore stay on the device.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # Estimators refuse subclasses that override a method.
+        # Estimator rejects subclasses that override a method, so this replaces the attribute.
         self._get_features_and_labels_from_input_fn = self._iterate_on_hpu
 
     def _iterate_on_hpu(self, input_fn: Callable[..., Any], mode: str) -> Any:

@@ -1,6 +1,6 @@
-"""Horovod as programs for Gaudi's releases up to 1.4 use it; without hvd_init() they run as a job of one rank.
+"""Horovod helpers of Gaudi's releases up to 1.4. Without hvd_init() they report a job of one rank.
 
-Nothing here imports Horovod or TensorFlow before hvd_init().
+This module imports neither Horovod nor TensorFlow before hvd_init().
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from habana_frameworks.tensorflow import errors, library_loader, multinode_helpe
 
 
 class Framework(enum.Enum):
-    """Which of Horovod's interfaces `hvd` is."""
+    """The Horovod module that `hvd` forwards to."""
 
     TENSORFLOW = "horovod.tensorflow"
     KERAS = "horovod.tensorflow.keras"
 
 
 class _LazyHorovod:
-    """`hvd`: Horovod's module, there once hvd_init() was called."""
+    """Type of `hvd`: forwards attributes to Horovod's module once hvd_init() has been called."""
 
     def __init__(self) -> None:
         self._module: types.ModuleType | None = None
@@ -43,10 +43,10 @@ hvd = _LazyHorovod()
 
 
 def hvd_init(framework: Framework = Framework.TENSORFLOW) -> None:
-    """Loads the HPU module and starts Horovod; `hvd` is its module from then on. Once is enough.
+    """Loads the HPU module and initialises Horovod. From then on `hvd` forwards to Horovod's module.
 
     Raises ImportError without Horovod, errors.HabanaModuleError if the HPU cannot be loaded, and errors.JobError if
-    Horovod's ranks are not the launcher's.
+    Horovod and the launcher disagree about the rank.
     """
     library_loader.load_habana_module()
     try:
@@ -65,7 +65,7 @@ def hvd_init(framework: Framework = Framework.TENSORFLOW) -> None:
 
 
 def hvd_size() -> int:
-    """Ranks of the job."""
+    """Number of ranks in the job."""
     return int(hvd.size()) if hvd.is_initialized() else 1
 
 
@@ -75,15 +75,15 @@ def hvd_rank() -> int:
 
 
 def hvd_local_size() -> int:
-    """Ranks of the job on this machine."""
+    """Number of ranks on this machine."""
     return int(hvd.local_size()) if hvd.is_initialized() else 1
 
 
 def horovod_enabled() -> bool:
-    """Whether there are other ranks to train with."""
+    """Whether the job has more than one rank."""
     return hvd_size() > 1
 
 
 def hvd_rank_prefix() -> str:
-    """rank_<n>_ for names of files that each rank has of its own; empty for a job of one rank."""
+    """Prefix "rank_<n>_" for per-rank file names; empty in a job of one rank."""
     return f"rank_{hvd_rank()}_" if horovod_enabled() else ""

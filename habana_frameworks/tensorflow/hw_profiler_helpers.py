@@ -1,6 +1,6 @@
-"""Traces chosen steps of a program that is not changed for it: TF_HOOK_MODE and HABANA_PROFILE_RANGE.
+"""Traces selected steps of an unmodified program: TF_HOOK_MODE and HABANA_PROFILE_RANGE.
 
-`install()` is what load_habana_module() does for these and for HABANA_PROFILE (docs/tuning/profiling.md).
+load_habana_module() calls `install()` for these variables and for HABANA_PROFILE (docs/tuning/profiling.md).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _OFF = ("", "0", "false")
 
 
 def append_param(func: Callable[..., Any], arg: str, update: Iterable[Any]) -> Callable[..., Any]:
-    """`func` with the items of `update` behind those of its list parameter `arg`, whatever the caller gives for that.
+    """Wraps `func` so that the items of `update` are appended to its list parameter `arg`.
 
-    The caller's list is copied, not changed; None counts as an empty one. ValueError if there is no such parameter.
+    The caller's list is copied, not changed; None counts as an empty list. Raises ValueError without such a parameter.
     """
     signature = inspect.signature(func)
     if arg not in signature.parameters:
@@ -43,10 +43,10 @@ def append_param(func: Callable[..., Any], arg: str, update: Iterable[Any]) -> C
 
 
 class SynapseLoggerHook:
-    """Traces the steps whose numbers are listed, without gaps from one call of before_run() to that of after_run().
+    """Traces the listed steps. before_run() and after_run() mark the begin and end of a step.
 
-    Steps count from 0. A trace is `default_profiling_[<first>-<last>].json`, with the rank before that in a job; a gap
-    in the numbers begins another one. `profile_hw` records shapes too.
+    Steps count from 0. Each run of consecutive steps becomes one file, `default_profiling_[<first>-<last>].json`. In a
+    job of several processes the file name begins with the rank. `profile_hw` also records shapes.
     """
 
     def __init__(self, steps_to_log: int | Iterable[int], profile_hw: bool = True) -> None:
@@ -57,7 +57,7 @@ class SynapseLoggerHook:
         self._recording: device_trace.Recording | None = None
 
     def before_run(self) -> None:
-        """Starts the trace if the step to come is listed."""
+        """Starts the trace if the next step is listed."""
         if self._step not in self._steps:
             return
         if self._recording is None:
@@ -72,14 +72,17 @@ class SynapseLoggerHook:
             self.finish()
 
     def finish(self) -> None:
-        """Writes the trace of a program that ends before the last listed step."""
+        """Stops and writes the current trace, if any, also when the program ends before the last listed step."""
         recording, self._recording = self._recording, None
         if recording is not None:
             recording.write(_file_name(f"[{self._first}-{self._step - 1}]"))
 
 
 def wrap_train(trainable: Any, hook: SynapseLoggerHook | None = None) -> Any:
-    """Counts each call of `trainable.train` as a step, for the hook or that of HABANA_PROFILE_RANGE; returns it."""
+    """Makes each call of `trainable.train` one step of `hook`, and returns `trainable`.
+
+    hook: None uses the hook of HABANA_PROFILE_RANGE.
+    """
     counted = hook or _range_hook()
     if counted is not None:
         trainable.train = _around(trainable.train, counted)
@@ -87,7 +90,10 @@ def wrap_train(trainable: Any, hook: SynapseLoggerHook | None = None) -> Any:
 
 
 def install() -> None:
-    """Does what HABANA_PROFILE, TF_HOOK_MODE and HABANA_PROFILE_RANGE ask for. Called once, after loading."""
+    """Starts the traces that HABANA_PROFILE, TF_HOOK_MODE and HABANA_PROFILE_RANGE request.
+
+    Called once, after the module is loaded.
+    """
     if flags.habana_profile().strip().lower() not in _OFF:
         recording = device_trace.Recording()
         atexit.register(lambda: recording.write(_file_name("")))
@@ -125,7 +131,7 @@ def _around(method: Callable[..., Any], hook: SynapseLoggerHook) -> Callable[...
 
 @functools.cache
 def _range_hook() -> SynapseLoggerHook | None:
-    """For the steps of HABANA_PROFILE_RANGE; one for the process, so that modes count together."""
+    """Returns the hook for HABANA_PROFILE_RANGE, or None. The process has one, so all modes share its step count."""
     text = flags.habana_profile_range() or flags.tf_hw_profile_range()
     if not text:
         return None

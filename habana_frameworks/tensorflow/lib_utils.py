@@ -1,4 +1,4 @@
-"""Where the plugin's files are. Nothing here imports TensorFlow or loads anything."""
+"""Locations of the plugin's files. This module neither imports TensorFlow nor loads a library."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def package_directory() -> str:
 
 
 def search_paths() -> list[pathlib.Path]:
-    """Directories that may hold the plugin, best first.
+    """Directories that may contain the plugin, in order of preference.
 
-    habana_frameworks is a namespace package. A program that is run in a source tree sees that tree's Python files, and
-    another portion of the namespace may be the one that holds a built plugin.
+    habana_frameworks is a namespace package. In a source tree Python imports the tree's files, but the built plugin may
+    be in another portion of the namespace.
     """
     portions = list(getattr(sys.modules.get("habana_frameworks"), "__path__", []))
     packages = [_PACKAGE, *(pathlib.Path(portion).resolve() / "tensorflow" for portion in portions)]
@@ -31,7 +31,7 @@ def search_paths() -> list[pathlib.Path]:
 
 
 def built_for() -> dict[str, pathlib.Path]:
-    """Plugin files found, by the TensorFlow version that each was built for."""
+    """Maps each TensorFlow version to the plugin file built for it."""
     found: dict[str, pathlib.Path] = {}
     for directory in search_paths():
         for path in sorted(directory.glob(f"{PLUGIN}.so.*")):
@@ -51,7 +51,10 @@ def installed_tensorflow() -> dict[str, str]:
 
 
 def mandatory_libraries(tensorflow_version: str) -> list[pathlib.Path]:
-    """Files that must be loaded for this version of TensorFlow; raises if one is not there."""
+    """Libraries to load for this version of TensorFlow.
+
+    Raises PluginNotFoundError if no plugin is found, TensorFlowError if none is built for this version.
+    """
     found = built_for()
     if not found:
         searched = ", ".join(map(str, search_paths()))
@@ -81,7 +84,7 @@ def get_includes_location() -> str:
 
 
 def __getattr__(name: str) -> str:
-    """`libraries_location` is looked up when it is asked for: a build may come after the import."""
+    """Computes `libraries_location` on access, because a build may finish after the import."""
     if name == "libraries_location":
         return _libraries_location()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Gives TensorFlow the HPU: load_habana_module(), load_op_library() and the op wrappers `habana_ops`."""
+"""Registers the HPU with TensorFlow: load_habana_module(), load_op_library() and the op wrappers `habana_ops`."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _lock = threading.RLock()
 
 
 def load_habana_module(allow_op_override: bool = True) -> list[Any]:
-    """Gives TensorFlow the device /device:HPU:0 and returns the list of HPUs that it then has.
+    """Registers the device /device:HPU:0 with TensorFlow and returns TensorFlow's list of HPUs.
 
-    May be called more than once, from several threads, and before or after `hvd.init()`, but not after TensorFlow has
-    fixed its devices, which the first eager op does. The device itself is acquired at its first use.
+    Thread safe; may be called more than once, before or after `hvd.init()`. The first call must come before
+    TensorFlow's first eager op, which fixes the device list. The device itself is acquired at its first use.
 
-    allow_op_override: whether TensorFlow symbols may be replaced by versions for the HPU: those of ops.keras_symbols,
-    and what TF_ENABLE_AUTO_MIXED_PRECISION needs. The first call decides.
+    allow_op_override: allow replacing TensorFlow symbols by versions for the HPU: the symbols of ops.keras_symbols, and
+    loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION. Only the first call counts.
 
-    Raises a subclass of errors.HabanaModuleError; TensorFlow stays usable without an HPU. Raises errors.JobError if
-    `hvd.init()` came before and did not find the launcher's other processes.
+    Raises a subclass of errors.HabanaModuleError; TensorFlow then stays usable without an HPU. Raises errors.JobError
+    if an earlier `hvd.init()` did not find the launcher's other processes.
     """
     with _lock:
         if not plugin_library.is_loaded():
@@ -68,7 +68,7 @@ plugin_library.load_by(load_habana_module)
 
 
 def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
-    """Loads a library of custom ops and returns the module of their wrappers. The HPU's own ops are loaded first."""
+    """Loads a library of custom ops and returns the module with their wrappers. Loads the HPU module first."""
     load_habana_module()
     import tensorflow as tf
 
@@ -79,7 +79,7 @@ def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
 
 
 def _load() -> None:
-    """Loads the plugin into TensorFlow and makes its device known. Holds _lock."""
+    """Loads the plugin into TensorFlow and registers its device. The caller holds _lock."""
     settings_check.report_unknown_settings()
     _warn_of_other_keras()
     settings_check.translate_vlog_level()
@@ -95,7 +95,7 @@ def _load() -> None:
         ) from error
     plugin = c_api.open_plugin(path)
     _check_backend(plugin)
-    # Whatever listed devices before did so without the HPU.
+    # An earlier device list lacks the HPU.
     context.reinitialize_physical_devices()
     _allow_short_device_names()
     graph_optimizers.leave_rewrites_to_the_compiler(tf, context)
@@ -117,14 +117,14 @@ def _override_symbols() -> None:
 
 
 def _join_horovod() -> None:
-    """Lets hvd.init() form the launcher's job; if it was called already, checks that it did."""
+    """Makes hvd.init() form the launcher's job. If hvd.init() was called already, checks the job that it formed."""
     _hpu_import_hook.install()
     horovod_start.register_kernel()
     horovod_start.check_if_started()
 
 
 def _set_transfer_command(plugin: ctypes.CDLL) -> None:
-    """Tells the plugin how to start the process that transfers recipes from and to HPU_RECIPE_CACHE_REMOTE."""
+    """Sets the command by which the plugin starts the transfer process for HPU_RECIPE_CACHE_REMOTE."""
     program = pathlib.Path(__file__).with_name("recipe_store") / "remote" / "transfer_process.py"
     if sys.executable and c_api.has(plugin, "hpu_recipe_cache_set_transfer_command"):
         words = [os.fsencode(word) for word in (sys.executable, "-I", program)]
@@ -132,7 +132,7 @@ def _set_transfer_command(plugin: ctypes.CDLL) -> None:
 
 
 def _uninitialized_context() -> Any:
-    """TensorFlow's eager context, or an error if it has its devices already."""
+    """Returns TensorFlow's eager context. Raises AlreadyInitializedError if its device list is already fixed."""
     from tensorflow.python.eager import context
 
     if context.context()._initialized:
@@ -145,14 +145,14 @@ def _uninitialized_context() -> Any:
 
 
 def _allow_short_device_names() -> None:
-    """Makes tf.device("HPU:0") legal: TensorFlow knows the types whose name may stand alone by a list of its own."""
+    """Makes tf.device("HPU:0") legal: TensorFlow accepts short names only for the device types in its own list."""
     from tensorflow.python.framework import device_spec
 
     device_spec._VALID_DEVICE_TYPES |= {"HPU"}
 
 
 def _check_backend(plugin: ctypes.CDLL) -> None:
-    """Refuses a HPU_BACKEND that this build has no backend for, and settings that the backend cannot take."""
+    """Raises BackendError if this build lacks the backend of HPU_BACKEND, or if the backend rejects its settings."""
     error = c_api.read_json(plugin, "hpu_device_info").get("error")
     if error:
         raise errors.BackendError(f"{error} (docs/user/settings.md explains the settings)")

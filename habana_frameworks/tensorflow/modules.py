@@ -1,4 +1,4 @@
-"""Emulated modules and the processes that hold them, read from their lock files without taking a lock."""
+"""Emulated modules and the processes that hold them, read from the lock files without taking a lock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow import flags
 
 @dataclasses.dataclass(frozen=True)
 class Holder:
-    """A process that holds a module; pid 0 if it has not said yet."""
+    """A process that holds a module. pid is 0 until the process has written it to the lock file."""
 
     module: int
     pid: int
@@ -24,8 +24,8 @@ class Holder:
 
 
 def lock_directory() -> pathlib.Path:
-    """Where this user's processes claim modules, as the plugin finds it (plugin/backends/common/module_lock.h)."""
-    configured = flags.emulator_lock_dir()
+    """Directory of this user's module locks. The plugin uses the same rule (plugin/backends/common/module_lock.h)."""
+    configured = flags.module_lock_dir()
     if configured:
         return pathlib.Path(configured)
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
@@ -34,7 +34,7 @@ def lock_directory() -> pathlib.Path:
 
 
 def holders() -> list[Holder]:
-    """Modules that are held, by number. A file without a lock was left by a process that has ended."""
+    """Held modules, sorted by number. A lock file without a lock is left over from a process that has ended."""
     locked = set(_locked_inodes())
     found = []
     for module, path in _lock_files():
@@ -43,7 +43,7 @@ def holders() -> list[Holder]:
                 pid, _, command = path.read_text(errors="replace").partition("\n")
                 found.append(Holder(module, int(pid) if pid.isdigit() else 0, command.strip()))
         except OSError:
-            continue  # removed meanwhile
+            continue  # removed in the meantime
     return sorted(found, key=lambda holder: holder.module)
 
 
@@ -57,7 +57,7 @@ def _lock_files() -> Iterator[tuple[int, pathlib.Path]]:
 
 
 def _locked_inodes() -> Iterator[int]:
-    """Inodes that any process has a lock on."""
+    """Inodes that some process has locked."""
     try:
         lines = pathlib.Path("/proc/locks").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""Ranks as the launcher gives them, and what each process of a job sets up for itself from them."""
+"""Ranks from the launcher's environment, and the per-process set-up derived from them."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ __all__ = [
 
 
 def comm_size() -> int:
-    """Processes of the job; 1 without a launcher."""
+    """Number of processes in the job; 1 without a launcher."""
     return launchers.ranks().size
 
 
 def comm_rank() -> int:
-    """This process among those of the job, from 0."""
+    """Rank of this process in the job, from 0."""
     return launchers.ranks().rank
 
 
 def comm_local_size() -> int:
-    """Processes of the job on this machine; 1 without a launcher."""
+    """Number of the job's processes on this machine; 1 without a launcher."""
     return launchers.ranks().local_size
 
 
 def comm_local_rank() -> int:
-    """This process among those of the job on this machine, from 0."""
+    """Rank of this process among the job's processes on this machine, from 0."""
     return launchers.ranks().local_rank
 
 
 def is_hierarchical() -> bool:
-    """Whether Horovod reduces within machines first; only jobs over several machines can."""
+    """Whether Horovod reduces within each machine first. Always False for a job on one machine."""
     names = ("HOROVOD_HIERARCHICAL_ALLREDUCE", "HOROVOD_HCL_HIERARCHICAL_ALLREDUCE")
     asked = any(os.environ.get(name, "0") not in ("", "0") for name in names)
     return asked and comm_size() > comm_local_size()
 
 
 def _with_rank(prefix: str, rank: int) -> str:
-    """Appends rank_<n>_ once: spawned children inherit the environment and set up themselves too."""
+    """Appends rank_<n>_ unless it is there: spawned children inherit the environment and run the set-up again."""
     suffix = f"rank_{rank}_"
     return prefix if prefix.endswith(suffix) else prefix + suffix
 
 
 def _setup_env_for_multinode(required: bool = False) -> None:
-    """Gives each process of a job its module and its own prefix for dumps and logs.
+    """Sets the module and the prefix of dumps and logs for this process of a job. Idempotent.
 
-    Does nothing for a single process, unless it is `required` to be one of several. Doing it again changes nothing.
+    Does nothing for a single process. Raises RuntimeError instead if `required`.
     """
     ranks = launchers.ranks()
     if ranks.size <= 1:
@@ -74,10 +74,13 @@ def _setup_env_for_multinode(required: bool = False) -> None:
 
 
 def _choose_module(ranks: launchers.Ranks) -> None:
-    """Sets HLS_MODULE_ID. TF_CONFIG knows nothing of the machine's other jobs: by it alone, any free module will do."""
+    """Sets HLS_MODULE_ID, unless TF_CONFIG is the only source of ranks and no modules are selected.
+
+    TF_CONFIG does not know of other jobs on the machine, so the process then takes any free module.
+    """
     if os.environ.get("HLS_MODULE_ID"):
         return
-    older = os.environ.get("HLS1_MODULE_ID")  # of launch scripts for old releases
+    older = os.environ.get("HLS1_MODULE_ID")  # set by launch scripts for old releases
     if older:
         os.environ["HLS_MODULE_ID"] = older
     elif visible_modules() or ranks.launcher is not launchers.Launcher.TF_CONFIG:
@@ -85,7 +88,7 @@ def _choose_module(ranks: launchers.Ranks) -> None:
 
 
 def __getattr__(name: str) -> object:
-    """The name that releases up to 0.15 used."""
+    """Provides `setup_env_for_multinode`, the name in releases up to 0.15."""
     if name == "setup_env_for_multinode":
         return _setup_env_for_multinode
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

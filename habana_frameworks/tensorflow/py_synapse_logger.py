@@ -1,7 +1,7 @@
-"""The logger of what the device does, with the commands of Gaudi's: command("enable"), command("disable").
+"""Log of device activity, with the commands of Gaudi's synapse logger: command("enable"), command("disable").
 
-What is logged is a trace (docs/tuning/profiling.md), written as `<file_name>.json` by `disable`, by `restart` and when
-the program ends. Not thread safe.
+The log is a trace (docs/tuning/profiling.md). `disable`, `restart` and the end of the program write it to
+`<file_name>.json`. Not thread safe.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _logger = logging.getLogger(__name__)
 
 _DEFAULT_BASE = ".local.synapse_log"
 _HW_PROFILE = "default_profiling.json"
-# A file of commands, one a line or with colons between them, in the working directory.
+# File of commands in the working directory, separated by newlines or colons.
 _COMMAND_FILE = "synapse_logger_command"
-# They concern what a trace of this device does not hold (contents of tensors), or how Gaudi's logger writes its file.
+# Commands without effect: a trace of this device has no tensor contents, and its file format is fixed.
 _CAPTURES = [f"{verb}_{what}_capture" for verb in ("start", "stop") for what in ("data", "vtensor", "ctensor")]
 _WRITING = ["eager_flush", "no_eager_flush", "optimize_trace", "lazy_open", "use_null_backend", "disable_mask"]
 _WITHOUT_EFFECT = frozenset([*_CAPTURES, *_WRITING])
@@ -56,7 +56,7 @@ class _SynapseLogger:
             profile.write(_HW_PROFILE)
 
     def finish(self) -> None:
-        """Writes what is still open when the program ends."""
+        """Writes the open traces at exit."""
         self.disable()
         self.stop_hw_profile()
 
@@ -82,7 +82,7 @@ _state: _SynapseLogger | None = None
 
 
 def _get() -> _SynapseLogger:
-    """The logger; made at first use, which runs the commands that were left for it."""
+    """Returns the logger. The first call creates it and runs the commands from the environment and the command file."""
     global _state
     if _state is None:
         _state = _SynapseLogger()
@@ -119,28 +119,28 @@ def _run(logger: _SynapseLogger, text: str) -> None:
 
 
 def command(text: str) -> None:
-    """Runs one command, `name` or `name=value`. ValueError for one that there is not."""
+    """Runs one command, `name` or `name=value`. Raises ValueError for an unknown command."""
     _run(_get(), text)
 
 
 def put_log(text: str, level: int = 1) -> None:
-    """Writes a moment with this text into the log; `level` is accepted for compatibility."""
+    """Logs an instant event with this text. `level` is accepted for compatibility and ignored."""
     _get()
     device_trace.mark(text)
 
 
 def start_hw_profile() -> None:
-    """Starts a trace of its own, for default_profiling.json."""
+    """Starts a separate trace, for default_profiling.json."""
     logger = _get()
     if logger.hw_profile is None:
         logger.hw_profile = device_trace.Recording()
 
 
 def stop_hw_profile() -> None:
-    """Writes default_profiling.json into the working directory. Nothing without start_hw_profile()."""
+    """Writes default_profiling.json to the working directory. Does nothing without start_hw_profile()."""
     _get().stop_hw_profile()
 
 
 def dump_reference(ref: str, ref_type: str, vec: Sequence[float]) -> None:
-    """Writes a moment with the name, type and values of something to compare with."""
+    """Logs an instant event with the name, type and values of a reference tensor."""
     put_log(json.dumps({"ref": ref, "type": ref_type, "values": [float(value) for value in vec]}))

@@ -1,4 +1,4 @@
-"""What this process compiled and ran so far: clusters, eager ops, fallbacks, and where ops were placed."""
+"""Counters of this process: compiled and launched clusters, eager ops, CPU fallbacks, and op placement."""
 
 from __future__ import annotations
 
@@ -15,59 +15,58 @@ _logger = logging.getLogger(__name__)
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """One cluster of a graph. Clusters of the same name and size count as one."""
+    """Counters of one cluster of a graph. Clusters of the same name and size share their counters."""
 
     name: str
     ops: int
-    # Recipes compiled for it: one for each signature of dtypes and shapes that it was launched with, or fewer with
-    # TF_ENABLE_DYNAMIC_SHAPES.
+    # Recipes compiled for the cluster: one per signature of dtypes and shapes, or fewer with TF_ENABLE_DYNAMIC_SHAPES.
     recipes: int
     compile_seconds: float
     launches: int
-    # Executions on the CPU instead, and the bytes that these copied between host and device.
+    # CPU fallbacks, and the bytes that they copied between host and device.
     fallbacks: int
     fallback_bytes: int
-    # All arguments, and those of them whose values are known when it is compiled.
+    # Number of arguments, and how many of them have values known at compile time.
     arguments: int = 0
     constants: int = 0
-    # Bytes of the arguments of the recipe that was compiled last, and of all its recipes as they are stored.
+    # Bytes of the arguments of the latest recipe, and of all recipes of the cluster in serialized form.
     argument_bytes: int = 0
     recipe_bytes: int = 0
-    # Why executions were on the CPU, and how many for each reason: "fallback" where the HPU could not run it; by
-    # HPU_COMPILE_MODE "lazy", "compiling", "megamorphic", "compile-limit", "never" (docs/tuning/recipes.md).
+    # Number of CPU fallbacks by reason. "fallback": the HPU could not run the cluster. HPU_COMPILE_MODE causes "lazy",
+    # "compiling", "megamorphic", "compile-limit" and "never" (docs/tuning/compile_modes.md).
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    # The part of compile_seconds that goes into lowering to HLO, which a recipe from disk does not save.
+    # Part of compile_seconds spent on lowering to HLO. A recipe from disk does not save this time.
     lowering_seconds: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Eager:
-    """Ops that ran outside of clusters."""
+    """Counters of ops outside clusters."""
 
     recipes: int
     compile_seconds: float
     launches: int
-    # Executions by the CPU's kernel (HPU_EAGER_COMPILE_AFTER), and the bytes that these copied.
+    # Executions by the CPU kernel (HPU_EAGER_COMPILE_AFTER), and the bytes that they copied.
     host_runs: int
     host_bytes: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Placement:
-    """Ops of the graphs that TensorFlow gave to the passes, by the device that they were placed on."""
+    """Number of ops placed on the HPU, and of all ops, in the graphs that the passes have seen."""
 
     hpu_ops: int
     all_ops: int
 
     @property
     def hpu_share(self) -> float:
-        """From 0 to 1; 0 while there was no graph."""
+        """Share of ops on the HPU, from 0 to 1; 0 without a graph."""
         return self.hpu_ops / self.all_ops if self.all_ops else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Counts since the process started, or since reset(). The last four add up clusters and eager ops."""
+    """Counts since the process started, or since reset(). The last four are sums over clusters and eager ops."""
 
     clusters: tuple[Cluster, ...]
     eager: Eager
@@ -78,11 +77,11 @@ class Statistics:
 
     @property
     def launched_clusters(self) -> tuple[Cluster, ...]:
-        """Those that ran on the HPU at least once."""
+        """Clusters that ran on the HPU at least once."""
         return tuple(cluster for cluster in self.clusters if cluster.launches)
 
     def cluster(self, name_part: str) -> Cluster:
-        """The one launched cluster whose name holds `name_part`; LookupError if there is none or more than one."""
+        """Returns the launched cluster whose name contains `name_part`. Raises LookupError unless exactly one does."""
         found = [cluster for cluster in self.launched_clusters if name_part in cluster.name]
         if len(found) != 1:
             names = ", ".join(cluster.name for cluster in self.launched_clusters) or "none"
@@ -92,22 +91,21 @@ class Statistics:
 
 @dataclasses.dataclass(frozen=True)
 class Recipes:
-    """Where recipes came from, since the process started."""
+    """Recipe counts by origin since the process started."""
 
     memory_hits: int
     disk_hits: int
     compiled: int
-    # Of the disk cache (TF_RECIPE_CACHE_PATH): recipes that were not there, that were put there, that were there and
-    # could not be used, that were removed to keep it small.
+    # Disk cache (TF_RECIPE_CACHE_PATH): recipes not found, stored, found but unusable, and evicted to save space.
     disk_misses: int
     stored: int
     refused: int
     evicted: int
-    # How often, and how long in all, another process was waited for that compiled the same recipe.
+    # Number and total time of waits for another process that was compiling the same recipe.
     waits: int
     wait_seconds: float
-    # Of the remote cache (HPU_RECIPE_CACHE_REMOTE): recipes that were fetched, that were not there, that were there and
-    # could not be used; transfers that failed; recipes that were uploaded.
+    # Remote cache (HPU_RECIPE_CACHE_REMOTE): recipes fetched, not found, found but unusable; failed transfers; recipes
+    # uploaded.
     remote_hits: int = 0
     remote_misses: int = 0
     remote_refused: int = 0
@@ -116,13 +114,13 @@ class Recipes:
 
 
 def parse(data: Mapping[str, Any]) -> Statistics:
-    """The dataclasses for the JSON object that hpu_statistics (plugin/c_api/c_api.h) gives; more keys do no harm."""
+    """Converts the JSON object returned by hpu_statistics (plugin/c_api/c_api.h). Ignores unknown keys."""
     clusters = tuple(_dataclass(Cluster, entry) for entry in data["clusters"])
     return _dataclass(Statistics, {**data, "clusters": clusters, "eager": _dataclass(Eager, data["eager"])})  # type: ignore[no-any-return]
 
 
 def _dataclass(kind: Any, data: Mapping[str, Any]) -> Any:
-    # A field with a default is one that an older plugin lacks.
+    # Older plugins lack the fields that have a default.
     missing = dataclasses.MISSING
     required = {f.name for f in dataclasses.fields(kind) if f.default is missing and f.default_factory is missing}
     fields = [f for f in dataclasses.fields(kind) if f.name in required or f.name in data]
@@ -130,31 +128,28 @@ def _dataclass(kind: Any, data: Mapping[str, Any]) -> Any:
 
 
 def parse_placement(reports: Iterable[Mapping[str, Any]]) -> Placement:
-    """Adds up the reports of the passes, one for each graph."""
+    """Adds up the passes' reports, one per graph."""
     listed = list(reports)
     return Placement(sum(report["hpu_nodes"] for report in listed), sum(report["nodes"] for report in listed))
 
 
 def get() -> Statistics:
-    """Statistics of this process. Loads the module if that was not done; acquires nothing."""
+    """Returns the statistics of this process. Loads the module if necessary; acquires nothing."""
     return parse(c_api.read_json(plugin_library.handle(), "hpu_statistics"))
 
 
 def clusters() -> tuple[Cluster, ...]:
-    """The clusters that were compiled or ran, in the order in which they came."""
+    """Returns the clusters that were compiled or executed, in order of first use."""
     return tuple(c for c in get().clusters if c.recipes or c.launches or c.fallbacks)
 
 
 def table() -> str:
-    """The same as text, one cluster a line, with a running total of the time to compile."""
-    plugin = plugin_library.handle()
-    call = c_api.function(plugin, "hpu_statistics_table")
-    call.restype = c_api.Buffer
-    return c_api.take(plugin, call()).decode()
+    """Returns the statistics as text: one cluster per line, with a running total of compile time."""
+    return c_api.read(plugin_library.handle(), "hpu_statistics_table").decode()
 
 
 def log_at_exit() -> None:
-    """Has the table logged when the program ends, if this module's logger is on for INFO then."""
+    """Registers an exit handler that logs the table if this module's logger is then enabled for INFO."""
     atexit.register(_log_table)
 
 
@@ -164,17 +159,15 @@ def _log_table() -> None:
 
 
 def placement() -> Placement:
-    """Where the ops of the latest graphs were placed."""
+    """Returns the placement of the ops in the latest graphs."""
     return parse_placement(c_api.read_json(plugin_library.handle(), "hpu_graph_reports"))
 
 
 def recipes() -> Recipes:
-    """Where the recipes of this process came from."""
+    """Returns the origin of this process's recipes."""
     return _dataclass(Recipes, c_api.read_json(plugin_library.handle(), "hpu_recipe_cache"))  # type: ignore[no-any-return]
 
 
 def reset() -> None:
     """Sets all counters of get() to zero."""
-    call = c_api.function(plugin_library.handle(), "hpu_statistics_reset")
-    call.restype = None
-    call()
+    c_api.function(plugin_library.handle(), "hpu_statistics_reset")()

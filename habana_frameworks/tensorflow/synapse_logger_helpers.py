@@ -1,4 +1,4 @@
-"""Logs chosen steps of a training: synapse_logger_init() and SynapseLoggerHook (docs/tuning/profiling.md)."""
+"""Logs selected training steps: synapse_logger_init() and SynapseLoggerHook (docs/tuning/profiling.md)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def _asked() -> str:
 
 
 def synapse_logger_init() -> None:
-    """Prepares the log that HABANA_SYNAPSE_LOGGER asks for, and starts it for `all`. May come before loading.
+    """Prepares the log that HABANA_SYNAPSE_LOGGER requests, and starts it if the value is `all`.
 
-    Does nothing if it asks for none. The log of rank n is `worker<n>.local.synapse_log.json`.
+    May be called before load_habana_module(). Does nothing if the variable is off. Rank n logs to
+    `worker<n>.local.synapse_log.json`.
     """
     if _asked() in _OFF:
         return
@@ -36,10 +37,10 @@ def synapse_logger_init() -> None:
 
 
 class SynapseLoggerHelpers:
-    """Starts and stops the log around a step."""
+    """Starts and stops the log of a step."""
 
     def synapse_logger(self) -> types.ModuleType | None:
-        """The logger's module, or None with a warning if HABANA_SYNAPSE_LOGGER asks for no log."""
+        """Returns the logger's module. Returns None, with a warning, if HABANA_SYNAPSE_LOGGER is off."""
         if _asked() in _OFF:
             _logger.warning("Synapse logger has not been enabled. Unable to start logging.")
             return None
@@ -64,16 +65,16 @@ class SynapseLoggerHelpers:
         py_synapse_logger.command("disable")
 
     def synapse_logger_log(self, msg: str) -> None:
-        """Writes a moment into the log."""
+        """Logs an instant event."""
         if _asked() not in _OFF:
             py_synapse_logger.put_log(msg)
 
 
 class SynapseLoggerHook(tf.compat.v1.train.SessionRunHook):
-    """Logs the steps of a MonitoredSession or Estimator whose numbers are listed; the first run is step 0.
+    """Logs the listed steps of a MonitoredSession or Estimator. The first run is step 0.
 
-    Each has a log of its own, with moments `call:step` at its begin and end. `profile_hw` writes default_profiling.json
-    beside it, on rank 0.
+    Each step has its own log, with instant events `call:step` at its begin and end. With `profile_hw`, rank 0 also
+    writes default_profiling.json.
     """
 
     def __init__(self, steps_to_log: int | Iterable[int], profile_hw: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What a build of custom ops needs to know; nothing here imports TensorFlow."""
+"""Compiler and linker flags for building custom ops. This module does not import TensorFlow."""
 
 from __future__ import annotations
 

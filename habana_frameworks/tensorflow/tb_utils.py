@@ -1,6 +1,6 @@
 """Scalars for TensorBoard: examples per second, time to train, hyperparameters; for Estimators and Keras.
 
-Hooks and callbacks take a `summary_writer`, or an `output_dir` that they make one for.
+Hooks and callbacks take a `summary_writer`, or create one for `output_dir`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _v1 = tf.compat.v1
 
 
 class TBSummary:
-    """Writes scalars into `log_dir`, with event files of TensorFlow 1. A context manager, which closes the file."""
+    """Writes scalars to TensorFlow 1 event files in `log_dir`. A context manager that closes the file on exit."""
 
     def __init__(self, log_dir: str | os.PathLike[str]) -> None:
         self._writer = _file_writer(log_dir)
@@ -46,12 +46,12 @@ class TBSummary:
         self._writer.close()
 
     def add_scalar(self, tag: str, value: float, global_step: int | None = None) -> None:
-        """One number at a step."""
+        """Writes one scalar for a step."""
         _add_scalars(self._writer, {tag: value}, global_step)
 
 
 def _file_writer(directory: str | os.PathLike[str]) -> Any:
-    with tf.Graph().as_default():  # TensorFlow 1's writers refuse to be made where eager execution is on
+    with tf.Graph().as_default():  # TensorFlow 1's FileWriter cannot be created in eager mode
         return _v1.summary.FileWriter(os.fspath(directory))
 
 
@@ -62,7 +62,7 @@ def _add_scalars(writer: Any, values: Mapping[str, float], step: int | None) -> 
 
 
 def _parameters(hparams: Mapping[str, Any]) -> dict[str, Any]:
-    """What TensorBoard can show, with the precision that the program runs in as `precision`."""
+    """Hyperparameters of types that TensorBoard can show, plus the program's `precision`."""
     shown = {name: value for name, value in hparams.items() if isinstance(value, (bool, int, float, str))}
     given = hparams.get("dtype", hparams.get("data_type", os.environ.get("TF_BF16_CONVERSION", "false")))
     names = {"false": "fp32", "0": "fp32", "": "fp32", "true": "bf16", "1": "bf16"}
@@ -71,7 +71,7 @@ def _parameters(hparams: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_hparams_v1(writer: Any, hparams: Mapping[str, Any]) -> None:
-    """Writes hyperparameters by a FileWriter of TensorFlow 1, or into a directory."""
+    """Writes hyperparameters with a TensorFlow 1 FileWriter, or to a directory."""
     own = isinstance(writer, (str, os.PathLike))
     target = _file_writer(writer) if own else writer
     shown = _parameters(hparams)
@@ -82,15 +82,15 @@ def write_hparams_v1(writer: Any, hparams: Mapping[str, Any]) -> None:
 
 
 def write_hparams_v2(writer: Any, hparams: Mapping[str, Any]) -> None:
-    """Writes hyperparameters by a writer of tf.summary."""
+    """Writes hyperparameters with a tf.summary writer."""
     with writer.as_default():
         hparams_api.hparams(_parameters(hparams))
 
 
 class ExamplesPerSecondEstimatorHook(tf.compat.v1.train.StepCounterHook):
-    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, and prints those of `tags_to_print`.
+    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, and prints the tags in `tags_to_print`.
 
-    extra_metrics: further tags, and how many of them one step has. log_global_step: the step is a scalar too.
+    extra_metrics: further tags, each with its count per step; written as rates. log_global_step: also write the step.
     """
 
     def __init__(
@@ -134,9 +134,9 @@ def _write_v2(writer: Any, values: Mapping[str, float], step: int) -> None:
 
 
 class _KerasRate(tf.keras.callbacks.Callback):
-    """Measures steps per second over every n steps, or over at least as many seconds.
+    """Measures steps per second, every `every_n_steps` steps or, if given, every `every_n_secs` seconds.
 
-    Subclasses say by which kind of writer: `_open(directory)`, `_write(writer, values, step)`.
+    Subclasses define the writer: `_open(directory)`, `_write(writer, values, step)`.
     """
 
     _open: Callable[[str], Any]
@@ -173,14 +173,14 @@ class _KerasRate(tf.keras.callbacks.Callback):
 
 
 class ExamplesPerSecondKerasHookV1(_KerasRate):
-    """Writes `examples/sec` (with `batch_size`) and `global_step/sec`, by a FileWriter of TensorFlow 1."""
+    """Writes `examples/sec` (with `batch_size`) and `global_step/sec` with a TensorFlow 1 FileWriter."""
 
     _open = staticmethod(_file_writer)
     _write = staticmethod(_add_scalars)
 
 
 class ExamplesPerSecondKerasHookV2(_KerasRate):
-    """The same by a writer of tf.summary."""
+    """Writes `examples/sec` (with `batch_size`) and `global_step/sec` with a tf.summary writer."""
 
     _open = staticmethod(tf.summary.create_file_writer)
     _write = staticmethod(_write_v2)
@@ -190,7 +190,7 @@ ExamplesPerSecondKerasHook = ExamplesPerSecondKerasHookV1
 
 
 class _HParams(tf.keras.callbacks.TensorBoard):
-    """TensorBoard's callback, with the hyperparameters; what evaluation writes goes to `<log_dir>/eval`."""
+    """Keras's TensorBoard callback plus hyperparameters. Evaluation writes to `<log_dir>/eval`."""
 
     def __init__(self, hparams: Mapping[str, Any], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -202,7 +202,7 @@ class _HParams(tf.keras.callbacks.TensorBoard):
 
 
 class TensorBoardWithHParamsV1(_HParams):
-    """Writes the hyperparameters by write_hparams_v1()."""
+    """Writes the hyperparameters with write_hparams_v1()."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         super().on_train_begin(logs)
@@ -210,7 +210,7 @@ class TensorBoardWithHParamsV1(_HParams):
 
 
 class TensorBoardWithHParamsV2(_HParams):
-    """Writes the hyperparameters by write_hparams_v2()."""
+    """Writes the hyperparameters with write_hparams_v2()."""
 
     def on_train_begin(self, logs: Any = None) -> None:
         super().on_train_begin(logs)
@@ -218,7 +218,7 @@ class TensorBoardWithHParamsV2(_HParams):
 
 
 class TensorBoardHook(tf.compat.v1.train.SessionRunHook):
-    """Profiles the steps from a to b of a session (`profile_steps="a,b"`, counted from 1) into `output_dir`."""
+    """Profiles steps a to b of a session (`profile_steps="a,b"`, counted from 1) and writes to `output_dir`."""
 
     def __init__(self, output_dir: str = "", profile_steps: str = "") -> None:
         parts = [part.strip() for part in profile_steps.split(",") if part]
@@ -249,9 +249,9 @@ class TensorBoardHook(tf.compat.v1.train.SessionRunHook):
 
 
 class TimeToTrainKerasHook(tf.keras.callbacks.Callback):
-    """Writes when training, evaluation, prediction and their epochs begin and end, in seconds since 1970.
+    """Writes the begin and end times of training, its epochs, evaluation and prediction, in seconds since 1970.
 
-    Tags are `ttt/{train,eval,predict}/{begin,end}` and `ttt/train/epoch/{begin,end}`.
+    Tags: `ttt/{train,eval,predict}/{begin,end}` and `ttt/train/epoch/{begin,end}`.
     """
 
     def __init__(self, output_dir: str | None = None, summary_writer: Any = None) -> None:
@@ -289,7 +289,10 @@ class TimeToTrainKerasHook(tf.keras.callbacks.Callback):
 
 
 class TimeToTrainEstimatorHook(tf.compat.v1.train.SessionRunHook):
-    """Writes when a session of an Estimator begins and ends, `ttt/<train_or_eval>/{begin,end}` (seconds since 1970)."""
+    """Writes the begin and end times of an Estimator's session, in seconds since 1970.
+
+    Tags: `ttt/<train_or_eval>/{begin,end}`.
+    """
 
     def __init__(self, train_or_eval: str, output_dir: str) -> None:
         if train_or_eval not in ("train", "eval", "predict"):

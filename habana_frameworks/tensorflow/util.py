@@ -1,4 +1,4 @@
-"""What programs ask before they choose a device. Only device_name() and is_hpu_available() import TensorFlow."""
+"""Helpers for choosing a device. Only device_name() and is_hpu_available() import TensorFlow."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ _HPU, _CPU = "/device:HPU:0", "/device:CPU:0"
 
 
 def is_hpu_available() -> bool:
-    """Whether TensorFlow has the HPU: load_habana_module() was called, and the program did not hide it since."""
+    """Whether TensorFlow has a visible HPU: load_habana_module() was called, and the program has not hidden it."""
     import tensorflow as tf
 
     return bool(tf.config.get_visible_devices("HPU"))
 
 
 def device_name() -> str:
-    """For tf.device(): the HPU where TensorFlow has it, else the CPU."""
+    """Device name for tf.device(): the HPU if available, else the CPU."""
     return _HPU if is_hpu_available() else _CPU
 
 
 def other_keras() -> str | None:
-    """The version of a Keras in use that is not tf.keras of TensorFlow 2.15: one that was imported, or is installed.
+    """Returns the version of the imported or installed Keras if it is not Keras 2, else None. Imports nothing.
 
-    None if there is none. Imports nothing.
+    Keras 2 is the tf.keras of TensorFlow 2.15.
     """
     module = sys.modules.get("keras")
     version = getattr(module, "__version__", None)

@@ -1,1 +1,1 @@
-"""What the public modules are made of: no interface for programs."""
+"""Implementation of the public modules; not an interface for programs."""

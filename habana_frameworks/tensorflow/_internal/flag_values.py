@@ -1,4 +1,4 @@
-"""How a setting is read from the environment; flags.py, which is generated, declares the settings."""
+"""Reads and validates settings from the environment. The generated flags.py declares the settings."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _reported: set[str] = set()
 
 
 class Effect(enum.Enum):
-    """What a variable does here."""
+    """What this package does with a variable."""
 
     ACTS = "acts"
     INERT = "inert"
-    """It is accepted and does nothing."""
+    """Accepted and ignored."""
     TENSORFLOW = "tensorflow"
-    """It is TensorFlow's own, which reads it itself."""
+    """Read by TensorFlow itself."""
     JOB = "job"
-    """`hpu run`, Horovod or Open MPI have it for the processes of a job."""
+    """Set by `hpu run`, Horovod or Open MPI for the processes of a job."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Flag:
-    """One setting, as plugin/flags.yaml declares it.
+    """One setting of plugin/flags.yaml.
 
-    `name` may hold <module>, which stands for any word. `default` is text, as the environment would hold it.
+    `name` may contain <module>, a placeholder for any word. `default` is text in the form of an environment variable.
     """
 
     name: str
@@ -41,34 +41,36 @@ class Flag:
     values: tuple[str, ...] = ()
     effect: Effect = Effect.ACTS
     secret: bool = False
-    """Its value is not to be shown."""
+    """The value must not be shown."""
+    old_name: str = ""
+    """Older variable name, read if `name` is unset or empty."""
 
     def names_in(self, environment: Mapping[str, str]) -> list[str]:
-        """The variables of `environment` that this setting declares and that are not empty."""
+        """Returns the non-empty variables of `environment` that belong to this setting."""
         if "<" not in self.name:
-            return [self.name] if environment.get(self.name) else []
+            return [name for name in (self.name, self.old_name) if environment.get(name)]
         pattern = re.compile(re.sub("<[a-z]+>", "[A-Z0-9_]+", self.name))
         return sorted(name for name in environment if pattern.fullmatch(name) and environment[name])
 
 
 @dataclasses.dataclass(frozen=True)
 class Unknown:
-    """A variable that looks like a setting and is none, and the setting that may have been meant."""
+    """A variable that looks like a setting but is not one, and the most similar setting, if any."""
 
     name: str
     nearest: str | None
 
     def __str__(self) -> str:
         hint = f"; did you mean {self.nearest}?" if self.nearest else ""
-        return f"{self.name} is no setting of hpu-tensorflow{hint}"
+        return f"{self.name} is not a setting of hpu-tensorflow{hint}"
 
 
 def _text(flag: Flag) -> str:
-    return os.environ.get(flag.name) or flag.default
+    return next((os.environ[name] for name in flag.names_in(os.environ)), flag.default)
 
 
 def _fall_back(flag: Flag, expected: str) -> str:
-    """The default's text, after one warning per variable, as the plugin does it."""
+    """Returns the default after a warning. Like the plugin, warns once per variable."""
     if flag.name not in _reported:
         _reported.add(flag.name)
         _logger.warning("%s; the default %r is used", describe_error(flag, expected), flag.default)
@@ -76,12 +78,13 @@ def _fall_back(flag: Flag, expected: str) -> str:
 
 
 def describe_error(flag: Flag, expected: str) -> str:
-    """Says what the variable's value should have been."""
-    return f"{flag.name}={os.environ.get(flag.name)} is not {expected}"
+    """Returns an error text with the variable's value and the expected form."""
+    name = next(iter(flag.names_in(os.environ)), flag.name)
+    return f"{name}={os.environ.get(name)} is not {expected}"
 
 
 def expectation(flag: Flag) -> str:
-    """What a value of the setting looks like, for messages."""
+    """Describes the valid values of the setting, for messages."""
     if flag.type == "enum":
         return "one of " + ", ".join(flag.values)
     return {"bool": "a truth value (1, true, yes, on, 0, false, no, off)", "int": "a whole number"}.get(
@@ -90,7 +93,7 @@ def expectation(flag: Flag) -> str:
 
 
 def is_valid(flag: Flag) -> bool:
-    """Whether the environment holds no value of the setting, or one that can be read."""
+    """Whether the setting is unset or has a valid value."""
     text = _text(flag)
     if flag.type == "bool":
         return text.lower() in _TRUE | _FALSE
@@ -102,7 +105,7 @@ def is_valid(flag: Flag) -> bool:
 
 
 def _as_int(text: str) -> int | None:
-    """Decimal digits with a sign, blanks before them: what the plugin's strtoll takes."""
+    """Parses decimal digits with an optional sign and leading blanks, as the plugin's strtoll does."""
     stripped = text.lstrip()
     digits = stripped[1:] if stripped[:1] in ("+", "-") else stripped
     return int(stripped) if digits.isascii() and digits.isdigit() else None
@@ -128,17 +131,17 @@ def parse_string(flag: Flag) -> str:
 
 
 def parse_list(flag: Flag) -> list[str]:
-    """Entries between commas; blanks around them and empty ones are dropped."""
+    """Splits the value at commas; strips blanks and drops empty entries."""
     return [entry.strip() for entry in _text(flag).split(",") if entry.strip()]
 
 
-# Variables of these names belong to other packages too: only one that is nearly a setting is reported.
+# Other packages use these prefixes, too: such a variable is reported only if its name is close to a setting's.
 _SHARED_PREFIXES = ("HBN_", "HABANA_", "TF_HABANA_")
 
 
 def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unknown]:
-    """The variables of `environment` that look like settings and are none, sorted by name."""
-    names = [flag.name for flag in flags]
+    """Returns the variables of `environment` that look like settings but are not, sorted by name."""
+    names = [name for flag in flags for name in (flag.name, flag.old_name) if name]
     found = []
     for name in sorted(environment):
         ours = name.startswith("HPU_")
@@ -148,3 +151,8 @@ def unknown(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Unkno
         if ours or nearest:
             found.append(Unknown(name, nearest[0] if nearest else None))
     return found
+
+
+def renamed(flags: Iterable[Flag], environment: Mapping[str, str]) -> list[Flag]:
+    """Returns the settings that `environment` sets only under their old name."""
+    return [flag for flag in flags if flag.old_name and flag.names_in(environment) == [flag.old_name]]

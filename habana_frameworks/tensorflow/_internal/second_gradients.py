@@ -1,4 +1,4 @@
-"""Gradients of the gradients of fused ops, by TensorFlow's ops: for gradient penalties and the like."""
+"""Second-order gradients of fused ops, composed of TensorFlow ops, for example for gradient penalties."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 
 def _of(first: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
-    """The gradient of a node that computes what `first(node, *inputs)` does."""
+    """Returns the gradient function of a node that computes the same as `first(node, *inputs)`."""
 
     def gradient(node: Any, *dys: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -29,7 +29,7 @@ def _gelu(node: Any, dy: tf.Tensor, x: tf.Tensor) -> Sequence[Any]:
 
 
 def _norm(x: tf.Tensor, grad_in: tf.Tensor, gamma: tf.Tensor, axes: Sequence[int], epsilon: float) -> Sequence[Any]:
-    # Mean and deviation are made of x again: so its gradient holds what they depend on it by.
+    # Recomputes mean and deviation from x, so that the gradient includes their dependence on x.
     beta = tf.zeros_like(gamma)
     with tf.GradientTape() as tape:
         tape.watch([x, beta, gamma])

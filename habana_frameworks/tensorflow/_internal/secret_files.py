@@ -1,4 +1,4 @@
-"""Files with secret bytes: keys and tokens that nobody but their user may open."""
+"""Key and token files, which only their owner may open."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _MOST_BYTES = 1 << 20
 
 
 class KeyFileError(ValueError):
-    """The file cannot be used; the message says why and what to do."""
+    """The secret file cannot be used; the message says why and what to do."""
 
 
 def read(path: str | os.PathLike[str], what: str = "key", least_bytes: int = LEAST_BYTES) -> bytes:
-    """Reads an ordinary file that belongs to this user and is open to nobody else (0600).
+    """Reads a regular file that this user owns and no other user can access (0600). Raises KeyFileError.
 
     what: "key" or "token", for messages.
     """
     name = pathlib.Path(path)
     try:
-        # Without waiting, should it be a pipe.
+        # O_NONBLOCK: opening a named pipe must not block.
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise KeyFileError(f"the {what} file {name} cannot be read: {error.strerror}") from error
@@ -39,21 +39,21 @@ def read(path: str | os.PathLike[str], what: str = "key", least_bytes: int = LEA
 
 
 def of_user(name: str) -> bytes:
-    """The user's own key of that name, made at random the first time.
+    """Returns the user's key `name`. The first call generates it at random.
 
-    It lies in the directory for state (XDG_STATE_HOME). Raises KeyFileError if it cannot be kept or read there.
+    The file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if it cannot be written or read.
     """
     return read(_path_of_user(name, "key", secrets.token_bytes(LEAST_BYTES)))
 
 
 def token_of_user(name: str) -> tuple[pathlib.Path, str]:
-    """The same for a token: its file and the token, in printable characters."""
+    """Returns the file and the text of the user's token `name`, in printable ASCII. The first call generates it."""
     path = _path_of_user(name, "token", secrets.token_urlsafe(LEAST_BYTES).encode())
     return path, read(path, "token").decode("ascii", errors="replace").strip()
 
 
 def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
-    """The user's file of that name; `secret` is written to it if there is none."""
+    """Returns the path of the user's file `name`. Creates it with `secret` if it does not exist."""
     directory = pathlib.Path(os.environ.get("XDG_STATE_HOME") or pathlib.Path.home() / ".local/state")
     path = directory / "hpu-tensorflow" / name
     try:
@@ -66,7 +66,7 @@ def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
 
 
 def _make(path: pathlib.Path, secret: bytes) -> None:
-    """Puts the secret there, whole, unless another process was faster."""
+    """Creates the file atomically. Keeps an existing file, which another process has created."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -82,7 +82,7 @@ def _make(path: pathlib.Path, secret: bytes) -> None:
 def _read(descriptor: int, what: str, name: pathlib.Path) -> bytes:
     info = os.fstat(descriptor)
     if not stat.S_ISREG(info.st_mode):
-        raise KeyFileError(f"the {what} file {name} is no ordinary file")
+        raise KeyFileError(f"the {what} file {name} is not a regular file")
     if info.st_uid != os.geteuid():
         raise KeyFileError(f"the {what} file {name} belongs to user {info.st_uid}, not to you")
     if info.st_mode & 0o077:

@@ -1,4 +1,4 @@
-"""What is said of the environment before the plugin reads its settings from it."""
+"""Checks and adjusts the environment before the plugin reads its settings."""
 
 from __future__ import annotations
 
@@ -10,23 +10,28 @@ from habana_frameworks.tensorflow import errors, flags
 from habana_frameworks.tensorflow._internal import flag_values
 
 _logger = logging.getLogger(__name__)
-# TensorFlow has the second one since 1.15; Gaudi's guide writes the first.
+# TensorFlow reads the second since 1.15; Gaudi's guide uses the first.
 _OLD_VLOG, _VLOG = "TF_CPP_MIN_VLOG_LEVEL", "TF_CPP_MAX_VLOG_LEVEL"
 
 
 def translate_vlog_level() -> None:
-    """Gives TensorFlow the level of its verbose log under the name that it reads, and says so."""
+    """Copies the VLOG level to the variable that TensorFlow reads, and warns about the old name."""
     level = flags.tf_cpp_min_vlog_level()
     if level == 0 or _VLOG in os.environ:
         return
-    # TensorFlow's own libraries read it once, while they are imported; the plugin reads it at its first message.
+    # TensorFlow's libraries read it once, at import; the plugin reads it at its first message.
     reach = "the HPU plugin's messages, for TensorFlow was imported before" if "tensorflow" in sys.modules else "all"
     _logger.warning("TensorFlow reads %s, not %s: set to %d, which reaches %s", _VLOG, _OLD_VLOG, level, reach)
     os.environ[_VLOG] = str(level)
 
 
 def report_unknown_settings() -> None:
-    """Warns of variables that look like settings and are none; HPU_STRICT_FLAGS makes HPU_ ones an error."""
+    """Warns about variables that look like settings but are not, and about old names of settings.
+
+    With HPU_STRICT_FLAGS, raises SettingError for unknown HPU_ variables.
+    """
+    for flag in flag_values.renamed(flags.ALL, os.environ):
+        _logger.warning("%s is called %s now; the old name still counts", flag.old_name, flag.name)
     found = flag_values.unknown(flags.ALL, os.environ)
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():

@@ -1,4 +1,4 @@
-"""Numbers, names and tables as people read them."""
+"""Formats numbers, names and tables for human readers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines; the first column is text, the others are flush right."""
+    """Yields the lines of a table. The first column is left-aligned, the others are right-aligned."""
     lines = [heads, *rows]
     widths = [max(len(row[column]) for row in lines) for column in range(len(heads))]
     for row in lines:
@@ -18,17 +18,17 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def shortened(text: str, length: int) -> str:
-    """Its beginning and its end, which tell clusters of a graph apart."""
+    """Shortens a text in the middle. Begin and end stay, because they distinguish the clusters of a graph."""
     return text if len(text) <= length else f"{text[: length - 9]}…{text[-8:]}"
 
 
 def number(count: int, one: str, many: str = "") -> str:
-    """Counts things: "1 entry", "3 entries"."""
+    """Formats a count with its noun: "1 entry", "3 entries"."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def size(count: float) -> str:
-    """Bytes as people read them."""
+    """Formats a number of bytes with a decimal unit: "512 bytes", "1.5 MB"."""
     for unit in ("bytes", "KB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
@@ -37,7 +37,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A span of time, in its largest unit: "45 s", "3 h", "12 d"."""
+    """Formats a time span in its largest unit: "45 s", "3 h", "12 d"."""
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"

@@ -1,3 +1,3 @@
 """Version of the package; pyproject.toml and CMake read it from here."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -13,7 +13,7 @@ COMMANDS = (doctor, explain, cache, warmup, serve, smi, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one subcommand; its exit code is the process's (0: all is well, 1: problems found, 2: wrong usage)."""
+    """Runs one subcommand and returns the exit code (0: success, 1: problems found, 2: wrong usage)."""
     parser = argparse.ArgumentParser(prog="hpu", description="Tools for the HPU of hpu-tensorflow.")
     parser.add_argument("--version", action="version", version=f"hpu-tensorflow {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -23,6 +23,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(parsed.run(parsed))
     except BrokenPipeError:
-        # The reader (`| head`) has gone; nothing is left to say.
+        # The reader of the pipe (`| head`) has exited. Closing stderr suppresses the error message at exit.
         sys.stderr.close()
         return 0

@@ -8,7 +8,7 @@ from habana_frameworks.tensorflow.cli import program
 
 
 def main() -> int:
-    """The program's exit code, or 1 if the HPU cannot be loaded."""
+    """Returns the program's exit code, or 1 if the HPU cannot be loaded."""
     arguments = sys.argv[1:]
     is_module = arguments[:1] == ["-m"]
     name, *rest = arguments[is_module:]

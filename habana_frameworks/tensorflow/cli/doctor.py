@@ -1,4 +1,4 @@
-"""`hpu doctor`: what is installed, which backend would be used, what is wrong and how to mend it."""
+"""`hpu doctor`: reports the installation, the backend, problems and their remedies."""
 
 from __future__ import annotations
 

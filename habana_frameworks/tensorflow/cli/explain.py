@@ -1,4 +1,4 @@
-"""`hpu explain`: runs a program and says of every op of its graphs where it is, and why."""
+"""`hpu explain`: runs a program and reports the placement of every op of its graphs, with the reason."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the program and explains it, however it ends."""
+    """Runs the program and explains it, even if it fails."""
     problem = _problem(arguments)
     if problem:
         print(f"hpu explain: {problem}", file=sys.stderr)
@@ -82,7 +82,7 @@ def _problem(arguments: argparse.Namespace) -> str:
 
 
 def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:
-    """Everything that was asked for; False if a file could not be written."""
+    """Writes the requested outputs. Returns False if a file could not be written."""
     print(f"\n{explanation.summary()}", end="", file=sys.stderr)
     try:
         if arguments.json == "-":

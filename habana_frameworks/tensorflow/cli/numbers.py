@@ -1,4 +1,4 @@
-"""Numbers as options of the command line."""
+"""Argparse types for numbers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable
 
 MOST_MB = 1 << 40
-"""Of memory and files, in MiB: in bytes they still are a signed number of 64 bits."""
+"""Largest size of memory and files in MiB, so that the size in bytes fits a signed 64-bit integer."""
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
-    """The type of an option that takes a whole number from `least` to `most`."""
+    """Returns an argparse type for a whole number from `least` to `most`."""
 
     def parse(text: str) -> int:
         number = int(text) if text.removeprefix("-").isdecimal() else None
@@ -23,11 +23,11 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def positive(text: str) -> float:
-    """A number of seconds or steps."""
+    """Argparse type for a finite number above 0, such as seconds or steps."""
     try:
         number = float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is no number") from None
+        raise argparse.ArgumentTypeError(f"not a number: {text}") from None
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is not more than 0, or not finite")
     return number

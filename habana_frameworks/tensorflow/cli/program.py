@@ -1,4 +1,4 @@
-"""The user's program, run in this process by commands that tell something about it."""
+"""Runs the user's program in this process, for commands that observe it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from habana_frameworks.tensorflow import errors, library_loader
 
 
 class Stop(BaseException):
-    """Raised in a program to end it: its exit code is then 0."""
+    """Raised in a program to end it with exit code 0."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The program and its arguments, after the command's own options."""
+    """Adds the program and its arguments, after the command's own options."""
     parser.add_argument("script", help=f"the Python program; options for `{parser.prog}` come before it")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
 
 
 def problem(name: str) -> str:
-    """Why there is no program of this name; empty if there is."""
+    """Returns why `name` is not a program that can be run; empty if it is."""
     script = pathlib.Path(name)
     if not script.exists():
         return f"no program at {script}"
@@ -35,7 +35,7 @@ def problem(name: str) -> str:
 
 
 def load(command: str) -> bool:
-    """Loads the HPU before the program begins; where that fails, says why in the command's name."""
+    """Loads the HPU before the program starts. On failure prints an error as `command` and returns False."""
     try:
         library_loader.load_habana_module()
     except errors.HabanaModuleError as error:
@@ -45,9 +45,9 @@ def load(command: str) -> bool:
 
 
 def run(script: str, arguments: list[str], command: str, is_module: bool = False) -> int:
-    """Runs it as `python script arguments`, or `python -m script arguments`, would, in this process; its exit code.
+    """Runs the program in this process like `python [-m] script arguments`, and returns its exit code.
 
-    `command` says so if interrupted.
+    command: name of the command in the message about an interrupt.
     """
     before = sys.argv[:], sys.path[:]
     sys.argv = [script, *arguments]
@@ -66,7 +66,7 @@ def run(script: str, arguments: list[str], command: str, is_module: bool = False
         print(f"{command}: interrupted; what ran until now:", file=sys.stderr)
         return 130
     except BaseException as error:
-        # From the program's own first line on: what runs it is of no interest.
+        # Omits the frames of this module and of runpy from the traceback.
         own = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)
@@ -82,7 +82,7 @@ def run(script: str, arguments: list[str], command: str, is_module: bool = False
 
 
 def _exit_code(value: object) -> int:
-    """As the interpreter takes sys.exit()'s argument."""
+    """Converts the argument of sys.exit() to an exit code, like the interpreter."""
     if value is None:
         return 0
     if isinstance(value, int):
@@ -93,7 +93,7 @@ def _exit_code(value: object) -> int:
 
 @contextlib.contextmanager
 def stdout_to_stderr() -> Iterator[None]:
-    """For the whole process: native code and child processes write to the descriptor."""
+    """Redirects the descriptor of stdout to stderr, which includes native code and child processes."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

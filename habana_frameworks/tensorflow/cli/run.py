@@ -1,4 +1,4 @@
-"""`hpu run`: a program on several HPUs of this machine, one process for each (docs/distributed/training.md)."""
+"""`hpu run`: runs a program on several HPUs of this machine, one process per HPU (docs/distributed/jobs.md)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _DESCRIPTION = """Starts a Python program several times, each process with a ran
 output on, line by line, with the rank before it. The first process that fails ends the others; --restarts starts all of
 them again. Exit code: 0 if all processes of the last start ended well, that of the first process that failed (128 and
 the signal's number if a signal ended it), 2: wrong usage."""
-# TensorFlow's workers take SIGTERM for a notice of preemption: after a failure they go on waiting for the lost rank.
+# TensorFlow's workers treat SIGTERM as a preemption notice: after a failure they keep waiting for the lost rank.
 _GRACE = Grace(after_failure=4.0, after_signal=10.0)
 _MODULES_SECONDS = 15.0
 _POLL_SECONDS = 0.1
 _MAX_RANKS = 1 << 16
 _MAX_RESTARTS = 1 << 20
-# How often the job has been started again, for programs (TORCHELASTIC_RESTART_COUNT of torchrun).
+# Tells programs the number of restarts so far, like torchrun's TORCHELASTIC_RESTART_COUNT.
 _RESTART_COUNT = "HPU_RESTART_COUNT"
-# Another job's; HLS_MODULE_ID is one process's.
+# Variables of an enclosing job; HLS_MODULE_ID would give all ranks the same module.
 _NOT_INHERITED = (*launchers.VARIABLES, "HLS_MODULE_ID", "HLS1_MODULE_ID")
 
 
@@ -76,7 +76,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the job and says how it ended."""
+    """Runs the job and returns its exit code."""
     problem = _problem(arguments)
     if problem:
         print(f"hpu run: {problem}", file=sys.stderr)
@@ -112,11 +112,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _problem(arguments: argparse.Namespace) -> str:
-    """Why the job cannot be started; empty if it can."""
+    """Returns why the job cannot be started; empty if it can."""
     modules = _modules(arguments)
     listed = f"{','.join(modules)} (of --modules or HABANA_VISIBLE_MODULES)"
     if not all(module.isdecimal() for module in modules):
-        return f"{listed} is no list of module numbers, like 0,1"
+        return f"{listed} is not a list of module numbers, such as 0,1"
     if modules and len(modules) < arguments.processes:
         return f"{arguments.processes} processes need as many modules, and {listed} names {len(modules)}"
     if len(set(map(int, modules))) < len(modules):
@@ -151,7 +151,7 @@ def _environment(
 
 
 def _module_reader(arguments: argparse.Namespace, interruption: Interruption) -> ReadModules | None:
-    """What tells which modules are left; None where no module can be lost, or none has a number."""
+    """Returns a function that reads the available modules; None if modules cannot be lost or cannot be listed."""
     backend = flags.backend()
     may_be_fewer = _min_ranks(arguments) < arguments.processes and backend in ("auto", "emulator")
     if not monitor.is_server(backend) and not may_be_fewer:
@@ -160,7 +160,7 @@ def _module_reader(arguments: argparse.Namespace, interruption: Interruption) ->
 
 
 def _read_modules(interruption: Interruption) -> Modules | None:
-    """Runs `hpu smi`: gRPC's threads must not run in this process, which forks for each rank."""
+    """Runs `hpu smi` to read the modules. This process forks for each rank, so it must not start gRPC's threads."""
     command = [sys.executable, "-m", "habana_frameworks.tensorflow", "smi", "--json"]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
@@ -194,7 +194,7 @@ def _report_failure(outcome: Outcome) -> None:
 
 
 def _json(attempts: list[Attempt], seconds: float) -> dict[str, Any]:
-    """The outcome of the last attempt, and what is known of each."""
+    """Outcome of the job, and of each attempt."""
     outcome = attempts[-1].outcome
     return {
         **dataclasses.asdict(outcome),

@@ -1,4 +1,4 @@
-"""`hpu serve`: a device server, whose modules other processes use with HPU_BACKEND (docs/user/remote.md)."""
+"""`hpu serve`: runs a device server, whose modules other processes use through HPU_BACKEND (docs/user/remote.md)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from habana_frameworks.tensorflow.cli import numbers, serve_options
 
 _DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
 nothing but HPU_BACKEND set to what this command prints. Exit code 0: ended by a signal; 1: could not start."""
-# Who was refused, and why, goes to stderr.
+# Logs refused clients, with the reason, to stderr.
 _LOG = {"TF_CPP_MIN_LOG_LEVEL": "1", "LOG_LEVEL_BACKEND": "3", "ENABLE_CONSOLE": "true"}
 
 
 def default_address() -> str:
-    """A socket in the user's own runtime directory where there is one."""
+    """Default Unix socket: in XDG_RUNTIME_DIR if set, else in /tmp."""
     return f"unix:{os.environ.get('XDG_RUNTIME_DIR', '/tmp')}/hpu-server-{os.getuid()}"
 
 
@@ -43,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
     serve_options.add_arguments(parser)
-    parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_EMULATOR_FAULTS, for tests")
+    parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_FAULTS, for tests")
     parser.add_argument(
         "--faults",
         metavar="FILE",
@@ -56,11 +56,11 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Starts the server, says where it listens, and waits for a signal."""
+    """Starts the server, prints its address and waits for a signal."""
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
-    os.environ["HPU_EMULATOR_MODULES"] = str(arguments.modules)
+    os.environ["HPU_MODULES"] = str(arguments.modules)
     os.environ["HPU_BACKEND"] = arguments.backend
     for name, value in _LOG.items():
         os.environ.setdefault(name, value)
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
-    # After the settings above.
+    # Imported only after run() has set the environment.
     from habana_frameworks.tensorflow import device_server, errors
     from habana_frameworks.tensorflow._internal import settings_check
     from habana_frameworks.tensorflow._internal.serve import log
@@ -102,7 +102,7 @@ def _serve(arguments: argparse.Namespace, stopped: threading.Event) -> int:
 
 
 def _report(arguments: argparse.Namespace, spec: str, token_file: pathlib.Path | None) -> None:
-    """Says how clients reach the server."""
+    """Prints how clients reach the server."""
     if arguments.json:
         report: dict[str, Any] = {"backend": spec, "modules": arguments.modules, "pid": os.getpid()}
         if token_file is not None:

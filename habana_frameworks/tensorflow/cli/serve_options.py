@@ -1,4 +1,4 @@
-"""Options of `hpu serve`: access, limits of a client, compilation."""
+"""Options of `hpu serve`: access control, limits per client, compilation."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def recipe_key(arguments: argparse.Namespace) -> bytes:
-    """Empty, with a warning, where the user's own cannot be kept. Raises ValueError for a file that cannot be used."""
+    """Returns the key of --key, or the user's own. Raises ValueError if the file of --key cannot be used.
+
+    Returns an empty key, after a warning, if the user's own key cannot be stored.
+    """
     if arguments.key is not None:
         return secret_files.read(arguments.key)
     try:
@@ -84,16 +87,19 @@ def recipe_key(arguments: argparse.Namespace) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class Token:
-    """What clients must show."""
+    """Token that clients must send."""
 
     text: str = ""
-    """Empty: nothing."""
+    """Empty: clients need no token."""
     made_file: pathlib.Path | None = None
-    """Where clients find it, unless --token-file names it."""
+    """The user's own token file, if --token-file does not name one."""
 
 
 def token(arguments: argparse.Namespace) -> Token:
-    """A server at a port has one, unless clients have certificates. Raises ValueError."""
+    """Returns the token. Without --token-file, a server at a port uses the user's own token.
+
+    It needs none if clients have certificates. Raises ValueError if a token file cannot be used.
+    """
     path = arguments.token_file
     if path is None:
         if arguments.listen.startswith("unix:") or arguments.tls_client_ca is not None:
@@ -111,7 +117,7 @@ def _checked(text: str, path: str | pathlib.Path) -> str:
 
 
 def tls(arguments: argparse.Namespace) -> Tls:
-    """Raises ValueError for files that cannot be read."""
+    """Reads the certificate files. Raises ValueError if one cannot be read."""
     return Tls(_contents(arguments.tls_cert), _contents(arguments.tls_key), _contents(arguments.tls_client_ca))
 
 

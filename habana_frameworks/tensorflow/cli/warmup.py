@@ -22,7 +22,7 @@ from habana_frameworks.tensorflow.recipe_store import Entry, StoreError, list_en
 
 NOTHING_TO_COMPILE = 3
 _POLL_SECONDS = 0.2
-# Time for the program's own cleaning up, once it has to end.
+# Time for the program's own cleanup after the stop request.
 _GRACE_SECONDS = 30
 _SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
 
@@ -52,18 +52,18 @@ def add_parser(subparsers: Any) -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a warm-up came to."""
+    """Result of a warm-up."""
 
     path: str
     made: tuple[Entry, ...]
-    """Entries that were not there before."""
+    """New entries."""
     compiled: int
     loaded: int
-    """Recipes that were on disk already."""
+    """Recipes loaded from disk."""
     not_kept: int
-    """Recipes that were compiled and are not on disk."""
+    """Recipes that were compiled but not stored."""
     stopped: str
-    """Why the program was ended; empty if it ended by itself."""
+    """Why the program was stopped; empty if it ended by itself."""
     seconds: float
 
 
@@ -81,7 +81,7 @@ class _Watch:
 
     @contextlib.contextmanager
     def stopping(self) -> Iterator[None]:
-        """Watches while the block runs; a stop that comes too late for the program ends here."""
+        """Watches the program during the `with` block. Catches a Stop raised after the program has ended."""
         signal.signal(signal.SIGUSR1, self._raise)
         threading.Thread(target=self._run, name="hpu-warmup", daemon=True).start()
         try:
@@ -103,10 +103,14 @@ class _Watch:
         else:
             return
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
-        # Threads of the program, or its own cleaning up, may hold it up; this thread goes when the process does.
+        # Threads of the program or its cleanup may delay its end. If the process ends in time, so does this thread.
         time.sleep(_GRACE_SECONDS)
         plugin_library.finish_compiling()
-        print(f"hpu warmup: the program did not end within {_GRACE_SECONDS} s; it is left", file=sys.stderr, flush=True)
+        print(
+            f"hpu warmup: the program did not end within {_GRACE_SECONDS} s; it is ended here",
+            file=sys.stderr,
+            flush=True,
+        )
         os._exit(self.exit_code)
 
     def _why_stop(self) -> str:
@@ -115,7 +119,8 @@ class _Watch:
         counts = (recipes.compiled, recipes.disk_hits)
         if counts != self._counts:
             self._counts, self._changed = counts, time.monotonic()
-        # What is missing on disk is being compiled, or did not compile; a program that launches waits for neither.
+        # A disk miss without a compiled recipe is still compiling, or failed to compile. A program that launches
+        # waits for neither.
         if not sum(counts) or (recipes.disk_misses > recipes.compiled and not launched):
             return ""
         most = max((cluster.launches for cluster in statistic.clusters), default=0)
@@ -127,7 +132,7 @@ class _Watch:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the program and tells what it left on disk."""
+    """Runs the program and reports the recipes that it stored."""
     path = arguments.path or flags.tf_recipe_cache_path()
     problem = program.problem(arguments.script)
     if not path:
@@ -166,7 +171,7 @@ def _entries(path: str) -> tuple[Entry, ...]:
     try:
         return list_entries(path).entries
     except StoreError:
-        return ()  # the directory is not there, or what is wrong with it has been said
+        return ()  # the directory is missing, or the plugin has already reported the problem
 
 
 def _report(outcome: Outcome, as_json: bool) -> None:

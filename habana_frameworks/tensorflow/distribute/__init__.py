@@ -1,4 +1,4 @@
-"""Training on several HPUs: one process for each, by TensorFlow's strategies (docs/distributed/training.md)."""
+"""Training on several HPUs with TensorFlow's strategies, one process per HPU (docs/distributed/training.md)."""
 
 from habana_frameworks.tensorflow.distribute.hpu_strategy import HPUStrategy
 

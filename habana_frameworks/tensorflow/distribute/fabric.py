@@ -1,8 +1,7 @@
-"""Exchanges within the device: of groups whose HPUs are modules of one device server."""
+"""In-server collectives: data exchange in the device for groups whose HPUs are modules of one device server."""
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 
 import tensorflow as tf
@@ -14,7 +13,7 @@ from tensorflow.python.ops import collective_ops
 _UNIMPLEMENTED = 12
 _TEXT_BYTES = 256
 _DEVICE = "/device:HPU:0"
-# Makes the key of the exchange below from that of its group.
+# Added to a group's key for the all_gather in _exchange().
 _MEETING_BIT = 1 << 29
 
 _answers: dict[int, bool] = {}
@@ -22,26 +21,27 @@ _answers: dict[int, bool] = {}
 
 @dataclasses.dataclass(frozen=True)
 class _Member:
-    """What a rank says of itself."""
+    """A rank's entry in the all_gather of _exchange()."""
 
     rank: int
-    identity: str  # for a communicator; empty where its device exchanges nothing with others
+    identity: str  # communicator id; empty if the rank's device cannot exchange data with others
     task: str
 
 
 def join(group_key: int, rank: int, size: int, *, in_calling_order: bool = False) -> bool:
-    """Lets TensorFlow's group of that key exchange data in the device, if the HPUs of all its ranks are of one server.
+    """Makes TensorFlow's group `group_key` exchange data in the device, if all its HPUs belong to one device server.
 
-    All ranks call it, eagerly, and wait for each other; the answer, whether they do, is the same on all.
+    All ranks call it, eagerly, and wait for each other. Returns whether the group uses the device; all ranks get the
+    same answer.
 
-    in_calling_order: all ranks issue all of the group's operations eagerly, in one order. Broadcasts of other groups
-    keep to TensorFlow's transport, whether they are eager or in graphs.
+    in_calling_order: all ranks issue all of the group's operations eagerly, in the same order. Broadcasts of groups
+    without this property always use TensorFlow's transport, both eagerly and in graphs.
 
-    Raises errors.DeviceError if the server refuses it, or if a rank does not come within a minute.
+    Raises errors.DeviceError if the server refuses the group, or if a rank does not join within a minute.
     """
     if size == 1:
         return False
-    if group_key not in _answers:  # strategies made one after another have the same key
+    if group_key not in _answers:  # strategies created one after another have the same key
         _answers[group_key] = _join(group_key, rank, size, in_calling_order)
     return _answers[group_key]
 
@@ -58,33 +58,28 @@ def _join(group_key: int, rank: int, size: int, in_calling_order: bool) -> bool:
 
 
 def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in_calling_order: bool) -> None:
-    """`rank` is TensorFlow's, the place of this process's task."""
-    message = c_api.Buffer()
-    call = c_api.function(plugin_library.handle(), "hpu_communicator_join")
-    call.restype = ctypes.c_int32
+    """Joins the device server's communicator. `rank` is this process's index in `tasks`, in TensorFlow's order."""
     names = "\n".join(tasks).encode()
-    code = call(group_key, identity.encode(), rank, len(tasks), names, int(in_calling_order), ctypes.byref(message))
-    text = c_api.take(plugin_library.handle(), message).decode(errors="replace")
+    rank_of = (group_key, identity.encode(), rank, len(tasks), names, in_calling_order)
+    code, message = c_api.outcome(plugin_library.handle(), "hpu_communicator_join", *rank_of)
     if code != 0:
+        text = message.decode(errors="replace")
         raise DeviceError(code, f"{tasks[rank]} cannot exchange data in the device server: {text}")
 
 
 def _new_id() -> str:
-    """Empty where the backend's devices exchange nothing among themselves, or must not."""
+    """Returns a new communicator id, or "" if the backend cannot exchange data between devices or is told not to."""
     if flags.collective_fabric() == "off":
         return ""
-    out = c_api.Buffer()
-    call = c_api.function(plugin_library.handle(), "hpu_communicator_id")
-    call.restype = ctypes.c_int32
-    code = call(ctypes.byref(out))
-    text = c_api.take(plugin_library.handle(), out).decode(errors="replace")
+    code, out = c_api.outcome(plugin_library.handle(), "hpu_communicator_id")
+    text = out.decode(errors="replace")
     if code not in (0, _UNIMPLEMENTED):
         raise DeviceError(code, text)
     return text if code == 0 else ""
 
 
 def _exchange(group_key: int, rank: int, size: int) -> list[_Member]:
-    """All ranks, in TensorFlow's order, in which its ops put together what they gather."""
+    """Gathers all ranks' entries, in the order in which TensorFlow's collective ops concatenate them."""
     with tf.device(_DEVICE):
         task = tf.constant(0).device.partition("/device:")[0]
         row = b"".join(text.encode().ljust(_TEXT_BYTES, b"\0") for text in (_new_id(), task))

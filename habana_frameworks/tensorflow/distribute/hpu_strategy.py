@@ -1,4 +1,4 @@
-"""HPUStrategy: TensorFlow's MultiWorkerMirroredStrategy with an HPU for each worker."""
+"""HPUStrategy: TensorFlow's MultiWorkerMirroredStrategy with one HPU per worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _logger = logging.getLogger(__name__)
 
 
 class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
-    """The base class's way of doing everything but choosing the device and where reductions happen."""
+    """Overrides the base class's choice of device, and lets reductions run in the device server."""
 
     def _initialize_local_devices(self, cluster_resolver: Any, worker_device: str) -> tuple[tuple[str, ...], str]:
         return (f"{worker_device}/device:HPU:0",), "HPU"
@@ -31,23 +31,23 @@ class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
                 "notebook's kernel."
             )
         super()._initialize_multi_worker(cluster_resolver)
-        if tf.executing_eagerly():  # else there is no way yet to ask the other workers
+        if tf.executing_eagerly():  # a graph-mode program cannot contact the other workers yet
             (launcher,) = self._cross_device_ops._launchers
             fabric.join(launcher._group_key, self._id_in_cluster, self._num_workers)
 
 
 class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
-    """Synchronous training on several workers, each of them a process with one HPU.
+    """Synchronous training on several workers; each worker is a process with one HPU.
 
-    Takes the place of tf.distribute.MultiWorkerMirroredStrategy, whose methods it has. Every worker runs the same
-    program. It must be made before TensorFlow runs an op, and waits until all workers have made theirs.
+    Replaces tf.distribute.MultiWorkerMirroredStrategy and has the same methods. Every worker runs the same program.
+    Create it before TensorFlow runs an op. The constructor blocks until all workers have called it.
 
-    cluster_resolver: who the workers are; None takes TF_CONFIG, and without it there is one worker.
-    communication_options: as for the base class. Where it gives no bytes_per_pack, gradients are reduced in buckets of
+    cluster_resolver: names the workers. None uses TF_CONFIG, and one worker if that is not set.
+    communication_options: as for the base class. If bytes_per_pack is not set, gradients are reduced in buckets of
     HPU_COLLECTIVE_BUCKET_MB.
 
-    Raises errors.HabanaModuleError if the HPU cannot be loaded, or an op has run before there are several workers;
-    ValueError if the cluster does not name this task.
+    Raises errors.HabanaModuleError if the HPU cannot be loaded, or if an op has run before a multi-worker strategy is
+    created; ValueError if the cluster does not name this task.
     """
 
     def __init__(
@@ -56,22 +56,22 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
         communication_options: tf.distribute.experimental.CommunicationOptions | None = None,
     ) -> None:
         library_loader.load_habana_module()
-        # Again, for TF_CONFIG may have been set since.
+        # Repeated because TF_CONFIG may have been set after the module was loaded.
         multinode_helpers._setup_env_for_multinode()
-        # The base class's own constructor would make an extension without HPUs.
+        # The base class's constructor would create an extension without HPUs.
         tf.distribute.Strategy.__init__(self, _Extended(self, cluster_resolver, _with_buckets(communication_options)))
         processes = multinode_helpers.comm_size()
         if processes > 1 and cluster_resolver is None and not os.environ.get("TF_CONFIG"):
             _logger.warning(
                 "The launcher started %d processes, and TF_CONFIG is not set: this HPUStrategy has one worker, and "
                 "each process trains a model of its own. Set TF_CONFIG for each before the strategy is made, or start "
-                "them by `hpu run` (docs/distributed/training.md)",
+                "them by `hpu run` (docs/distributed/jobs.md)",
                 processes,
             )
 
 
 def _with_buckets(options: Any) -> Any:
-    """A copy of the options in which the size of buckets is set."""
+    """Returns a copy of the options with bytes_per_pack set."""
     options = copy.copy(options) if options is not None else tf.distribute.experimental.CommunicationOptions()
     if options.bytes_per_pack == 0:
         options.bytes_per_pack = flags.collective_bucket_mb() << 20

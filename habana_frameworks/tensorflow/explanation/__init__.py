@@ -1,4 +1,4 @@
-"""Why an op is where it is: what became of every op of every graph, and what to do about it: docs/user/explain.md."""
+"""Placement and clustering of every op of every graph, with reasons and remedies: docs/user/explain.md."""
 
 from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.explanation import Explanation, from_json

@@ -1,9 +1,8 @@
-"""From the plugin's records (hpu_op_records in plugin/c_api/c_api.h) to an Explanation."""
+"""Builds an Explanation from the plugin's records (hpu_op_records in plugin/c_api/c_api.h)."""
 
 from __future__ import annotations
 
 import collections
-import ctypes
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -18,22 +17,22 @@ _MAX_REASON = 400
 
 
 class Collector:
-    """Records ops from start() to stop(). One at a time in a process: the plugin has one set of records."""
+    """Records ops from start() to stop(). Use one at a time, because the plugin has only one set of records."""
 
     def __init__(self, with_times: bool = False) -> None:
-        """with_times: times every instruction of the recipes that are made after start()."""
+        """with_times: time every instruction of the recipes created after start()."""
         self._before: statistics.Statistics | None = None
         self._with_times = with_times
 
     def start(self) -> None:
-        """Graphs that TensorFlow optimises from now on are recorded. Loads the module if that was not done."""
+        """Starts recording the graphs that TensorFlow optimises. Loads the module if necessary."""
         if self._with_times:
             times.measure()
         self._before = statistics.get()
         _collect(True)
 
     def stop(self) -> Explanation:
-        """What became of them until now."""
+        """Stops recording and returns the explanation. Raises RuntimeError without start()."""
         if self._before is None:
             raise RuntimeError("start() comes before stop()")
         _collect(False)
@@ -43,14 +42,11 @@ class Collector:
 
 
 def _collect(on: bool) -> None:
-    call = c_api.function(plugin_library.handle(), "hpu_collect_op_records")
-    call.restype = None
-    call.argtypes = [ctypes.c_int32]
-    call(on)
+    c_api.function(plugin_library.handle(), "hpu_collect_op_records")(on)
 
 
 def difference(after: statistics.Statistics, before: statistics.Statistics) -> statistics.Statistics:
-    """What was counted between two times. Counters that were reset meanwhile count from then on."""
+    """Subtracts two readings of the counters. A counter that was reset in between counts from the reset."""
     old = {(cluster.name, cluster.ops): cluster for cluster in before.clusters}
     clusters = tuple(_subtract(cluster, old.get((cluster.name, cluster.ops))) for cluster in after.clusters)
     return dataclasses.replace(after, clusters=clusters, eager=_subtract(after.eager, before.eager))
@@ -66,7 +62,7 @@ def _subtract(after: Any, before: Any) -> Any:
 
 
 def build(records: Mapping[str, Any], counts: statistics.Statistics) -> Explanation:
-    """The explanation that records and statistics of the same time give."""
+    """Builds the explanation from records and statistics of the same period."""
     copies = _copies(records["crossings"], records["copies"])
     host_runs = {(entry["record"], entry["name"]): entry for entry in records["host_runs"]}
     failures: dict[int, list[Mapping[str, Any]]] = collections.defaultdict(list)
@@ -75,7 +71,7 @@ def build(records: Mapping[str, Any], counts: statistics.Statistics) -> Explanat
     lowered: dict[str, list[Refusal]] = collections.defaultdict(list)
     graphs = []
     for report in records["graphs"]:
-        if "ops" not in report:  # of the pass that lowers control flow; the graph itself comes later
+        if "ops" not in report:  # report of the pass that lowers control flow; the graph's own report follows
             lowered[report["function"]] += [Refusal(**refusal) for refusal in report["refusals"]]
             continue
         builder = _GraphBuilder(report, copies, host_runs, failures[report["record"]], counts.clusters)
@@ -92,12 +88,12 @@ class _Copied:
 def _copies(
     crossings: Iterable[Mapping[str, Any]], counts: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[int, str], _Copied]:
-    """By record and node, what was copied to and from it. A tensor that several ops take counts once, for the first."""
+    """Copies to and from each node, by record and node. A tensor with several consumers counts once, for the first."""
     counted = {(entry["record"], entry["name"]): entry for entry in counts}
     copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
     for crossing in crossings:
         entry = counted.get((crossing["record"], crossing["key"]))
-        if entry is None:  # int32 and strings stay in host memory; or it never ran
+        if entry is None:  # the tensor stays in host memory (int32, strings), or it was never copied
             continue
         for node in (crossing["from"], *crossing["to"][:1]):
             total = copied[crossing["record"], node]
@@ -144,7 +140,7 @@ class _GraphBuilder:
         elif failure is not None and name in failure["nodes"]:
             rule, reason, cluster = "compile-error", f"was put out of {cluster}: {failure['reason']}", None
         on_hpu = "device:HPU" in data["device"]
-        # A copy between a cluster and an op on the CPU is the latter's doing.
+        # A copy between a cluster and an op on the CPU is attributed to the op on the CPU.
         copied = _Copied() if on_hpu else self._copies.get((self._record, name), _Copied())
         host = self._host_runs.get((self._record, name), {"times": 0, "bytes": 0})
         return Op(

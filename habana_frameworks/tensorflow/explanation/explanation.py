@@ -1,4 +1,4 @@
-"""The explanation of a program: what was found, and the forms in which it can be read and kept."""
+"""Explanation of a program, with its text, HTML and JSON forms."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from habana_frameworks.tensorflow.statistics import Eager
 
 @dataclasses.dataclass(frozen=True)
 class Explanation(Findings):
-    """What became of every op of every graph."""
+    """Placement, clustering and copies of every op of every graph."""
 
     def summary(self) -> str:
-        """For a terminal."""
+        """Returns a summary for a terminal."""
         return text.summarize(self)
 
     def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Writes one page that needs no other file and no network."""
+        """Writes a self-contained HTML page."""
         pathlib.Path(path).write_text(page.render(self, self.summary()), encoding="utf-8")
 
     def to_json(self, indent: int | None = None) -> str:
-        """One JSON object: the fields of this class, and "format". from_json() reads it again."""
+        """Returns a JSON object with the fields of this class and "format". from_json() is the inverse."""
         return json.dumps({"format": FORMAT, **dataclasses.asdict(self)}, indent=indent)
 
 
 def from_json(text: str) -> Explanation:
-    """What to_json() wrote. ValueError if it is something else, or of another release's format."""
+    """Inverse of to_json(). Raises ValueError for other texts and for other releases' formats."""
     data = json.loads(text)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise ValueError(f"no explanation of format {FORMAT}: write it again with this release's `hpu explain --json`")

@@ -1,4 +1,4 @@
-"""What an explanation holds. All of it is plain data."""
+"""Data classes of an explanation."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from habana_frameworks.tensorflow.explanation.times import InstructionTime
 from habana_frameworks.tensorflow.statistics import Eager
 
 FORMAT = 1
-"""Of the JSON: rises when a field changes its meaning or goes away."""
+"""Version of the JSON format; increases when a field changes its meaning or is removed."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Op:
-    """One op of a graph, as the graph passes left it, and what became of it at run time."""
+    """One op of a graph after the graph passes, with its counters from run time."""
 
     name: str
     type: str
     device: str
-    """Short: HPU:0, CPU:0."""
+    """Short name: HPU:0, CPU:0."""
     cluster: str | None
-    """The cluster that holds it and runs it."""
+    """Name of the op's cluster."""
     dtypes: tuple[str, ...]
-    """Precision: the dtypes of its results."""
+    """Dtypes of the results, which show the precision."""
     inputs: tuple[int, ...]
-    """Positions in Graph.ops, control inputs included."""
+    """Indices into Graph.ops, including control inputs."""
     rule: str | None = None
-    """What keeps it off the HPU or out of a cluster; see explanation.RULES. None: nothing does."""
+    """Rule that keeps the op off the HPU or out of a cluster, or None; see explanation.RULES."""
     reason: str | None = None
     copied_bytes: int = 0
-    """Copied between HPU and CPU because it is where it is, over all runs."""
+    """Bytes copied between HPU and CPU because of the op's placement, over all runs."""
     copies: int = 0
     host_runs: int = 0
-    """Runs by its CPU kernel although it is on the HPU."""
+    """Executions by the CPU kernel although the op is on the HPU."""
     cuts: int = 0
-    """Pairs of clusters that it keeps apart."""
+    """Number of cluster pairs that the op separates."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Cluster:
-    """One cluster of a graph. What counts runs is shared by clusters of the same name and size."""
+    """One cluster of a graph. Clusters of the same name and size share their counters."""
 
     name: str
     device: str
@@ -58,9 +58,9 @@ class Cluster:
     fallbacks: int = 0
     fallback_bytes: int = 0
     fallback_reasons: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """As statistics.Cluster has them."""
+    """Same as in statistics.Cluster."""
     rule: str | None = None
-    """compile-error or the latest of fallback_reasons, if it did not run as it was meant to."""
+    """compile-error or the latest of fallback_reasons, if the cluster did not run as intended."""
     reason: str | None = None
 
 
@@ -73,7 +73,7 @@ class Cut:
     rule: str
     reason: str
     through: tuple[str, ...] = ()
-    """Ops outside that run between them."""
+    """Ops outside clusters that run between the two."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Rewrite:
 
 @dataclasses.dataclass(frozen=True)
 class Refusal:
-    """An op that is not there any more: a loop or branch that was taken apart."""
+    """An op that was removed: a lowered loop or branch."""
 
     node: str
     op: str
@@ -98,11 +98,11 @@ class Refusal:
 
 @dataclasses.dataclass(frozen=True)
 class Graph:
-    """One graph that TensorFlow gave to the passes: a tf.function, or what a Session runs."""
+    """One graph seen by the passes: a tf.function, or a Session's graph."""
 
     name: str
     function: str
-    """With TensorFlow's decoration; empty for a Session's graph."""
+    """Function name with TensorFlow's prefix and suffix; empty for a Session's graph."""
     ops: tuple[Op, ...]
     clusters: tuple[Cluster, ...] = ()
     cuts: tuple[Cut, ...] = ()
@@ -119,7 +119,7 @@ class Graph:
         return sum(op.cluster is not None for op in self.ops)
 
     def op(self, name: str) -> Op:
-        """The op of that name; LookupError says which names are near."""
+        """Returns the op `name`. Raises LookupError, which lists similar names."""
         for op in self.ops:
             if op.name == name:
                 return op
@@ -129,26 +129,26 @@ class Graph:
 
 @dataclasses.dataclass(frozen=True)
 class RuleTotal:
-    """What one rule did, over all graphs."""
+    """Total effect of one rule over all graphs."""
 
     rule: rules.Rule
     ops: int
     cuts: int
     copied_bytes: int
     examples: tuple[tuple[str, str, str], ...]
-    """Some ops: name, type, reason."""
+    """Example ops: name, type, reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """What became of every op of every graph; explanation.Explanation shows it."""
+    """Data of all graphs; explanation.Explanation adds its representations."""
 
     graphs: tuple[Graph, ...]
     eager: Eager
     dropped_graphs: int = 0
-    """Graphs for whose ops there was no room."""
+    """Graphs left out because the records were full."""
     times: tuple[InstructionTime, ...] | None = None
-    """The longest of each cluster first; None unless they were asked for."""
+    """Longest first within each cluster; None if times were not requested."""
 
     @property
     def ops(self) -> int:
@@ -163,14 +163,14 @@ class Findings:
         return sum(graph.clustered_ops for graph in self.graphs)
 
     def graph(self, name_part: str) -> Graph:
-        """The latest graph with `name_part` in its name; LookupError names those there are."""
+        """Returns the latest graph whose name contains `name_part`. Raises LookupError, which lists all names."""
         for graph in reversed(self.graphs):
             if name_part in graph.name:
                 return graph
         raise LookupError(f"no graph of {[graph.name for graph in self.graphs]} has {name_part!r} in its name")
 
     def rules(self) -> tuple[RuleTotal, ...]:
-        """What each rule did: those that cost most first, what is nothing to worry about last."""
+        """Returns the effect of each rule, the most expensive first and the expected ones last."""
         ops: dict[str, list[tuple[str, str, str]]] = collections.defaultdict(list)
         cuts: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()

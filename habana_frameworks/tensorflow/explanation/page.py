@@ -1,4 +1,4 @@
-"""The explanation as one HTML page: data, style and program inside, nothing fetched."""
+"""Renders an explanation as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PROGRAM = ("layout.js", "draw.js", "sidebar.js", "main.js")
 
 
 def render(findings: Findings, summary: str) -> str:
-    """The whole page. `summary` is for a reader without JavaScript."""
+    """Returns the whole page. `summary` is shown without JavaScript."""
     data = dataclasses.asdict(findings)
     data["version"] = __version__
     data["totals"] = [dataclasses.asdict(total) for total in findings.rules()]
@@ -25,7 +25,7 @@ def render(findings: Findings, summary: str) -> str:
     parts = {
         "STYLE": _read("style.css"),
         "PROGRAM": "\n".join(_read(name) for name in _PROGRAM),
-        # What is inside a script element ends at "</".
+        # Escapes "<", because "</" would end the script element.
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         "TEXT": html.escape(summary),
     }

@@ -1,4 +1,4 @@
-"""The rules by which an op stays off the HPU or out of a cluster: what each means, and what a user can do."""
+"""Rules that keep an op off the HPU or out of a cluster, with their meaning and remedy."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
-    """One rule. docs/developer/pamsen.md says more about those of the graph passes."""
+    """One rule. docs/developer/pamsen.md documents the rules of the graph passes."""
 
     name: str
     meaning: str
     remedy: str
     expected: bool = False
-    """Nothing to worry about: every graph has such ops."""
+    """The rule is normal: every graph has such ops."""
 
 
 _TABLE = (
-    # Off the HPU.
+    # Rules that keep ops off the HPU.
     Rule("pinned", "the program puts it on another device", "remove the tf.device around it, if it need not be there"),
     Rule(
         "op-list", "the active op list does not have the op", "HPU_OP_LIST=emulator runs it; on a card use another op"
@@ -33,7 +33,7 @@ _TABLE = (
     Rule("no-kernel", "the HPU has no kernel for the op", "use another op, or keep it in the input pipeline"),
     Rule("neighbours", "TensorFlow placed it with ops that are elsewhere", "look at the ops that it feeds and reads"),
     Rule("legacy-variable", "a variable of TensorFlow 1 that the settings put on the CPU", "use resource variables"),
-    # Out of clusters.
+    # Rules that keep ops out of clusters.
     Rule("uncompilable", "there is no lowering for it", "use another op; it cuts the graph where it stands"),
     Rule("lost-error", "compiled code could not raise its error", "remove assertions and prints from the train step"),
     Rule(
@@ -81,7 +81,7 @@ _TABLE = (
     Rule("lite", "HPU_CLUSTERING=lite takes what XLA fuses only", "unset HPU_CLUSTERING"),
     Rule("partial-run", "a Session runs the graph piece by piece", "use run() instead of partial_run()"),
     Rule("unknown", "no pass says why", "a defect of this package: please report it with the JSON"),
-    # At run time.
+    # Rules at run time.
     Rule("compile-error", "did not compile and was put out of its cluster", "see the reason; use another op"),
     Rule("fallback", "its cluster ran on the CPU", "see the reason; TF_CPU_RUNTIME_FALLBACK=forbid makes it an error"),
     Rule(
@@ -89,13 +89,13 @@ _TABLE = (
         "compiles for each size: TF_ENABLE_DYNAMIC_SHAPES cannot pad its rows",
         "mend what its reason names, or pad in the program (docs/tuning/dynamic_shapes.md)",
     ),
-    # By HPU_COMPILE_MODE.
+    # Rules of HPU_COMPILE_MODE.
     Rule("lazy", "its cluster has not run often enough to be compiled", "see HPU_LAZY_COMPILE_AFTER", expected=True),
     Rule("compiling", "its cluster ran on the CPU while it was compiled in the background", "nothing", expected=True),
     Rule("megamorphic", "its cluster needs too many recipes for how rarely it runs", "pad what its reason names"),
     Rule("compile-limit", "its cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),
     Rule("never", "HPU_COMPILE_MODE=never", "unset it"),
-    # What keeps clusters apart.
+    # Rules that separate clusters.
     Rule("cycle", "ops outside must run between two clusters", "mend what keeps those ops outside"),
     Rule("resource-hazard", "an op on a variable or resource must run between two clusters", "move it to the end"),
     Rule("deadness", "they run under different conditions", "see what the rule `lowered` says of the branch"),
@@ -109,5 +109,5 @@ RULES = {rule.name: rule for rule in _TABLE}
 
 
 def find(name: str) -> Rule:
-    """The rule of that name; one that this table does not know explains itself by the reasons of its ops."""
+    """Returns the rule `name`. For an unknown name, returns a rule that refers to the reasons of its ops."""
     return RULES.get(name) or Rule(name, "see the reasons of its ops", "see docs/developer/pamsen.md")

@@ -1,4 +1,4 @@
-"""explain(): one call of a function, explained."""
+"""explain(): explains one call of a function."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from habana_frameworks.tensorflow.explanation.explanation import Explanation
 
 
 def explain(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Explanation:
-    """Calls `fn` once and says what became of every op of every graph that ran.
+    """Calls `fn` once and explains the placement of every op of every graph that ran.
 
-    fn: a tf.function, or any function, which is made one. It does run: variables that it updates are updated.
-    TensorFlow places a graph once, so a tf.function that ran before is explained as a new one of the same Python
-    function.
+    fn: a tf.function, or any function, which is converted to one. The call has its usual side effects, such as updates
+    of variables. TensorFlow places a graph only once, so a tf.function that has already run is replaced by a new one
+    of the same Python function.
 
-    args: tensors among them fix TensorFlow's devices, so load_habana_module() comes before they are made.
+    args: call load_habana_module() before creating tensors, because the first tensor fixes TensorFlow's devices.
 
-    Raises what fn raises.
+    Raises the exceptions of fn.
     """
     import tensorflow as tf
 

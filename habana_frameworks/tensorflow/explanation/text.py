@@ -1,4 +1,4 @@
-"""The summary for a terminal."""
+"""Text summary of an explanation for a terminal."""
 
 from __future__ import annotations
 

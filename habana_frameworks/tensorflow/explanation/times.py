@@ -1,4 +1,4 @@
-"""Where the time of clusters went: by instruction of the compiled program, and by the op that it was made for."""
+"""Time of clusters, by instruction of the compiled program and by the op of the instruction."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _MAX_ROWS = 12
 
 @dataclasses.dataclass(frozen=True)
 class InstructionTime:
-    """One instruction of a cluster's program, over all launches."""
+    """Time of one instruction of a cluster's program, over all launches."""
 
     cluster: str
-    """The cluster that the recipe was made for; clusters of equal programs share it."""
+    """The cluster for which the recipe was compiled; clusters with equal programs share it."""
     instruction: str
     kind: str
-    """Such as "loop fusion" or "dot"; the kernel's name where it calls one."""
+    """For example "loop fusion" or "dot"; for a kernel call the kernel's name."""
     op: str
-    """The op that it was made for, the last one where several are fused; empty if the compiler made it."""
+    """The op that the instruction implements, or the last of several fused ops; empty if the compiler added it."""
     op_type: str
     seconds: float
 
 
 def measure() -> None:
-    """Recipes that are made from now on are timed; before the first one is."""
+    """Enables timing of recipes created from now on. Call it before the first recipe is created."""
     os.environ[SETTING] = "1"
 
 
 def collect() -> tuple[InstructionTime, ...]:
-    """The times until now, the longest of each cluster first; none if the device's backend does not time recipes.
+    """Returns the times so far, longest first within each cluster; empty if the backend does not time recipes.
 
-    Waits for the queued work; if that fails, the error is logged, and the times are those until then.
+    Waits for the queued work. If that work fails, logs the error and returns the times until the failure.
     """
     from habana_frameworks.tensorflow import errors, habana_device
     from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
@@ -53,7 +53,7 @@ def collect() -> tuple[InstructionTime, ...]:
 
 
 def build(recipes: Iterable[Any]) -> tuple[InstructionTime, ...]:
-    """From the JSON of hpu_recipe_times."""
+    """Builds the times from the JSON of hpu_recipe_times."""
     times = [
         InstructionTime(recipe["name"], **instruction)
         for recipe in recipes
@@ -72,7 +72,7 @@ def _totals(seconds: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def lines(times: Sequence[InstructionTime]) -> Iterator[str]:
-    """For a terminal."""
+    """Yields the lines of a report for a terminal."""
     clusters = _totals((time.cluster, time.seconds) for time in times)
     if not clusters:
         yield "No times: no cluster ran, or the device's backend does not time its recipes"

@@ -1,12 +1,12 @@
-"""Collective operations among the HPUs of a job, shaped as NCCL's: docs/distributed/hccl.md.
+"""Collective operations among the HPUs of a job, modelled on NCCL: docs/distributed/hccl.md.
 
     communicator = hccl.init()
     total = hccl.all_reduce(tensor, hccl.ReduceOp.SUM, communicator)
 
-All ranks of a communicator call the same operations in the same order, outside of tf.function. Each returns when its
-result is there, and first compares what the ranks ask for: HcclError on all of them says which rank asked for what.
-Ranks that are missing make it raise HcclError after the communicator's timeout. Tensors may lie on the HPU or the
-host; results lie on the HPU where it holds their type.
+All ranks of a communicator call the same operations in the same order, outside tf.function. An operation first compares
+the ranks' requests. If they differ, it raises HcclError on every rank, with each rank's request. It blocks until its
+result is ready. If ranks are missing, it raises HcclError after the communicator's timeout. Tensors may be on the HPU
+or the host; results are on the HPU if it supports their dtype.
 """
 
 from habana_frameworks.tensorflow.hccl.communicator import (

@@ -1,4 +1,4 @@
-"""What ranks tell each other before an operation, so that none waits for what another one does not do."""
+"""Consistency check of the ranks' requests before a collective, so that mismatched calls fail instead of hanging."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow.hccl.types import DTYPES, ReduceOp
 
 
 class Operation(enum.Enum):
-    """What a rank may ask for."""
+    """Operations that a rank can request."""
 
     ALL_REDUCE = "all_reduce"
     REDUCE = "reduce"
@@ -34,7 +34,7 @@ _NONE = -1
 def request(
     operation: Operation, count: int, dtype: tf.DType, op: ReduceOp | None = None, root: int = _NONE
 ) -> list[int]:
-    """Numbers that say what a rank asks for. TypeError if `op` is no reduction."""
+    """Encodes a rank's request as numbers. Raises TypeError if `op` is not a ReduceOp."""
     if op is not None and not isinstance(op, ReduceOp):
         names = ", ".join(f"ReduceOp.{known.name}" for known in ReduceOp)
         raise TypeError(f"{operation.value} reduces by one of {names}, not by {op!r}")
@@ -43,7 +43,7 @@ def request(
 
 
 def describe(numbers: list[int]) -> str:
-    """For people: what `request` made."""
+    """Formats the numbers from `request` as text."""
     operation, dtype, reduction, root, count = numbers
     text = f"{_OPERATIONS[operation].value} of {count} elements of {DTYPES[dtype].name}"
     if reduction != _NONE:
@@ -54,7 +54,7 @@ def describe(numbers: list[int]) -> str:
 
 
 def agree(communicator: Communicator, own: list[int]) -> None:
-    """Raises HcclError on all ranks, which says what each asks for, unless all ask for the same."""
+    """Raises HcclError on all ranks if their requests differ. The message lists each rank's request."""
     rows = communicator.gather_numbers(own, describe(own)).tolist()
     if all(row == rows[0] for row in rows):
         return
@@ -63,11 +63,11 @@ def agree(communicator: Communicator, own: list[int]) -> None:
 
 
 def check_root(communicator: Communicator, root: int) -> None:
-    """Raises ValueError unless it is a rank."""
+    """Raises ValueError unless `root` is a rank of the communicator."""
     if not 0 <= root < communicator.size:
         raise ValueError(f"there is no rank {root} in a communicator of {communicator.size}")
 
 
 def count_of(tensor: tf.Tensor) -> int:
-    """Its elements."""
+    """Number of elements."""
     return int(np.prod(tensor.shape, dtype=np.int64))

@@ -1,4 +1,4 @@
-"""Communicators: who takes part, and the exchange below every operation."""
+"""Communicators: their ranks, and the exchange that every operation uses."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from tensorflow.python.ops import collective_ops
 UNIQUE_ID_BYTES = 16
 _TIMEOUT_SECONDS = 60.0
 _DEVICE = "/device:HPU:0"
-# TensorFlow's strategies count theirs from 1.
+# TensorFlow's strategies use group keys from 1 upwards.
 _FIRST_GROUP_KEY = 1 << 30
 
-# Of communicators of all processes, which all of them make in the same order.
+# Numbers the communicators of all processes. All processes create them in the same order.
 _worlds = itertools.count()
 
 _cluster_lock = threading.Lock()
-_strategy: HPUStrategy | None = None  # what made this process a worker; it watches the others
+_strategy: HPUStrategy | None = None  # made this process a worker; kept because it monitors the other workers
 
 
 def get_unique_id() -> bytes:
-    """Names a new communicator. One rank calls it and gives the bytes to the others, by whatever means."""
+    """Returns a new communicator id. One rank calls it and sends the bytes to the others by its own means."""
     return secrets.token_bytes(UNIQUE_ID_BYTES)
 
 
 def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
-    """Makes this process rank `rank` of `size` in the communicator of that name, and waits for the others.
+    """Joins the communicator `unique_id` as rank `rank` of `size`, and waits for the other ranks.
 
-    The processes are of one job (TF_CONFIG, `hpu run`); some of them may make a communicator without the rest.
+    The processes belong to one job (TF_CONFIG, `hpu run`). A subset of them may form a communicator.
 
-    timeout: seconds that this and each operation wait for other ranks.
+    timeout: seconds that this call and each operation wait for other ranks.
 
-    Raises ValueError if rank, size or id cannot be, HcclError if ranks are missing or given twice.
+    Raises ValueError if rank, size or id is invalid, HcclError if ranks are missing or duplicated.
     """
     if not 0 <= rank < size:
         raise ValueError(f"rank {rank} of {size}: ranks go from 0 to {size - 1}")
@@ -58,16 +58,16 @@ def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEO
 
 
 def init(*, timeout: float = _TIMEOUT_SECONDS) -> Communicator:
-    """A communicator of all processes of the job, with the ranks of multinode_helpers. Waits for the others.
+    """Returns a communicator of all processes of the job, with the ranks of multinode_helpers. Waits for the others.
 
-    Raises HcclError if ranks are missing, or where only the launcher knows of them, not TF_CONFIG.
+    Raises HcclError if ranks are missing, or if TF_CONFIG does not name the processes that the launcher started.
     """
     unique_id = b"all ranks" + next(_worlds).to_bytes(UNIQUE_ID_BYTES - 9, "big")
     return init_rank(multinode_helpers.comm_size(), unique_id, multinode_helpers.comm_rank(), timeout=timeout)
 
 
 def _join_cluster(timeout: float) -> None:
-    """Makes this process one of TensorFlow's workers, unless it is one or is alone."""
+    """Makes this process a TensorFlow worker, unless it already is one or the job has only one process."""
     global _strategy
     library_loader.load_habana_module()
     with _cluster_lock:
@@ -80,14 +80,14 @@ def _join_cluster(timeout: float) -> None:
             raise HcclError(
                 f"the launcher started {multinode_helpers.comm_size()} processes, and TF_CONFIG, by which they find "
                 "each other, does not name them: set it for each, or start them by `hpu run` "
-                "(docs/distributed/training.md)"
+                "(docs/distributed/jobs.md)"
             )
         _strategy = strategy
 
 
 @dataclasses.dataclass
 class Group:
-    """Processes that exchange data, as TensorFlow knows them."""
+    """A TensorFlow collective group: processes that exchange data."""
 
     key: int
     size: int
@@ -95,15 +95,15 @@ class Group:
 
 
 def _key_of(*parts: object) -> int:
-    """A key that all ranks derive alike."""
+    """Hashes the parts to a group key, so that all ranks compute the same one."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return _FIRST_GROUP_KEY | int.from_bytes(digest[:4], "big") >> 2
 
 
 class Communicator:
-    """Ranks that call the same operations in the same order, one thread at a time. Made by init and init_rank.
+    """Ranks that call the same operations in the same order, one thread at a time. Created by init and init_rank.
 
-    After an HcclError because of missing ranks it is of no further use.
+    It is unusable after an HcclError about missing ranks.
     """
 
     def __init__(self, size: int, unique_id: bytes, rank: int, timeout: float) -> None:
@@ -113,7 +113,7 @@ class Communicator:
         self._unique_id = unique_id
         self._group = Group(_key_of(unique_id), size)
         self._pairs: dict[tuple[int, int], Group] = {}
-        # Ranks in the order in which TensorFlow puts their parts together.
+        # Ranks in the order in which TensorFlow concatenates their parts.
         self._order = list(range(size))
         ranks = self._gather(self._group, np.array([rank], np.int64), f"init of rank {rank} of {size}")
         if sorted(ranks) != list(range(size)):
@@ -122,25 +122,25 @@ class Communicator:
         fabric.join(self._group.key, rank, size, in_calling_order=True)
 
     def pair(self, source: int, destination: int) -> Group:
-        """The group for what one rank sends to another one."""
+        """Returns the group for transfers from rank `source` to rank `destination`."""
         key = (source, destination)
         return self._pairs.setdefault(key, Group(_key_of(self._unique_id, key), 2))
 
     def in_order_of_ranks(self, parts: list[tf.Tensor]) -> list[tf.Tensor]:
-        """Parts that came in TensorFlow's order."""
+        """Sorts parts from TensorFlow's order into rank order."""
         return [part for _, part in sorted(zip(self._order, parts), key=lambda pair: pair[0])]
 
     def in_order_of_places(self, parts: list[tf.Tensor]) -> list[tf.Tensor]:
-        """Parts by rank, in the order in which TensorFlow hands them out."""
+        """Sorts parts from rank order into TensorFlow's order."""
         return [parts[rank] for rank in self._order]
 
     def gather_numbers(self, numbers: list[int], what: str) -> np.ndarray[Any, Any]:
-        """What each rank says, a row for each."""
+        """Gathers the numbers of all ranks; row r is rank r's."""
         rows = self._gather(self._group, np.array(numbers, np.int64), what).reshape(self.size, -1)
         return rows[np.argsort(self._order)]
 
     def gather_of_pair(self, group: Group, numbers: list[int], what: str) -> np.ndarray[Any, Any]:
-        """What the two say, in either order."""
+        """Gathers the numbers of both ranks of a pair, in unspecified order."""
         return self._gather(group, np.array(numbers, np.int64), what).reshape(2, -1)
 
     def exchange(self, what: str, operation: Callable[..., tf.Tensor], *arguments: Any, **options: Any) -> tf.Tensor:
@@ -150,7 +150,7 @@ class Communicator:
     def exchange_in(
         self, group: Group, what: str, operation: Callable[..., tf.Tensor], *arguments: Any, **options: Any
     ) -> tf.Tensor:
-        """The same in another group."""
+        """Runs a collective op in `group`. Raises HcclError if a rank is missing or lost, RuntimeError in graphs."""
         if not tf.executing_eagerly():
             raise RuntimeError(f"{what}: hccl's functions run eagerly; inside tf.function use tf.distribute's")
         keys = {"group_size": group.size, "group_key": group.key, "instance_key": next(group.instances)}

@@ -1,5 +1,5 @@
-"""What can go wrong between ranks."""
+"""Exceptions of collective operations."""
 
 
 class HcclError(RuntimeError):
-    """The ranks ask for different things, or one of them does not come. The message names ranks and sizes."""
+    """The ranks' requests differ, or a rank is missing. The message names ranks and sizes."""

@@ -1,6 +1,6 @@
-"""How the processes of a job wait for each other before TensorFlow makes a cluster of them, for which it waits an hour.
+"""Rendezvous of a job's processes before they form a TensorFlow cluster, which waits an hour for a missing process.
 
-They come to the address of the first task of TF_CONFIG, where TensorFlow's own server begins only afterwards.
+Rank 0 listens at the address of TF_CONFIG's first task. TensorFlow's own server starts there only afterwards.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _POLL_SECONDS = 0.05
 _HELLO = struct.Struct("!8sH")
 _NAME = b"hpu-hccl"
 _GO = b"go"
-# How TensorFlow's clients begin: that rank has made a strategy by itself.
+# First bytes of a gRPC client: that rank has already created a strategy.
 _GRPC = b"PRI * HT"
 
 
 def meet(timeout: float) -> None:
-    """Returns when all processes that TF_CONFIG names are there. Raises HcclError after `timeout` seconds.
+    """Blocks until all processes named in TF_CONFIG have joined. Raises HcclError after `timeout` seconds.
 
-    Does nothing where TF_CONFIG names no others, or this process cannot listen at the address that it has there.
+    Does nothing if TF_CONFIG names no other processes, or if rank 0 cannot listen at its address.
     """
     ranks = launchers.by_tf_config()
     if ranks is None or ranks.size == 1:
         return
     host, _, port = launchers.first_task().rpartition(":")
     host = host.strip("[]")  # of an IPv6 address
-    if not port.isdecimal():  # TensorFlow says what is wrong with it
+    if not port.isdecimal():  # TensorFlow reports the error
         return
     deadline = time.monotonic() + timeout
     if ranks.rank > 0:
@@ -44,7 +44,7 @@ def meet(timeout: float) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, int(port)), family=family, backlog=ranks.size)
-    except OSError:  # the others' way to it may be another one
+    except OSError:  # the other ranks may reach this machine at an address that it cannot bind
         return
     with listener:
         missing = _receive(listener, range(1, ranks.size), deadline)
@@ -56,7 +56,10 @@ def meet(timeout: float) -> None:
 
 
 def _receive(listener: socket.socket, ranks: range, deadline: float) -> list[int]:
-    """Tells all to go on when all are there, or one has gone on by itself; else, after the deadline, which are not."""
+    """Waits for all ranks and then releases them. Returns the ranks still missing at the deadline.
+
+    A gRPC connection also ends the wait: its rank has already created a strategy.
+    """
     came: dict[int, socket.socket] = {}
     ahead = False
     with contextlib.ExitStack() as connections:
@@ -71,18 +74,18 @@ def _receive(listener: socket.socket, ranks: range, deadline: float) -> list[int
                 ahead = name == _GRPC
         missing = [rank for rank in ranks if rank not in came and not ahead]
         for connection in came.values() if not missing else ():
-            with contextlib.suppress(OSError):  # it ended meanwhile, as TensorFlow will find out
+            with contextlib.suppress(OSError):  # the process has ended; TensorFlow will report it
                 connection.sendall(_GO)
     return missing
 
 
 def _come(host: str, port: int, rank: int, deadline: float) -> bool:
-    """Whether rank 0 says so before the deadline."""
+    """Connects to rank 0 until it answers. Returns False after the deadline."""
     while (left := deadline - time.monotonic()) > 0:
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=left) as connection:
             connection.sendall(_HELLO.pack(_NAME, rank))
             connection.settimeout(max(deadline - time.monotonic(), _POLL_SECONDS))
-            # Another answer is that of TensorFlow's server: rank 0 has made a strategy by itself.
+            # Any answer will do: TensorFlow's server answers if rank 0 has already created a strategy.
             if connection.recv(len(_GO)):
                 return True
         time.sleep(_POLL_SECONDS)

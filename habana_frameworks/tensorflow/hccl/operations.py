@@ -1,4 +1,4 @@
-"""Operations in which all ranks of a communicator take part."""
+"""Collective operations: all ranks of a communicator take part."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tensorflow.python.ops import collective_ops
 
 
 def all_reduce(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) -> tf.Tensor:
-    """The reduction of all ranks' tensors, the same on each; of the tensor's shape and type."""
+    """Returns the reduction of all ranks' tensors on every rank, with the shape and dtype of `tensor`."""
     tensor = _tensor(tensor)
     agree(communicator, request(Operation.ALL_REDUCE, count_of(tensor), tensor.dtype, op))
     return _reduced(tensor, op, communicator, "all_reduce")
 
 
 def reduce(tensor: tf.Tensor, root: int, op: ReduceOp, communicator: Communicator) -> tf.Tensor | None:
-    """The reduction of all ranks' tensors, on rank `root`; None on the others."""
+    """Returns the reduction of all ranks' tensors on rank `root`, and None on the others."""
     check_root(communicator, root)
     tensor = _tensor(tensor)
     agree(communicator, request(Operation.REDUCE, count_of(tensor), tensor.dtype, op, root))
@@ -35,7 +35,7 @@ def reduce(tensor: tf.Tensor, root: int, op: ReduceOp, communicator: Communicato
 
 
 def reduce_scatter(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) -> tf.Tensor:
-    """This rank's part of the reduction: the first dimension is divided by the number of ranks."""
+    """Returns this rank's part of the reduction. The first dimension is split evenly among the ranks."""
     tensor = _tensor(tensor)
     length = _part_length(tensor, communicator)
     agree(communicator, request(Operation.REDUCE_SCATTER, count_of(tensor), tensor.dtype, op))
@@ -44,7 +44,7 @@ def reduce_scatter(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator) 
 
 
 def all_gather(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
-    """All ranks' tensors, one after another along the first dimension; a scalar counts as one of length 1."""
+    """Concatenates all ranks' tensors along the first dimension. A scalar counts as a vector of length 1."""
     tensor = _tensor(tensor)
     agree(communicator, request(Operation.ALL_GATHER, count_of(tensor), tensor.dtype))
     shape = tensor.shape if tensor.shape.rank else tf.TensorShape([1])
@@ -59,7 +59,7 @@ def all_gather(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
 
 
 def broadcast(tensor: tf.Tensor, root: int, communicator: Communicator) -> tf.Tensor:
-    """The tensor of rank `root`; of the others' only shape and type count."""
+    """Returns rank `root`'s tensor. On the other ranks only the shape and dtype of `tensor` matter."""
     check_root(communicator, root)
     tensor = _tensor(tensor)
     count = count_of(tensor)
@@ -80,7 +80,7 @@ def broadcast(tensor: tf.Tensor, root: int, communicator: Communicator) -> tf.Te
 
 
 def all_to_all(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
-    """Part r of this rank's tensor goes to rank r; the parts that came, in the order of ranks."""
+    """Sends part r of `tensor` to rank r. Returns the received parts, in rank order."""
     tensor = _tensor(tensor)
     length = _part_length(tensor, communicator)
     agree(communicator, request(Operation.ALL_TO_ALL, count_of(tensor), tensor.dtype))
@@ -95,7 +95,7 @@ def all_to_all(tensor: tf.Tensor, communicator: Communicator) -> tf.Tensor:
 
 
 def barrier(communicator: Communicator) -> None:
-    """Returns when all ranks have called it."""
+    """Blocks until all ranks have called it."""
     agree(communicator, request(Operation.BARRIER, 0, tf.int32))
 
 
@@ -119,7 +119,7 @@ def _reduced(tensor: tf.Tensor, op: ReduceOp, communicator: Communicator, what: 
         return tf.identity(tensor)
     reducible = to_reducible(tensor, op)
     if communicator.size > 1:
-        flat = tf.reshape(reducible, [-1])  # ranks agree on the number of elements, whatever their shapes
+        flat = tf.reshape(reducible, [-1])  # ranks agree on the number of elements, not on the shape
         flat = communicator.exchange(what, collective_ops.all_reduce_v2, flat, merge_op=op.merge_op)
         reducible = tf.reshape(flat, tensor.shape)
     return from_reducible(reducible, tensor.dtype, op, communicator.size)

@@ -16,18 +16,18 @@ from tensorflow.python.ops import collective_ops
 
 _MOST_AT_ONCE = 64
 _groups = threading.local()
-# By communicator, sender and receiver.
+# Communicator, sender, receiver.
 _Key = tuple[Communicator, int, int]
 
 
 class Received:
-    """What `receive` inside a group gives: the tensor is there when the group has ended."""
+    """Result of `receive`. Inside a group the tensor is available only after the group has ended."""
 
     def __init__(self) -> None:
         self._tensor: tf.Tensor | None = None
 
     def tensor(self) -> tf.Tensor:
-        """Raises RuntimeError before the end of the group."""
+        """Returns the tensor. Raises RuntimeError before the end of the group."""
         if self._tensor is None:
             raise RuntimeError("the group of this receive has not ended, or has failed")
         return self._tensor
@@ -35,10 +35,10 @@ class Received:
 
 @contextlib.contextmanager
 def group() -> Iterator[None]:
-    """Sends and receives inside start together when it ends, and it returns when all have ended.
+    """Collects the sends and receives of the `with` block. Its end starts them together and waits for all of them.
 
-    Ranks that send to each other need it: a send by itself waits until it is received. Two transfers of one group from
-    one rank to the same other one are an error, for their order would be open.
+    Ranks that send to each other need a group: a send outside a group blocks until it is received. A group allows one
+    transfer per sender and receiver, because the order of two would be undefined; a second one raises ValueError.
     """
     if getattr(_groups, "transfers", None) is not None:
         raise RuntimeError("groups of transfers do not nest")
@@ -57,7 +57,7 @@ def group() -> Iterator[None]:
 
 
 def send(tensor: tf.Tensor, peer: int, communicator: Communicator) -> None:
-    """Gives a tensor to rank `peer`, which calls `receive`; outside of a group, waits until it has it."""
+    """Sends a tensor to rank `peer`, which must call `receive`. Outside a group, blocks until it is received."""
     tensor = tf.convert_to_tensor(tensor)
     check_dtype(tensor.dtype)
     _check_peer(communicator, peer)
@@ -74,7 +74,7 @@ def send(tensor: tf.Tensor, peer: int, communicator: Communicator) -> None:
 
 
 def receive(shape: Sequence[int], dtype: tf.DType, peer: int, communicator: Communicator) -> Received:
-    """Takes a tensor of that shape and type from rank `peer`, which calls `send`."""
+    """Receives a tensor of this shape and dtype from rank `peer`, which must call `send`."""
     dtype = tf.as_dtype(dtype)
     check_dtype(dtype)
     _check_peer(communicator, peer)
@@ -97,7 +97,7 @@ def receive(shape: Sequence[int], dtype: tf.DType, peer: int, communicator: Comm
 
 
 def _run_or_keep(key: _Key, transfer: Callable[[], None]) -> None:
-    """In a group, keeps it until the end."""
+    """Runs the transfer now, or stores it until the end of the current group."""
     transfers = getattr(_groups, "transfers", None)
     if transfers is None:
         return transfer()
@@ -113,7 +113,7 @@ def _check_peer(communicator: Communicator, peer: int) -> None:
 
 
 def _agree(communicator: Communicator, source: int, destination: int, own: list[int]) -> None:
-    """Raises HcclError on both ranks if their sizes or types differ."""
+    """Raises HcclError on both ranks if their element counts or dtypes differ."""
     what = f"{describe(own)} from rank {source} to rank {destination}"
     pair = communicator.pair(source, destination)
     one, other = communicator.gather_of_pair(pair, own, what).tolist()

@@ -1,4 +1,4 @@
-"""Types and reductions, and how TensorFlow's collective ops, which take few types, carry them all."""
+"""Dtypes and reductions of collectives, and their mapping to the few dtypes of TensorFlow's collective ops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 import tensorflow as tf
 
-# In the order of their numbers among ranks.
+# Ranks exchange dtypes as indices into this tuple.
 DTYPES = (
     tf.int8,
     tf.uint8,
@@ -20,15 +20,15 @@ DTYPES = (
     tf.bfloat16,
 )
 
-# What collective ops move without looking at it, by bytes of an element.
+# Dtype in which collective ops move data unchanged, by element size in bytes.
 _CARRIERS = {2: tf.float16, 4: tf.float32, 8: tf.float64}
-# What they reduce in place of types that they do not take. Sums and products wrap around as the type's own.
+# Wider dtypes for reductions of unsupported dtypes. Sums and products still wrap around like the original dtype.
 _WIDER = {tf.int8: tf.int32, tf.uint8: tf.int32, tf.uint32: tf.int64, tf.uint64: tf.int64}
 _TOP_BIT = -(2**63)
 
 
 class ReduceOp(enum.Enum):
-    """What a reduction computes of each element. AVERAGE of whole numbers rounds towards 0."""
+    """Element-wise reductions. AVERAGE of integers rounds towards 0."""
 
     SUM = "Add"
     PRODUCT = "Mul"
@@ -38,19 +38,19 @@ class ReduceOp(enum.Enum):
 
     @property
     def merge_op(self) -> str:
-        """TensorFlow's, to which AVERAGE adds a division."""
+        """TensorFlow's merge op. AVERAGE is a sum followed by a division."""
         return "Add" if self is ReduceOp.AVERAGE else self.value
 
 
 def check_dtype(dtype: tf.DType) -> None:
-    """Raises TypeError for what is no type of collective operations."""
+    """Raises TypeError if collective operations do not support `dtype`."""
     if dtype not in DTYPES:
         names = ", ".join(known.name for known in DTYPES)
         raise TypeError(f"collective operations take no {dtype.name}, but {names}")
 
 
 def to_carrier(flat: tf.Tensor) -> tf.Tensor:
-    """The bytes of a vector as elements of a type that every collective op moves, padded to a whole number of them."""
+    """Bitcasts a vector to a dtype that every collective op can move. Pads an odd number of 1-byte elements."""
     if flat.dtype.size in _CARRIERS:
         return tf.bitcast(flat, _CARRIERS[flat.dtype.size])
     padded = tf.pad(flat, [[0, -flat.shape[0] % 2]])
@@ -58,22 +58,22 @@ def to_carrier(flat: tf.Tensor) -> tf.Tensor:
 
 
 def from_carrier(carried: tf.Tensor, dtype: tf.DType, count: int) -> tf.Tensor:
-    """The first `count` elements of what to_carrier made."""
+    """Inverse of to_carrier for a vector of `count` elements."""
     return tf.reshape(tf.bitcast(carried, dtype), [-1])[:count]
 
 
 def carrier_dtype(dtype: tf.DType) -> tf.DType:
-    """The type that to_carrier gives."""
+    """Dtype of to_carrier's result."""
     return _CARRIERS.get(dtype.size, tf.float16)
 
 
 def carrier_length(dtype: tf.DType, count: int) -> int:
-    """Elements that to_carrier makes of `count`."""
+    """Length of to_carrier's result for `count` elements."""
     return count if dtype.size in _CARRIERS else (count + 1) // 2
 
 
 def to_reducible(flat: tf.Tensor, op: ReduceOp) -> tf.Tensor:
-    """In a type that collective ops reduce, in which the order of numbers is the same."""
+    """Converts to a dtype that collective ops can reduce. For MIN and MAX the conversion preserves order."""
     wider = _WIDER.get(flat.dtype)
     if wider is None:
         return flat
@@ -84,7 +84,7 @@ def to_reducible(flat: tf.Tensor, op: ReduceOp) -> tf.Tensor:
 
 
 def from_reducible(reduced: tf.Tensor, dtype: tf.DType, op: ReduceOp, size: int) -> tf.Tensor:
-    """The result in its own type, divided by `size` for AVERAGE."""
+    """Converts the reduction back to `dtype`, and divides by `size` for AVERAGE."""
     if dtype == tf.uint64:
         if op in (ReduceOp.MIN, ReduceOp.MAX):
             reduced = tf.bitwise.bitwise_xor(reduced, _TOP_BIT)

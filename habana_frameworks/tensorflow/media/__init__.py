@@ -1,4 +1,4 @@
-"""Gaudi2 decodes images itself; elsewhere programs fall back to tf.data, which is what happens here."""
+"""Image datasets. Gaudi2 decodes images in hardware; this package always uses the program's tf.data fallback."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _logger = logging.getLogger(__name__)
 
 
 def habana_imagenet_dataset(fallback: Callable[..., Any], **arguments: Any) -> Any:
-    """The dataset that fallback(...) makes: this package has no media loader.
+    """Returns the dataset created by `fallback`, because this package has no media loader.
 
-    arguments: what the program says of its data, for a media loader (`jpeg_data_dir`, `img_size`, …) or for the
-        fallback, which gets those that it has parameters for; `tf_data_dir` as `data_dir` where it has that one.
-        Returns what the fallback returns. TypeError if a parameter that it needs is missing.
+    arguments: options of a media loader (`jpeg_data_dir`, `img_size`, …) or of the fallback. The fallback receives the
+        arguments that it has parameters for. If it has `data_dir` but not `tf_data_dir`, `tf_data_dir` is passed as
+        `data_dir`. Raises TypeError if a required parameter of the fallback is missing.
     """
     if arguments.get("jpeg_data_dir"):
         _logger.info("no media loader: the dataset is read by %s", getattr(fallback, "__name__", fallback))

@@ -13,17 +13,18 @@ __all__ = ["HabanaDataset"]
 def HabanaDataset(  # noqa: N802 (a class elsewhere)
     output_shapes: Sequence[Any], output_types: Sequence[Any], pipeline: Any
 ) -> tf.data.Dataset:
-    """The batches of `pipeline`, from its beginning at each iteration.
+    """Dataset of the batches of `pipeline`. Each iteration restarts the pipeline.
 
-    pipeline: build() is called once; iter_init() begins a pass; run() gives a batch, a tensor or a tuple of them, and
-        StopIteration at the end. Tensors are arrays, or have as_cpu() and as_nparray(), as Gaudi's media pipelines'.
-    output_shapes, output_types: of each tensor of a batch.
+    pipeline: build() is called once; iter_init() starts a pass; run() returns a batch, which is a tensor or a tuple of
+        tensors, and raises StopIteration at the end. Tensors are arrays, or have as_cpu() and as_nparray() like the
+        tensors of Gaudi's media pipelines.
+    output_shapes, output_types: shape and dtype of each tensor in a batch.
 
     Raises TypeError if the pipeline lacks one of the methods.
     """
     missing = [name for name in ("build", "iter_init", "run") if not callable(getattr(pipeline, name, None))]
     if missing:
-        raise TypeError(f"{type(pipeline).__name__} is no media pipeline: it has no {', '.join(missing)}()")
+        raise TypeError(f"{type(pipeline).__name__} is not a media pipeline: it lacks {', '.join(missing)}()")
     specs = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(output_shapes, output_types))
     pipeline.build()
 

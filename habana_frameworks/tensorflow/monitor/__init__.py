@@ -1,4 +1,4 @@
-"""What devices do, seen from outside: modules, who holds them, memory, utilisation. Acquires and loads nothing.
+"""Device monitoring: modules, their holders, memory, utilisation. Neither acquires a device nor loads the plugin.
 
 before = monitor.read()
 time.sleep(1)
@@ -18,9 +18,9 @@ is_server = device_channel.is_address
 
 
 def read(backend: str = "") -> State:
-    """The modules that HPU_BACKEND, or `backend` in its place, reaches.
+    """Returns the modules of `backend`, or of HPU_BACKEND if it is empty.
 
-    Raises UnavailableError if a device server does not answer, ValueError for a backend without modules to look at.
+    Raises UnavailableError if a device server does not answer, ValueError for a backend without observable modules.
     """
     backend = backend or flags.backend()
     if device_channel.is_address(backend):

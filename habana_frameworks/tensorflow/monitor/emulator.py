@@ -1,4 +1,4 @@
-"""Emulated modules inside of processes, by their lock files and by what the kernel tells of the processes."""
+"""State of in-process emulated modules, from their lock files and from /proc."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from habana_frameworks.tensorflow import flags, modules
 from habana_frameworks.tensorflow.monitor.state import Module, Process, State
 
-# Marks of device memory among a process's mappings (plugin/backends/common/reservation.cc): neither inherited nor
-# dumped, in huge pages.
+# VmFlags that identify device memory among a process's mappings (plugin/backends/common/reservation.cc): not inherited,
+# not dumped, huge pages.
 _MEMORY_FLAGS = frozenset(("dc", "dd", "hg", "rd", "wr"))
 _PROC = pathlib.Path("/proc")
 
 
 def read() -> State:
-    """The emulated modules of this user. What only the processes themselves know stays unknown: launches, copies."""
+    """Returns the emulated modules of this user. Launches and copies stay unknown: only the processes count them."""
     held = {holder.module: holder for holder in modules.holders()}
-    # Processes may have been started with more modules than this one.
-    count = max(flags.emulator_modules(), *(number + 1 for number in held), 1)
+    # Other processes may have a larger HPU_MODULES than this one.
+    count = max(flags.modules(), *(number + 1 for number in held), 1)
     found = tuple(_module(number, held.get(number)) for number in range(count))
     return State("emulator", time.monotonic(), found)
 
@@ -41,7 +41,7 @@ def _module(number: int, holder: modules.Holder | None) -> Module:
 
 
 def _memory(pid: int) -> tuple[int | None, int | None]:
-    """Bytes of the process's device memory, and of its pages that were written."""
+    """Returns the process's device memory and the part that is resident, in bytes; (None, None) if unknown."""
     for mapping in _mappings(pid):
         if set(mapping.get("VmFlags", "").split()) >= _MEMORY_FLAGS:
             return _kilobytes(mapping["Size"]), _kilobytes(mapping["Rss"])
@@ -66,7 +66,7 @@ def _kilobytes(text: str) -> int:
 
 
 def _text(path: pathlib.Path) -> str:
-    """Empty if the process has ended or belongs to somebody else."""
+    """Reads a file; returns "" if the process has ended or belongs to another user."""
     try:
         return path.read_text(errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""The modules of a device server, by its call Describe (proto/hpu/device/v1/device.proto)."""
+"""State of a device server's modules, read through its Describe call (proto/hpu/device/v1/device.proto)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _TIMEOUT_SECONDS = 10
 
 
 class UnavailableError(RuntimeError):
-    """The device server does not answer, or not as one."""
+    """The device server does not answer, or the answer is not a device server's."""
 
 
 def read(backend: str) -> State:
-    """Asks the server that `backend`, as HPU_BACKEND has it, names. Raises UnavailableError."""
+    """Reads the state of the server at `backend`, an address in the form of HPU_BACKEND. Raises UnavailableError."""
     answer = describe(backend)
     modules = tuple(_module(module, answer.type) for module in answer.modules)
     server = ServerState(
@@ -26,7 +26,7 @@ def read(backend: str) -> State:
 
 
 def describe(backend: str) -> Any:
-    """The server's DescribeResponse, which device.proto documents field by field. Raises UnavailableError."""
+    """Returns the server's DescribeResponse (device.proto documents its fields). Raises UnavailableError."""
     try:
         import grpc
 
@@ -50,12 +50,12 @@ def describe(backend: str) -> Any:
     except ValueError as error:
         raise UnavailableError(str(error)) from None
     if len(answers) != 1:
-        raise UnavailableError(f"what answers at {backend} is no device server")
+        raise UnavailableError(f"{backend} is not a device server")
     return answers[0]
 
 
 def _why_unavailable(backend: str, details: str) -> str:
-    """As the plugin says it."""
+    """Explains why the server is unreachable, in the plugin's words."""
     if backend.startswith("grpcs:"):
         return (
             f"no connection with the device server at {backend} ({details}); see that it runs, that HPU_SERVER_CA "

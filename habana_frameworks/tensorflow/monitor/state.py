@@ -1,4 +1,4 @@
-"""Modules at one moment."""
+"""Snapshot of the modules' state, and the utilisation between two snapshots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Process:
-    """Who holds a module; pid 0 if it has not said yet."""
+    """The process that holds a module; pid 0 if it is not known yet."""
 
     pid: int
     command: str
@@ -15,7 +15,7 @@ class Process:
 
 @dataclasses.dataclass(frozen=True)
 class Module:
-    """One module. None stands for what cannot be known."""
+    """One module. None means unknown."""
 
     id: int
     type: str
@@ -24,47 +24,47 @@ class Module:
     memory_total: int | None = None
     """Bytes."""
     memory_used: int | None = None
-    """Bytes that hold data: the pages that the program has written since it acquired the module."""
+    """Bytes in use: pages that the program has written since it acquired the module."""
     session: int = 0
-    """Tells sessions, or processes, that hold the module one after another apart; 0: it is free."""
+    """Identifies the session or process that holds the module; differs between successive holders. 0: free."""
     busy_seconds: float | None = None
-    """For how long the session's launches have run."""
+    """Total run time of the session's launches."""
     launches: int | None = None
     bytes_to_device: int | None = None
     bytes_to_host: int | None = None
     streams: int | None = None
-    """Calls that are open: streams, and recipes in the making."""
+    """Open calls: streams, and recipes being compiled."""
     recipes: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerState:
-    """A device server."""
+    """State of a device server."""
 
     pid: int
     backend: str
-    """Whose modules it serves."""
+    """The backend whose modules it serves."""
     sessions_opened: int
     sessions_closed: int
     resident_bytes: int
-    """Memory of its process on the host."""
+    """Resident host memory of the server's processes."""
 
 
 @dataclasses.dataclass(frozen=True)
 class State:
-    """All modules that a value of HPU_BACKEND reaches."""
+    """State of all modules that a value of HPU_BACKEND reaches."""
 
     backend: str
     seconds: float
-    """Of the clock that busy_seconds are measured with."""
+    """Time of the snapshot, on the clock that measures busy_seconds."""
     modules: tuple[Module, ...]
     server: ServerState | None = None
 
 
 def utilization(before: State, after: State) -> dict[int, float | None]:
-    """For each module, the share of the time between the two in which launches ran, from 0 to 1.
+    """Returns each module's utilisation: the share of time between the snapshots with running launches, from 0 to 1.
 
-    0 for free modules; None where it cannot be known, as for a session that began in between.
+    0 for free modules; None if unknown, for example for a session that started in between.
     """
     earlier = {module.id: module for module in before.modules}
     seconds = after.seconds - before.seconds
@@ -78,5 +78,5 @@ def _share(before: Module | None, after: Module, seconds: float) -> float | None
         return None
     if before.busy_seconds is None or after.busy_seconds is None:
         return None
-    # The clock is not read at the very moment at which busy_seconds are.
+    # `seconds` and busy_seconds are not read at the same instant, so the quotient may lie slightly outside 0 to 1.
     return min(1.0, max(0.0, (after.busy_seconds - before.busy_seconds) / seconds))

@@ -1,1 +1,1 @@
-"""Layers and functions on the HPU's fused ops (docs/user/layers.md). Only submodules import TensorFlow."""
+"""Layers and functions that use the HPU's fused ops (docs/user/layers.md). Only submodules import TensorFlow."""

@@ -11,5 +11,8 @@ __all__ = ["habana_gelu"]
 
 
 def habana_gelu(features: Any, approximate: bool = False, name: str | None = None) -> tf.Tensor:
-    """Gaussian error linear unit of a tensor of floats; `approximate`: by tanh. Needs load_habana_module() before."""
+    """Gaussian error linear unit of a floating-point tensor. Call load_habana_module() first.
+
+    approximate: use the tanh approximation.
+    """
     return habana_ops.habana_gelu(tf.convert_to_tensor(features), approximate=bool(approximate), name=name)

@@ -1,4 +1,4 @@
-"""HabanaInstanceNormalization: normalisation of each sample's channels, as one fused op."""
+"""HabanaInstanceNormalization: instance normalisation as one fused op."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _keras = tf.keras
 
 @tf.keras.utils.register_keras_serializable("habana_frameworks")
 class HabanaInstanceNormalization(tf.keras.layers.Layer):
-    """Mean and variance of each channel of each sample over all dimensions between batch and channels.
+    """Normalizes each channel of each sample by its mean and variance over all dimensions between batch and channels.
 
-    Takes the place of TensorFlow Addons' InstanceNormalization, whose arguments and weights (`gamma`, `beta`: one for
-    each channel) it has. Inputs: at least 3 dimensions, channels last, their number known. Needs load_habana_module()
-    before it is called; runs on the CPU, too.
+    Replaces TensorFlow Addons' InstanceNormalization, with the same arguments and weights (`gamma`, `beta`: one value
+    per channel). Inputs: rank 3 or more, channels last, number of channels known. Call load_habana_module() first; the
+    layer also runs on the CPU.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         gamma_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        # The other class's configuration has these two, which follow from what it does.
+        # A configuration of the Addons class contains both, with fixed values.
         groups, axis = kwargs.pop("groups", -1), kwargs.pop("axis", -1)
         if (groups, axis) != (-1, -1):
             raise ValueError(f"instance normalisation has groups=-1 and axis=-1, not groups={groups} and axis={axis}")
@@ -49,7 +49,7 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         self.gamma_constraint = _keras.constraints.get(gamma_constraint)
 
     def build(self, input_shape: Any) -> None:
-        """Makes the weights; ValueError for inputs of fewer than 3 dimensions or an unknown number of channels."""
+        """Creates the weights. Raises ValueError for inputs of rank below 3 or an unknown number of channels."""
         shape = tf.TensorShape(input_shape)
         if shape.rank is None or shape.rank < 3 or shape[-1] is None:
             raise ValueError(
@@ -65,7 +65,7 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         return self.add_weight(name, [channels], experimental_autocast=False, **parts)
 
     def call(self, inputs: Any, training: Any = None) -> Any:
-        """Normalizes `inputs`, in whose type the result is; `training` makes no difference."""
+        """Returns the normalized `inputs`, in their dtype. Ignores `training`."""
         x = tf.cast(inputs, self.dtype)
         channels = [x.shape[-1]]
         gamma = tf.ones(channels, x.dtype) if self.gamma is None else self.gamma
@@ -74,7 +74,7 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         return tf.cast(outputs, inputs.dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """What __init__ takes."""
+        """Returns the arguments of __init__."""
         parts = {}
         for kind in ("initializer", "regularizer", "constraint"):
             serialize = getattr(_keras, f"{kind}s").serialize

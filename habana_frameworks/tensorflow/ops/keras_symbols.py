@@ -1,7 +1,7 @@
-"""The symbols of tf.keras that load_habana_module(allow_op_override=True) replaces by versions on fused ops.
+"""tf.keras symbols that load_habana_module(allow_op_override=True) replaces by versions with fused ops.
 
-Eager calls of the replacements are one launch instead of a dozen. In graphs they make TensorFlow's own ops: there the
-passes find the patterns (docs/developer/patterns.md), and a SavedModel needs nothing of this package.
+An eager call of a replacement is one launch instead of a dozen. In graphs the replacements create TensorFlow's own ops:
+the passes fuse these patterns (docs/developer/patterns.md), and a SavedModel does not depend on this package.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 
 def replace_symbols(tf: Any) -> None:
-    """Replaces tf.keras.layers.LayerNormalization and tf.keras.activations.gelu. Again changes nothing."""
+    """Replaces tf.keras.layers.LayerNormalization and tf.keras.activations.gelu. Idempotent."""
     for module, name, symbol in _symbols(tf):
         setattr(module, name, symbol)
 
 
 @contextlib.contextmanager
 def original_symbols(tf: Any) -> Iterator[None]:
-    """TensorFlow's own in the block."""
+    """Restores TensorFlow's own symbols during the `with` block."""
     found = [(module, name, getattr(module, name)) for module, name, _ in _symbols(tf)]
     try:
         for module, name, symbol in found:
@@ -32,7 +32,7 @@ def original_symbols(tf: Any) -> Iterator[None]:
 
 
 def _symbols(tf: Any) -> list[tuple[Any, str, Any]]:
-    """Module, name, replacement: in tf.keras, and in keras, which has modules of its own for the same symbols."""
+    """(module, name, replacement), for tf.keras and for keras, which has separate modules with the same symbols."""
     import keras
 
     layer_normalization, gelu = _replacements()
@@ -48,7 +48,7 @@ def _symbols(tf: Any) -> list[tuple[Any, str, Any]]:
 
 @functools.cache
 def _replacements() -> tuple[Any, Any]:
-    """Models that use them are saved as if they used TensorFlow's own."""
+    """Returns the layer and the function. They have the names of TensorFlow's own, so saved models refer to these."""
     from keras.src import activations
     from keras.src.layers import LayerNormalization
 

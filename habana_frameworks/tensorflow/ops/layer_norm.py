@@ -15,9 +15,9 @@ _FUSED_TYPES = (tf.float32, tf.bfloat16, tf.float16)
 
 
 def layer_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor, axes: Sequence[int], epsilon: float) -> tf.Tensor:
-    """(x - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over `axes`.
+    """Computes (x - mean) / sqrt(variance + epsilon) * gamma + beta, with mean and variance over `axes`.
 
-    x: float32, bfloat16 or float16, of any shape; beta and gamma: of its type, in a shape that broadcasts to x's.
+    x: float32, bfloat16 or float16, any shape. beta, gamma: dtype of x, shape broadcastable to x.
     """
     normalize = _normalization(tuple(axes), epsilon)
     return normalize(x, beta, gamma) if tf.executing_eagerly() else normalize.python_function(x, beta, gamma)
@@ -25,7 +25,7 @@ def layer_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor, axes: Sequence[i
 
 @functools.lru_cache(maxsize=256)
 def _normalization(axes: tuple[int, ...], epsilon: float) -> Any:
-    # TensorFlow does not take tensors as attributes of ops that run eagerly: such a call needs a graph around it.
+    # Eager ops cannot have tensor attributes, so the op must be in a graph.
     @tf.function(reduce_retracing=True)
     def habana_layer_norm(x: tf.Tensor, beta: tf.Tensor, gamma: tf.Tensor) -> tf.Tensor:
         attributes = {
@@ -39,20 +39,19 @@ def _normalization(axes: tuple[int, ...], epsilon: float) -> Any:
 
 @tf.keras.utils.register_keras_serializable("habana_frameworks")
 class HabanaLayerNormalization(tf.keras.layers.LayerNormalization):
-    """Takes the arguments of tf.keras.layers.LayerNormalization, has its weights and gives its results.
+    """Drop-in replacement for tf.keras.layers.LayerNormalization: same arguments, weights and results.
 
-    Needs load_habana_module() before it is called; runs on the CPU, too. Ragged inputs and float64 are computed by
-    TensorFlow's ops.
+    Call load_habana_module() first; the layer also runs on the CPU. Ragged and float64 inputs use TensorFlow's ops.
     """
 
     def call(self, inputs: Any) -> Any:
-        """Normalizes `inputs`, in whose type the result is."""
+        """Returns the normalized `inputs`, in the layer's compute dtype."""
         if isinstance(inputs, tf.RaggedTensor):
             return super().call(inputs)
         inputs = tf.cast(inputs, self.compute_dtype)
         if inputs.dtype not in _FUSED_TYPES:
             return super().call(inputs)
-        # As Keras does with mixed precision: the weights are float32, and so is what they meet.
+        # Like Keras with mixed precision: the weights are float32, so the computation is in float32, too.
         x = tf.cast(inputs, self.dtype) if tf.as_dtype(self.dtype) in _FUSED_TYPES else inputs
         shape = [x.shape[axis] for axis in self.axis]
         gamma = tf.ones(shape, x.dtype) if self.gamma is None else tf.cast(self.gamma, x.dtype)
@@ -63,7 +62,7 @@ class HabanaLayerNormalization(tf.keras.layers.LayerNormalization):
         return outputs
 
     def _spread(self, weights: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-        """The weights in a shape that broadcasts to x's, as Keras makes it."""
+        """Reshapes the weights so that they broadcast to x, as Keras does."""
         if list(self.axis) == [x.shape.rank - 1]:
             return weights
         return tf.reshape(weights, [x.shape[i] if i in self.axis else 1 for i in range(x.shape.rank)])

@@ -1,6 +1,6 @@
-"""ROI align on a feature pyramid, composed of TensorFlow's ops: the plugin has no fused op for it.
+"""ROI align on a feature pyramid, composed of TensorFlow ops because the plugin has no fused op for it.
 
-Programs call it as habana_ops.pyramid_roi_align. It runs as part of a cluster and has a gradient by the images.
+Programs call it as habana_ops.pyramid_roi_align. It runs as part of a cluster and is differentiable in the images.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tensorflow as tf
 
 __all__ = ["pyramid_roi_align", "pyramid_roi_align_grad_images"]
 
-# Feature pyramids begin at level 2: the first image is a quarter as wide as the network's input.
+# Feature pyramids start at level 2: the first image has a quarter of the network input's width.
 _FIRST_LEVEL = 2
 
 
@@ -29,17 +29,17 @@ def pyramid_roi_align(
 ) -> tf.Tensor:
     """Features of each box, resampled bilinearly to output_size: [batch, boxes, height, width, channels].
 
-    images: one for each level, [batch, height, width, channels] with a known height, width and number of channels;
-        each is half as large as the one before it.
-    num_boxes: int32 [batch, 1], how many of a sample's boxes count; the features of the others are 0.
+    images: one per level, [batch, height, width, channels] with known height, width and channels; each is half as
+        large as the previous one.
+    num_boxes: int32 [batch, 1], number of valid boxes per sample; the features of the other boxes are 0.
     boxes: [batch, boxes, 4]: y1, x1, y2, x2. No gradient flows into them.
-    box_to_level: int32 [batch, boxes, 1], the image that each box lies in.
-    sampling_ratio: samples in each direction whose mean a feature is.
-    use_abs_coords: coordinates are pixels rather than parts of the image from 0 to 1.
-    scale_to_level: they are pixels of the network's input, of which the first image is a quarter as wide, rather than
-        pixels of the box's own image. Counts only for absolute ones.
+    box_to_level: int32 [batch, boxes, 1], index of each box's image.
+    sampling_ratio: samples per direction; a feature is their mean.
+    use_abs_coords: coordinates are in pixels rather than relative, from 0 to 1.
+    scale_to_level: absolute coordinates are pixels of the network's input rather than of the box's own image. The
+        first image has a quarter of the input's width. Ignored for relative coordinates.
 
-    Raises ValueError for images whose sizes are not known and for sampling_ratio < 1.
+    Raises ValueError for images of unknown size and for sampling_ratio < 1.
     """
     with tf.name_scope(name or "pyramid_roi_align"):
         sizes = _sizes(images)
@@ -72,9 +72,9 @@ def pyramid_roi_align_grad_images(
     scale_to_level: bool = True,
     name: str | None = None,
 ) -> list[tf.Tensor]:
-    """Gradients by the images of pyramid_roi_align's result, whose gradient is grad_in.
+    """Gradients of pyramid_roi_align with respect to the images, given the gradient grad_in of its result.
 
-    image_pyramid_shapes: heights and widths that the images must have, if given; ValueError if they have others.
+    image_pyramid_shapes: expected heights and widths of the images, if given; ValueError on a mismatch.
     """
     sizes = _sizes(images)
     if image_pyramid_shapes is not None and [tuple(map(int, s)) for s in image_pyramid_shapes] != sizes:
@@ -90,13 +90,14 @@ def pyramid_roi_align_grad_images(
 
 
 def _sizes(images: Sequence[tf.Tensor]) -> list[tuple[int, int]]:
-    """Heights and widths."""
+    """Height and width of each image. Raises ValueError if they are unknown."""
     if not isinstance(images, (list, tuple)) or not images:
         raise ValueError("pyramid_roi_align takes a list of images, one for each level")
     for index, image in enumerate(images):
         if image.shape.rank != 4 or not image.shape[1:].is_fully_defined():
             raise ValueError(
-                f"image {index} of the pyramid has the shape {image.shape}: height, width and channels must be known"
+                f"image {index} of the pyramid has the shape {image.shape}, not [batch, height, width, channels] with "
+                "only the batch unknown"
             )
     return [tuple(image.shape.as_list()[1:3]) for image in images]
 
@@ -104,7 +105,7 @@ def _sizes(images: Sequence[tf.Tensor]) -> list[tuple[int, int]]:
 def _in_pixels(
     boxes: tf.Tensor, level: tf.Tensor, height: tf.Tensor, width: tf.Tensor, absolute: bool, of_input: bool
 ) -> tf.Tensor:
-    """The boxes in pixels of their own image."""
+    """Converts the boxes to pixels of their own image."""
     if not absolute:
         size = tf.stack([height, width, height, width], -1)
         return boxes * tf.cast(size, tf.float32)
@@ -114,7 +115,7 @@ def _in_pixels(
 
 
 def _samples(begin: tf.Tensor, end: tf.Tensor, count: int) -> tf.Tensor:
-    """`count` coordinates from begin to end, each in the middle of its part: [batch, boxes, count]."""
+    """Centres of `count` equal intervals from begin to end: [batch, boxes, count]."""
     middles = (tf.range(count, dtype=tf.float32) + 0.5) / float(count)
     return begin[..., tf.newaxis] + (end - begin)[..., tf.newaxis] * middles
 
@@ -127,9 +128,9 @@ def _bilinear(
     ys: tf.Tensor,
     xs: tf.Tensor,
 ) -> tf.Tensor:
-    """Values at all pairs of ys and xs: [batch, boxes, ys, xs, channels].
+    """Bilinear samples at all pairs of ys and xs: [batch, boxes, ys, xs, channels].
 
-    start: of each box's image among the pixels of all images of a sample.
+    start: index of the first pixel of each box's image in a sample's concatenated images.
     """
     channels = images[0].shape[-1]
     pixels = tf.concat([tf.reshape(image, [-1, image.shape[1] * image.shape[2], channels]) for image in images], 1)
@@ -146,7 +147,7 @@ def _bilinear(
 
 
 def _neighbours(at: tf.Tensor, size: tf.Tensor) -> tuple[tuple[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
-    """The pixels before and after each coordinate, and how much each of them counts. Beyond the image its edge does."""
+    """Indices of the pixels before and after each coordinate, and their weights. Clamps coordinates to the image."""
     last = tf.cast(size - 1, tf.float32)[..., tf.newaxis]
     at = tf.clip_by_value(at, 0.0, last)
     before = tf.floor(at)

@@ -1,1 +1,1 @@
-"""What TensorFlow Addons had for optimizers, and programs for Gaudi use."""
+"""TensorFlow Addons' optimizer utilities that programs for Gaudi use."""

@@ -1,4 +1,4 @@
-"""CyclicalLearningRate: a rate that rises and falls between two bounds."""
+"""CyclicalLearningRate: a learning rate that oscillates between two bounds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SCALE_MODES = ("cycle", "iterations")
 
 @tf.keras.utils.register_keras_serializable("habana_frameworks")
 class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
-    """Rises from the initial rate to the maximal one in step_size steps and falls back in as many, again and again.
+    """Rises from the initial to the maximal rate in step_size steps, falls back in as many steps, and repeats.
 
     initial_learning_rate, maximal_learning_rate: numbers or scalar tensors.
     step_size: half of a cycle, in steps.
-    scale_fn: scales the height of a peak by the number of the cycle, from 1, or of the step, from 0.
-    scale_mode: "cycle" or "iterations": which of the two scale_fn gets.
+    scale_fn: returns the scale of the amplitude; its argument depends on scale_mode.
+    scale_mode: "cycle" passes the cycle number, from 1; "iterations" passes the step number, from 0.
 
-    Takes the place of the class of the same name in TensorFlow Addons.
+    Replaces the class of the same name in TensorFlow Addons.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
         self.name = name
 
     def __call__(self, step: Any) -> Any:
-        """The rate at `step`, in the type of the initial rate."""
+        """Returns the rate at `step`, in the dtype of the initial rate."""
         with tf.name_scope(self.name):
             lowest = tf.convert_to_tensor(self.initial_learning_rate, name="initial_learning_rate")
             highest = tf.cast(self.maximal_learning_rate, lowest.dtype)
@@ -56,6 +56,6 @@ class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
             return lowest + (highest - lowest) * tf.maximum(tf.zeros([], lowest.dtype), 1 - from_peak) * scale
 
     def get_config(self) -> dict[str, Any]:
-        """What __init__ takes; scale_fn as it is, so that a schedule in a saved model needs it to be serializable."""
+        """Returns the arguments of __init__. scale_fn is not converted; to save a model it must be serializable."""
         names = ("initial_learning_rate", "maximal_learning_rate", "step_size", "scale_fn", "scale_mode")
         return {name: getattr(self, name) for name in names}

@@ -1,4 +1,4 @@
-"""Directories of recipes (TF_RECIPE_CACHE_PATH), for tools: what `hpu cache` does. See docs/user/cache_tool.md."""
+"""Python API behind `hpu cache` for directories of recipes (TF_RECIPE_CACHE_PATH). See docs/user/cache_tool.md."""
 
 from habana_frameworks.tensorflow._internal.secret_files import KeyFileError
 from habana_frameworks.tensorflow.recipe_store._plugin import StoreError

@@ -1,8 +1,8 @@
-"""Bundles: entries for another machine in one signed file.
+"""Bundles: one signed file with entries for another machine.
 
-A zip file of manifest.json (its entries with size and SHA-256), signature (HMAC-SHA256 of manifest.json, in hexadecimal
-digits) and entries/KEY.recipe. Nothing in it is believed before the signature is verified, but the names and sizes that
-verifying it needs.
+A bundle is a zip file of manifest.json (entries with size and SHA-256), signature (HMAC-SHA256 of manifest.json, in
+hexadecimal digits) and entries/KEY.recipe. Before the signature is verified, only the names and sizes that the
+verification needs are used.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ FORMAT = 1
 MAX_BYTES = 4 << 30
 _MANIFEST, _SIGNATURE = "manifest.json", "signature"
 _MAX_MANIFEST_BYTES, _MAX_SIGNATURE_BYTES = 16 << 20, 64
-_ENCRYPTED = 1  # of the flags of a file in a zip file
+_ENCRYPTED = 1  # flag bit of a file in a zip archive
 _ENTRY = re.compile(r"entries/([0-9a-f]{64})\.recipe")
 
 
 class BundleError(ValueError):
-    """A bundle is refused, and nothing of it was taken; the message says why."""
+    """A bundle is refused and no entry was imported; the message says why."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Exported:
-    """What export_bundle() wrote."""
+    """Result of export_bundle()."""
 
     entries: tuple[Entry, ...]
     skipped: tuple[Entry, ...]
-    """Entries with a problem."""
+    """Entries left out because of a problem."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Imported:
-    """What import_bundle() made of each entry of a bundle."""
+    """Result of import_bundle()."""
 
     entries: tuple[Entry, ...]
     refused: dict[str, tuple[str, ...]]
-    """By key: why no program could load it here."""
+    """By key: why no program can load the entry here."""
     conditions: dict[str, tuple[str, ...]]
-    """By key: settings that a program needs, so that it finds the entry."""
+    """By key: settings that a program needs in order to find the entry."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,9 +64,9 @@ class _Item:
 
 
 def export_bundle(path: str | os.PathLike[str], bundle: str | os.PathLike[str], key: SigningKey) -> Exported:
-    """Writes all sound entries of the directory `path` to the file `bundle`, whole or not at all.
+    """Writes all sound entries of the directory `path` to the file `bundle`, atomically.
 
-    Raises StoreError for the directory and OSError for the file.
+    Raises StoreError if the directory cannot be read, OSError if the file cannot be written.
     """
     listing = directory.list_entries(path)
     target = pathlib.Path(bundle)
@@ -89,7 +89,7 @@ def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: 
         for entry in listing.sound:
             try:
                 data = directory.read(path, entry.key)
-            except _plugin.StoreError as error:  # removed or damaged since it was listed
+            except _plugin.StoreError as error:  # removed or damaged since the listing
                 skipped.append(dataclasses.replace(entry, problem=str(error)))
                 continue
             archive.writestr(f"entries/{entry.key}.recipe", data)
@@ -105,16 +105,16 @@ def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: 
 def import_bundle(
     path: str | os.PathLike[str], bundle: str | os.PathLike[str], key: SigningKey, max_bytes: int = MAX_BYTES
 ) -> Imported:
-    """Puts the entries of a bundle that fit this installation into the directory `path`, each whole or not at all.
+    """Imports the entries of a bundle that fit this installation into the directory `path`, each atomically.
 
-    All of the bundle is checked before the first entry is written. Raises BundleError if anything is wrong with it,
-    StoreError if the directory cannot be written.
+    Checks the whole bundle before writing the first entry. Raises BundleError if the bundle is invalid, StoreError if
+    the directory cannot be written.
     """
     try:
         with zipfile.ZipFile(bundle) as archive:
             return _import(archive, path, key, max_bytes)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise BundleError(f"it is no bundle, or damaged: {error}") from error
+        raise BundleError(f"not a bundle, or damaged: {error}") from error
     except OSError as error:
         raise BundleError(f"it cannot be read: {error.strerror or error}") from error
 
@@ -136,14 +136,14 @@ def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: Signing
         fitting.append((item, entry))
         if conditions(entry, here):
             needed[entry.key] = conditions(entry, here)
-    # Read once more: all of them at once may not fit into memory.
+    # Reads the entries a second time, because all of them may not fit into memory.
     for item, data in _entries(archive, members, [item for item, _ in fitting]):
         directory.write(path, item.key, data)
     return Imported(tuple(entry for _, entry in fitting), refused, needed)
 
 
 def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
-    """The files of the bundle by name, which are as they must be; nothing has been read from them."""
+    """Checks names, sizes and compression of the files and returns them by name. Does not read their contents."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename
@@ -154,11 +154,11 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
         if name in members:
             raise BundleError(f"it holds {name} twice")
         if info.flag_bits & _ENCRYPTED or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BundleError(f"it is no bundle, or damaged: {name} is encrypted, or compressed in another way")
+            raise BundleError(f"not a bundle, or damaged: {name} is encrypted, or compressed in another way")
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:
-            raise BundleError(f"it is no bundle: it has no {name}")
+            raise BundleError(f"not a bundle: it lacks {name}")
         if members[name].file_size > limit:
             raise BundleError(f"its {name} is too large: {members[name].file_size} bytes")
     total = sum(info.file_size for info in members.values())
@@ -168,7 +168,7 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
 
 
 def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key: SigningKey) -> list[_Item]:
-    """The entries that the manifest lists, after its signature was verified."""
+    """Verifies the manifest's signature and returns the entries that it lists."""
     text = _read(archive, members[_MANIFEST])
     signature = _read(archive, members[_SIGNATURE]).decode("ascii", errors="replace")
     if not key.verifies(text, signature):
@@ -182,7 +182,7 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
 
 
 def _items(text: bytes) -> list[_Item]:
-    """The entries of a manifest. Raises BundleError for a text that is no manifest of this format."""
+    """Parses a manifest. Raises BundleError if the text is not a manifest of this format."""
     try:
         manifest: dict[str, Any] = json.loads(text)
         version, entries = manifest["format"], manifest["entries"]
@@ -210,7 +210,7 @@ def _entries(
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """All of one file, and no more than the size that was checked."""
+    """Reads a whole file, but never more than its checked size. Raises BundleError if the size is wrong."""
     with archive.open(info) as file:
         data = file.read(info.file_size + 1)
     if len(data) != info.file_size:

@@ -1,8 +1,7 @@
-"""Entries of a directory that TF_RECIPE_CACHE_PATH names. plugin/recipes knows the format of files and their locks."""
+"""Entries of a recipe directory (TF_RECIPE_CACHE_PATH). plugin/recipes implements the file format and the locks."""
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import json
 import os
@@ -14,17 +13,17 @@ from habana_frameworks.tensorflow.recipe_store import _plugin
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One recipe. Where `problem` is not empty, it would not be loaded, and what follows it is not known."""
+    """One recipe. A `problem` means that it would not be loaded; the fields after it are then unknown."""
 
     key: str
-    """SHA-256 of all that the recipe was made from; the file's name without suffix."""
+    """SHA-256 of everything that the recipe was made from; the file name without suffix."""
     bytes: int
     used: int
-    """When a process last took it, in seconds since 1970, exact to a minute."""
+    """Time of the last use, in seconds since 1970, accurate to a minute."""
     problem: str
     cluster: str = ""
     ops: int = 0
-    """Instructions of the program that was compiled."""
+    """Number of instructions of the compiled program."""
     created: int = 0
     compile_seconds: float = 0.0
     workspace_bytes: int = 0
@@ -41,13 +40,13 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Listing:
-    """What a directory holds."""
+    """Contents of a directory."""
 
     entries: tuple[Entry, ...]
     damaged: tuple[str, ...]
     """Files that were refused and set aside."""
     pending: tuple[str, ...]
-    """Lock and temporary files, of processes at work or of killed ones."""
+    """Lock and temporary files of running or killed processes."""
 
     @property
     def sound(self) -> tuple[Entry, ...]:
@@ -57,51 +56,51 @@ class Listing:
 
 @dataclasses.dataclass(frozen=True)
 class Cleaned:
-    """What clean() removed."""
+    """Result of clean()."""
 
     entries: int
     bytes: int
     in_use: int
-    """Entries that had to go and stayed, for a process was reading them."""
+    """Entries that were due for removal but kept, because a process was reading them."""
     busy: bool
-    """Another process was evicting at that moment, so no entry was removed."""
+    """Another process was evicting entries, so no entry was removed."""
     leftovers: int
     damaged: int
 
 
 def list_entries(path: str | os.PathLike[str]) -> Listing:
-    """Reads and verifies every entry; marks none as used. Raises StoreError, as all functions of this module."""
+    """Reads and verifies every entry without marking it as used. All functions of this module raise StoreError."""
     data = json.loads(_plugin.call("hpu_store_list", os.fsencode(path)))
     return Listing(tuple(map(_entry, data["entries"])), tuple(data["damaged"]), tuple(data["pending"]))
 
 
 def clean(path: str | os.PathLike[str], max_bytes: int | None = None, max_unused_seconds: int | None = None) -> Cleaned:
-    """Removes leftovers of killed processes, what was set aside, and the least recently used entries.
+    """Removes leftovers of killed processes, damaged files, and the least recently used entries.
 
-    Entries go until the others take at most `max_bytes`, and those go that were not used for `max_unused_seconds`; None
-    sets no limit. An entry that a process is reading stays.
+    Removes entries until the rest take at most `max_bytes`, and all entries not used for `max_unused_seconds`. None
+    sets no limit. Keeps entries that a process is reading.
     """
-    limits = [ctypes.c_int64(-1 if limit is None else limit) for limit in (max_bytes, max_unused_seconds)]
+    limits = [-1 if limit is None else limit for limit in (max_bytes, max_unused_seconds)]
     return Cleaned(**json.loads(_plugin.call("hpu_store_clean", os.fsencode(path), *limits)))
 
 
 def read(path: str | os.PathLike[str], key: str) -> bytes:
-    """The bytes of an entry that verifies."""
+    """Returns the bytes of an entry. Raises StoreError if it does not verify."""
     return _plugin.call("hpu_store_read", os.fsencode(path), key.encode())
 
 
 def inspect(key: str, data: bytes) -> Entry:
-    """What bytes from elsewhere hold; StoreError if they are no entry of this key."""
-    return _entry(json.loads(_plugin.call("hpu_store_inspect", key.encode(), data, ctypes.c_size_t(len(data)))))
+    """Parses an entry from bytes. Raises StoreError if they are not an entry with this key."""
+    return _entry(json.loads(_plugin.call("hpu_store_inspect", key.encode(), data, len(data))))
 
 
 def write(path: str | os.PathLike[str], key: str, data: bytes) -> None:
-    """Puts an entry that verifies in place, whole or not at all; makes the directory if need be."""
-    _plugin.call("hpu_store_write", os.fsencode(path), key.encode(), data, ctypes.c_size_t(len(data)))
+    """Verifies an entry and writes it atomically. Creates the directory if it is missing."""
+    _plugin.call("hpu_store_write", os.fsencode(path), key.encode(), data, len(data))
 
 
 def compare_programs(path: str | os.PathLike[str], before: str, now: str) -> tuple[str, ...]:
-    """How the program of entry `now` differs from that of entry `before`, in a few lines for people."""
+    """Describes in a few lines how the programs of the entries `before` and `now` differ."""
     return tuple(json.loads(_plugin.call("hpu_store_compare", os.fsencode(path), before.encode(), now.encode())))
 
 

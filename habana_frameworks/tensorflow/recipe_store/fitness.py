@@ -1,4 +1,4 @@
-"""Whether an entry would be found by programs of this installation on this machine."""
+"""Compatibility of an entry with this installation and machine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from habana_frameworks.tensorflow.recipe_store import _plugin
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 
 _MOST_FEATURES = 6
-# Parts of a target that a program can set to what the recipe was made with.
+# Parts of a target that depend on a setting, so that a program can match the recipe.
 _SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "effort": "HPU_COMPILE_EFFORT", "flags": "XLA_FLAGS"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Installation:
-    """What recipes that are compiled here are made from, beside their programs."""
+    """Everything besides the program that determines a recipe compiled here."""
 
     package_version: str
     tensorflow_version: str
@@ -24,14 +24,14 @@ class Installation:
 
     @classmethod
     def here(cls) -> Installation:
-        """Of this process, with its HPU_BACKEND. Acquires no device."""
+        """Returns the installation of this process, with its HPU_BACKEND. Acquires no device."""
         info = c_api.read_json(plugin_library.handle(), "hpu_device_info")
         package = _plugin.version()
         return cls(package, package.rpartition("_tf")[2], info["backend"], info.get("compiler_target", ""))
 
 
 def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
-    """Why no program can load the entry here; empty if one can."""
+    """Returns why no program can load the entry here; empty if one can."""
     found = []
     for what, theirs, ours in (
         ("hpu-tensorflow", entry.package_version, here.package_version),
@@ -47,14 +47,14 @@ def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
 
 
 def conditions(entry: Entry, here: Installation) -> tuple[str, ...]:
-    """What a program must set, so that it finds the entry here."""
+    """Returns the settings that a program needs in order to find the entry here."""
     theirs = _parts(entry.target)
     differing = target_differences(entry.target, here.target) if here.target else {}
     return tuple(f"{_SETTINGS[part]}={theirs.get(part, '')}" for part in differing if part in _SETTINGS)
 
 
 def target_differences(theirs: str, ours: str) -> dict[str, str]:
-    """Parts of a backend's target ("cpu …; threads 4; flags …") that differ, each with a sentence for people."""
+    """Returns the differing parts of two targets ("cpu …; threads 4; flags …"), each with a description."""
     first, second = _parts(theirs), _parts(ours)
     return {
         part: _difference(part, first.get(part, ""), second.get(part, ""))

@@ -1,7 +1,7 @@
-"""Why a recipe was compiled although the directory held others: the nearest of these, and what differs.
+"""Explains recipe cache misses: the most similar earlier entry, and the differences.
 
-A recipe that was compiled and kept is an entry that holds all it was made from, so each miss that left an entry can be
-explained later. What was compiled and not kept (read-only, below the threshold) leaves no trace.
+A stored entry contains everything that the recipe was made from, so a miss can be explained later. A recipe that was
+compiled but not stored (read-only cache, below the threshold) cannot.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from habana_frameworks.tensorflow.recipe_store import directory, fitness
 from habana_frameworks.tensorflow.recipe_store.directory import Entry, Listing
 
-# Programs of other clusters are near if they have the same arguments, and nearly as many instructions.
+# Entries of different clusters are similar if they have the same arguments and results, and if their instruction
+# counts differ by at most this share.
 _NEAR = 0.1
 
 
@@ -23,15 +24,15 @@ class Miss:
 
     entry: Entry
     nearest: Entry | None
-    """Among those that were there before; None if none is alike."""
+    """Most similar earlier entry; None if none is similar."""
     differences: tuple[str, ...]
-    """Ingredients in which the two differ, and how; without a nearest one, what may be the reason."""
+    """Differences between the two entries; without a nearest entry, the possible reason."""
 
 
 def explain_misses(path: str | os.PathLike[str], word: str = "") -> list[Miss]:
-    """The misses of the entries whose key begins with `word` or whose cluster's name holds it, oldest first.
+    """Explains the entries whose key starts with `word` or whose cluster name contains it, oldest first.
 
-    Without a word, that of the entry that was compiled last. Raises StoreError.
+    Without `word`, explains the entry compiled last. Raises StoreError.
     """
     listing = directory.list_entries(path)
     entries = sorted(listing.sound, key=lambda entry: (entry.created, entry.key))
@@ -50,7 +51,7 @@ def _explain(path: str | os.PathLike[str], entry: Entry, listing: Listing) -> Mi
 
 
 def nearest_entry(entry: Entry, others: Sequence[Entry]) -> Entry | None:
-    """The entry made before `entry` that has most in common with it; None if none is alike."""
+    """Returns the most similar entry created before `entry`; None if none is similar."""
     before = [other for other in others if other.key != entry.key and other.created <= entry.created]
     alike = [other for other in before if _alike(entry, other)]
     return max(alike, key=lambda other: _closeness(entry, other), default=None)

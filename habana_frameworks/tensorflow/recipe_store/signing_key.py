@@ -1,4 +1,4 @@
-"""The key that signs bundles and entries of a remote cache: a file with secret bytes."""
+"""Key that signs bundles and entries of a remote cache, read from a file."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from habana_frameworks.tensorflow._internal import secret_files
 
 
 class SigningKey:
-    """HMAC-SHA256 under the bytes of a file. Whoever has them can sign: the other machine gets them by a safe way."""
+    """HMAC-SHA256 with the bytes of a file as key.
+
+    The key that verifies can also sign, so transfer it to other machines only over a safe channel.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Reads the file, an ordinary one that belongs to this user and is open to nobody else (0600)."""
+        """Reads the file, which must be a regular file that only this user can access (0600). Raises KeyFileError."""
         self._secret = secret_files.read(path)
 
     def code(self) -> hmac.HMAC:
-        """For data that comes in pieces."""
+        """Returns an HMAC object, for data in chunks."""
         return hmac.new(self._secret, digestmod=hashlib.sha256)
 
     def sign(self, data: bytes) -> str:
-        """64 hexadecimal digits."""
+        """Returns the signature as 64 hexadecimal digits."""
         return hmac.new(self._secret, data, hashlib.sha256).hexdigest()
 
     def verifies(self, data: bytes, signature: str) -> bool:
-        """Whether sign(data) gives `signature`, in a time that does not tell how much of it is right."""
+        """Whether `signature` is sign(data). The comparison takes constant time."""
         return hmac.compare_digest(self.sign(data).encode(), signature.encode())

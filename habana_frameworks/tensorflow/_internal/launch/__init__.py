@@ -1,1 +1,1 @@
-"""Jobs of several processes: their ranks, their start and their end."""
+"""Jobs of several processes: ranks, start and termination."""

@@ -1,4 +1,4 @@
-"""A job: a command for each rank, its output, and its end (`hpu run`). job_supervisor.py restarts one that failed."""
+"""Runs a job for `hpu run`: one process per rank, with its output and exit code. job_supervisor.py adds restarts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import IO, Any
 from habana_frameworks.tensorflow._internal.launch import job_watcher
 
 _POLL_SECONDS = 0.05
-# What a rank that failed is remembered by.
+# Output lines kept per rank, for the report of a failure.
 _KEPT_LINES = 30
 _LONGEST_LINE = 1 << 16
 _PR_SET_PDEATHSIG = 1
@@ -35,18 +35,18 @@ Sink = Callable[[int, int, str], None]
 class Outcome:
     """How a job ended."""
 
-    # By rank, as a shell tells them: 128 and the signal's number for a process that a signal ended.
+    # By rank, in the shell's form: 128 plus the signal number for a process killed by a signal.
     exit_codes: tuple[int, ...]
-    # The rank that failed first; None if none did.
+    # The first rank that failed, or None.
     failed: int | None
-    # Its last lines of output.
+    # The last output lines of the failed rank.
     log: tuple[str, ...]
-    # The signal that ended the job from outside; None if none did.
+    # The signal to this process that ended the job, or None.
     signal: int | None
 
     @property
     def exit_code(self) -> int:
-        """The job's own."""
+        """Exit code of the job."""
         if self.signal is not None:
             return 128 + self.signal
         return 0 if self.failed is None else self.exit_codes[self.failed]
@@ -54,15 +54,15 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True)
 class Grace:
-    """Seconds between asking processes to end and killing them."""
+    """Seconds between the signal that asks processes to end and SIGKILL."""
 
     after_failure: float
-    # The job is ended from outside.
+    # After a signal to the launcher.
     after_signal: float
 
 
 class Interruption:
-    """The first of SIGINT, SIGTERM and SIGHUP that this process gets while the context is open. Main thread only."""
+    """Context that records the first SIGINT, SIGTERM or SIGHUP of this process. Main thread only."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -82,7 +82,7 @@ class Interruption:
 
 @dataclasses.dataclass
 class _Stream:
-    """One of a rank's two pipes."""
+    """The stdout or stderr pipe of a rank."""
 
     rank: int
     number: int
@@ -91,10 +91,10 @@ class _Stream:
 
 
 class Job:
-    """Runs one process for each environment and waits for all. The first failure ends the others.
+    """Runs one process per environment and waits for all of them. The first failure ends the others.
 
-    Each process leads a session of its own, so that what it starts ends with it; all of it ends if this process dies,
-    however. To be run by the main thread.
+    Each process leads its own session, so its children are killed with it. If this process dies, all of them are
+    killed. Main thread only.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Job:
         self._watch: Callable[[int], None] = lambda group: None
 
     def run(self) -> Outcome:
-        """Starts all processes; returns when all have ended and their output has been given."""
+        """Starts all processes and returns when all have ended and all output has been passed to the sink."""
         failed: int | None = None
         with _watcher() as self._watch:
             try:
@@ -148,7 +148,7 @@ class Job:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
-            preexec_fn=_end_with_parent,  # there is no other thread
+            preexec_fn=_end_with_parent,  # safe: this process has no other thread
         )
         self._processes.append(process)
         self._watch(process.pid)
@@ -161,13 +161,13 @@ class Job:
         return any(_returncode(process) is None for process in self._processes)
 
     def _first_failure(self) -> int | None:
-        """Of ranks that failed between two looks, one that a signal ended: that may be why others failed."""
+        """Returns a failed rank, or None. Prefers one killed by a signal, since it may have made the others fail."""
         codes = {rank: _returncode(process) for rank, process in enumerate(self._processes)}
         failed = {rank: code for rank, code in codes.items() if code}
         return min(failed, key=lambda rank: failed[rank] >= 0, default=None)
 
     def _read(self, timeout: float) -> bool:
-        """Passes on what there is to read; whether there was anything."""
+        """Passes available output to the sink. Returns whether there was any."""
         if not self._selector.get_map():
             time.sleep(timeout)  # all pipes are closed
             return False
@@ -193,7 +193,7 @@ class Job:
         self._sink(stream.rank, stream.number, text)
 
     def _drain(self) -> None:
-        """Gives what is left in the pipes, without waiting for processes that left their session and kept them."""
+        """Passes on the remaining output. Does not wait for processes that left their session but kept the pipes."""
         while self._selector.get_map() and self._read(0):
             pass
         for key in list(self._selector.get_map().values()):
@@ -202,7 +202,7 @@ class Job:
         self._selector.close()
 
     def _announce(self, failed: int) -> None:
-        """Adds a line that names the failed rank to the output of every rank that still runs."""
+        """Adds a line with the failed rank to the output of every rank that is still running."""
         code = _returncode(self._processes[failed])
         assert code is not None
         reason = f"rank {failed} {how_ended(_shell_code(code))}"
@@ -211,14 +211,14 @@ class Job:
                 self._sink(rank, 2, f"hpu run: rank {rank} is ended, because {reason}")
 
     def _stop(self, number: int, seconds: float) -> None:
-        """Asks all to end and waits for as long as they may take."""
+        """Sends a signal to all ranks and waits up to `seconds` for them to end."""
         self._send(number)
         end = time.monotonic() + seconds
         while self._running() and time.monotonic() < end:
             self._read(_POLL_SECONDS)
 
     def _kill(self) -> None:
-        """Ends what is left of every rank's session."""
+        """Kills the remaining processes of every rank's session."""
         self._send(signal.SIGKILL)
         for process in self._processes:
             process.wait()
@@ -231,14 +231,17 @@ class Job:
 
 @contextlib.contextmanager
 def _watcher() -> Iterator[Callable[[int], None]]:
-    """What takes the process groups that a process of its own kills, should this one be killed within the context."""
+    """Starts job_watcher.py, which kills the job's process groups if this process dies within the context.
+
+    Yields a function that registers a process group with the watcher.
+    """
     command = [sys.executable, "-I", "-S", job_watcher.__file__]
     with subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0, start_new_session=True) as process:
         assert process.stdin is not None
         pipe = process.stdin
 
         def tell(word: object) -> None:
-            with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+            with contextlib.suppress(BrokenPipeError):  # the watcher was killed
                 pipe.write(f"{word}\n".encode())
 
         try:
@@ -252,7 +255,7 @@ def _end_with_parent() -> None:
 
 
 def _returncode(process: subprocess.Popen[bytes]) -> int | None:
-    """As Popen's, but leaves the process unreaped, so that the number of its group stays its own."""
+    """Return code like Popen.poll(), but leaves the process unreaped, so that its process group id is not reused."""
     state = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     if state is None:
         return None
@@ -264,5 +267,5 @@ def _shell_code(returncode: int) -> int:
 
 
 def how_ended(exit_code: int) -> str:
-    """Describes the end of a process by its exit code as a shell tells it."""
+    """Describes how a process ended, from its exit code in the shell's form."""
     return f"was ended by signal {exit_code - 128}" if exit_code > 128 else f"ended with exit code {exit_code}"

@@ -1,4 +1,4 @@
-"""Restarts of a job after the loss of a rank, with fewer ranks where modules are gone (`hpu run --restarts`)."""
+"""Restarts a job after the loss of a rank, with fewer ranks if modules are lost (`hpu run --restarts`)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from habana_frameworks.tensorflow._internal.launch.job import Interruption, Outcome, how_ended
 
-# A failure in this time after the start of an attempt is one at start.
+# A failure within this time counts as a failure at start.
 _START_SECONDS = 60.0
-# For the server to notice that a rank has died, and for a server that is started again.
+# Waits for the server to notice that a rank has died, and for a server that is restarting.
 _HELD_SECONDS = 10.0
 _UNKNOWN_SECONDS = 30.0
 _POLL_SECONDS = 0.5
@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.5
 
 @dataclasses.dataclass(frozen=True)
 class Placement:
-    """Number of ranks, and the modules that they may take: one entry for each rank, or more; empty: any."""
+    """Number of ranks, and the modules that they may use: at least one per rank, or empty for any module."""
 
     ranks: int
     modules: tuple[int, ...] = ()
@@ -42,21 +42,21 @@ class Attempt:
 
     @property
     def failure_at_start(self) -> tuple[Placement, int, int] | None:
-        """The ranks, the one that failed first and its exit code; None for an attempt that did not fail at start."""
+        """Placement, first failed rank and its exit code; None if the attempt did not fail at start."""
         failed = self.outcome.failed
         if failed is None or self.seconds > _START_SECONDS:
             return None
         return self.placement, failed, self.outcome.exit_codes[failed]
 
 
-# Runs the job once; takes the ranks and how often the job has been started before.
+# Runs the job once. Takes the placement and the number of earlier starts.
 Start = Callable[[Placement, int], Outcome]
-# Returns the modules; None where they are not known. Called again and again.
+# Returns the modules, or None if they are unknown. Called repeatedly.
 ReadModules = Callable[[], "Modules | None"]
 
 
 class Supervisor:
-    """Starts a job, and again after a failure, as often as allowed and with as many ranks as there are modules for."""
+    """Starts a job and restarts it after a failure, up to a limit and with as many ranks as there are modules."""
 
     def __init__(
         self,
@@ -66,18 +66,21 @@ class Supervisor:
         interruption: Interruption,
         report: Callable[[str], None],
     ) -> None:
-        """An `interruption` ends the restarts. `report` is called with each decision, a line of text."""
+        """`interruption` ends the restarts. `report` is called with a line of text for each decision."""
         self._requested = requested
         self._restarts = restarts
         self._min_ranks = min_ranks
         self._interruption = interruption
         self._report = report
-        # Modules taken for lost, by number where ranks have numbered modules.
+        # Modules considered lost: their numbers if the job names modules, else only their count.
         self._lost: set[int] = set()
         self._lost_count = 0
 
     def run(self, start: Start, read_modules: ReadModules | None) -> list[Attempt]:
-        """Returns all attempts, the last of which is the job's outcome. `read_modules`: None if none can be lost."""
+        """Returns all attempts; the last one has the job's outcome.
+
+        read_modules: None if modules cannot be lost.
+        """
         attempts: list[Attempt] = []
         placement: Placement | None = self._requested
         while placement is not None:
@@ -93,7 +96,7 @@ class Supervisor:
         return attempts
 
     def _next(self, attempts: list[Attempt], read_modules: ReadModules | None) -> Placement | None:
-        """Ranks of the next attempt; None if there is none."""
+        """Returns the placement of the next attempt, or None if there is no further attempt."""
         last = attempts[-1]
         if last.outcome.failed is None or len(attempts) > self._restarts or self._interruption.signal is not None:
             return None
@@ -109,7 +112,7 @@ class Supervisor:
         return placement
 
     def _give_up_module(self, attempts: list[Attempt]) -> None:
-        """Counts the module of a rank that failed in the same way at two starts in a row as lost."""
+        """Marks a module as lost if its rank failed in the same way at two starts in a row."""
         failure = attempts[-1].failure_at_start
         if failure is None or len(attempts) < 2 or failure != attempts[-2].failure_at_start:
             return
@@ -125,7 +128,7 @@ class Supervisor:
         self._report(f"rank {failed} {how_ended(exit_code)} at two starts in a row: {module} counts as lost")
 
     def _await_modules(self, read_modules: ReadModules | None) -> Placement:
-        """Waits for modules that a rank of the last attempt still holds, and for a server that does not answer."""
+        """Waits for modules still held by ranks of the last attempt, and for a server that does not answer."""
         if read_modules is None:
             return self._placement(None)
         begin = time.monotonic()
@@ -142,7 +145,7 @@ class Supervisor:
             time.sleep(_POLL_SECONDS)
 
     def _placement(self, usable: frozenset[int] | None) -> Placement:
-        """As many of the requested ranks as there are modules for; all of them where modules are not known."""
+        """Returns a placement with as many of the requested ranks as there are modules; all if modules are unknown."""
         wanted = self._requested.ranks - self._lost_count
         if not self._requested.modules:
             return Placement(wanted if usable is None else min(wanted, len(usable)))

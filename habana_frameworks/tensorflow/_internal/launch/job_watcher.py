@@ -1,7 +1,7 @@
-"""A process beside a launcher that ends what its ranks have started, should the launcher be killed.
+"""Helper process that kills a job's process groups if the launcher is killed.
 
-Run as a file, with the numbers of the ranks' process groups on stdin, a line for each. The end of stdin says that the
-launcher has died, unless a line "done" came before it.
+Run as a file. It reads the ranks' process group ids from stdin, one per line. End of file means that the launcher has
+died, unless the line "done" precedes it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DONE = "done"
 
 
 def main() -> None:
-    """Waits for the launcher's end."""
+    """Waits for the end of the launcher, and kills the process groups if it did not end normally."""
     groups = []
     for line in sys.stdin:
         if line.strip() == DONE:

@@ -1,4 +1,4 @@
-"""What launchers tell each process of a job by its environment: Open MPI, Horovod, Slurm, TF_CONFIG."""
+"""Ranks from the environment variables of launchers: Open MPI, Horovod, Slurm, TF_CONFIG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 
 class Launcher(enum.Enum):
-    """Who named the ranks."""
+    """Source of the ranks."""
 
     NONE = "no launcher"
     OPEN_MPI = "Open MPI"
@@ -22,7 +22,7 @@ class Launcher(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Ranks:
-    """This process among those of its job, and among those on its machine. Ranks count from 0."""
+    """Size of the job and rank of this process, in the whole job and on this machine. Ranks count from 0."""
 
     launcher: Launcher = Launcher.NONE
     size: int = 1
@@ -32,9 +32,9 @@ class Ranks:
 
 
 def ranks() -> Ranks:
-    """By the first launcher that names more than one process, else by the first that names any.
+    """Returns the ranks from the first launcher that names several processes, else from the first that names any.
 
-    Raises ValueError if a launcher's variable is none of its own.
+    Raises ValueError if a launcher's variable is malformed.
     """
     found = [ranks for read in _READERS if (ranks := read()) is not None]
     several = [ranks for ranks in found if ranks.size > 1]
@@ -53,7 +53,7 @@ _RANK_VARIABLES = {"SIZE": 1, "RANK": 0, "LOCAL_SIZE": 1, "LOCAL_RANK": 0}
 
 
 def _by_variables(launcher: Launcher, prefix: str) -> Callable[[], Ranks | None]:
-    """Reader of <prefix>SIZE, RANK, LOCAL_SIZE and LOCAL_RANK."""
+    """Returns a reader of the variables <prefix>SIZE, RANK, LOCAL_SIZE and LOCAL_RANK."""
 
     def read() -> Ranks | None:
         if not any(os.environ.get(prefix + name) for name in _RANK_VARIABLES):
@@ -64,7 +64,7 @@ def _by_variables(launcher: Launcher, prefix: str) -> Callable[[], Ranks | None]
 
 
 def _by_slurm() -> Ranks | None:
-    """The tasks of this step. An allocation's SLURM_NTASKS says nothing of a process that srun did not start."""
+    """Ranks in the current Slurm step. Ignores the allocation's SLURM_NTASKS, also set without srun."""
     if not os.environ.get("SLURM_STEP_NUM_TASKS"):
         return None
     slurm = Launcher.SLURM
@@ -80,28 +80,28 @@ def _by_slurm() -> Ranks | None:
 
 
 def _tasks_per_node(text: str) -> list[int]:
-    """Slurm writes 4,4,4,2 as "4(x3),2"."""
+    """Expands Slurm's list format: "4(x3),2" is 4,4,4,2."""
     counts = []
     for entry in text.split(","):
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", entry.strip())
         if match is None:
-            raise ValueError(f"SLURM_STEP_TASKS_PER_NODE={text} is no list as srun sets it, like 4(x3),2")
+            raise ValueError(f"SLURM_STEP_TASKS_PER_NODE={text} is not a list as srun sets it, like 4(x3),2")
         counts += [int(match[1])] * int(match[2] or 1)
     return counts
 
 
-# By which Open MPI, Horovod and Slurm name a process's rank.
+# Variables in which Open MPI, Horovod and Slurm pass the ranks.
 VARIABLES = (
     *(f"{prefix}{name}" for prefix in ("OMPI_COMM_WORLD_", "HOROVOD_") for name in _RANK_VARIABLES),
     *("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_STEP_TASKS_PER_NODE"),
 )
 
-# Jobs whose tasks train; an evaluator or a parameter server is none of them.
+# Job types whose tasks train. Evaluators and parameter servers have no rank.
 _TRAINING_JOBS = ("chief", "master", "worker")
 
 
 def by_tf_config() -> Ranks | None:
-    """As TF_CONFIG numbers the tasks that train; None if this is none of them."""
+    """Ranks from TF_CONFIG, which cover the training tasks; None if this task is not one of them."""
     text = os.environ.get("TF_CONFIG", "")
     if not text:
         return None
@@ -124,7 +124,7 @@ def by_tf_config() -> Ranks | None:
 
 
 def first_task() -> str:
-    """The address of rank 0 where by_tf_config() knows the ranks."""
+    """Address of rank 0 in TF_CONFIG. Call only if by_tf_config() returns ranks."""
     cluster = json.loads(os.environ["TF_CONFIG"])["cluster"]
     return str(next(cluster[job][0] for job in _TRAINING_JOBS if cluster.get(job)))
 

@@ -1,4 +1,4 @@
-"""Which HPU module a process of a job takes."""
+"""Choice of the HPU module for a process of a job."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 
 
 def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
-    """Module of the process with local rank `rank`: its entry in HABANA_VISIBLE_MODULES, else the rank itself.
+    """Returns the module for local rank `rank`: its entry in HABANA_VISIBLE_MODULES, else the rank itself.
 
-    `hls_type` is accepted for compatibility: every box numbers its modules from 0.
+    `hls_type` is accepted for compatibility and ignored, because every box numbers its modules from 0.
     """
     visible = visible_modules()
     if not visible:
@@ -22,6 +22,6 @@ def get_hw_module_id(rank: int, hls_type: str = "HLS1") -> int:
 
 
 def visible_modules() -> list[str]:
-    """Entries of HABANA_VISIBLE_MODULES; empty where it is not set."""
+    """Entries of HABANA_VISIBLE_MODULES; empty if it is not set."""
     entries = os.environ.get("HABANA_VISIBLE_MODULES", "").split(",")
     return [entry.strip() for entry in entries if entry.strip()]

@@ -1,4 +1,4 @@
-"""Ports on the loopback interface for servers that other processes will start."""
+"""Reserves ports on the loopback interface for servers that other processes will start."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def reserved(count: int) -> Iterator[list[int]]:
-    """`count` free ports, which the system gives to nobody else meanwhile.
+    """Yields `count` free ports that the system assigns to no other process within the context.
 
-    Each is held by a socket that does not listen. Servers that set SO_REUSEADDR, as gRPC's do, may listen there
-    nevertheless: Linux lets them as long as no other socket listens.
+    A bound socket that does not listen holds each port. A server with SO_REUSEADDR, such as gRPC's, can still listen
+    on it: Linux allows this as long as no other socket listens.
     """
     with contextlib.ExitStack() as stack:
         ports = []

@@ -1,1 +1,1 @@
-"""The plugin's library and its C interface."""
+"""The plugin's shared library and its C interface."""

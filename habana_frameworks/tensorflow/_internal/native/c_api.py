@@ -1,4 +1,4 @@
-"""The plugin's C interface (plugin/c_api/c_api.h) through ctypes."""
+"""ctypes bindings of the plugin's C interface (plugin/c_api/c_api.h)."""
 
 from __future__ import annotations
 
@@ -17,27 +17,92 @@ class Buffer(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
 
+class Memory(ctypes.Structure):
+    """hpu_memory: bytes of device memory, and the number of allocations."""
+
+    _fields_ = [(name, ctypes.c_int64) for name in ("in_use", "peak", "limit", "allocations", "workspace")]
+
+
+# Strings and byte buffers are both char pointers; a buffer is followed by its size.
+_BYTES = ctypes.c_char_p
+_SIZE = ctypes.c_size_t
+_INT32 = ctypes.c_int32
+_INT64 = ctypes.c_int64
+_EVENT = ctypes.c_void_p
+_OUT = ctypes.POINTER(Buffer)
+_GRAPH = (_BYTES, _SIZE)
+
+SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "hpu_buffer_free": (None, (_OUT,)),
+    "hpu_version": (_BYTES, ()),
+    "hpu_device_info": (Buffer, ()),
+    "hpu_memory_info": (Memory, ()),
+    "hpu_memory_reset_peak": (None, ()),
+    "hpu_acquire": (_INT32, (_OUT,)),
+    "hpu_synchronize": (_INT32, (_OUT,)),
+    "hpu_interrupt": (None, ()),
+    "hpu_take_failed_read": (_INT32, (_OUT,)),
+    "hpu_event_create": (_INT32, (_INT32, ctypes.POINTER(_EVENT), _OUT)),
+    "hpu_event_destroy": (None, (_EVENT,)),
+    "hpu_event_record": (_INT32, (_EVENT, _INT32, _OUT)),
+    "hpu_event_wait": (_INT32, (_EVENT, _INT32, _OUT)),
+    "hpu_event_query": (_INT32, (_EVENT, ctypes.POINTER(_INT32), _OUT)),
+    "hpu_event_synchronize": (_INT32, (_EVENT, _OUT)),
+    "hpu_event_elapsed": (_INT32, (_EVENT, _EVENT, ctypes.POINTER(ctypes.c_double), _OUT)),
+    "hpu_statistics": (Buffer, ()),
+    "hpu_statistics_table": (Buffer, ()),
+    "hpu_statistics_reset": (None, ()),
+    "hpu_collect_op_records": (None, (_INT32,)),
+    "hpu_op_records": (Buffer, ()),
+    "hpu_recipe_cache": (Buffer, ()),
+    "hpu_recipe_times": (Buffer, ()),
+    "hpu_recipe_cache_flush": (None, ()),
+    "hpu_recipe_cache_set_transfer_command": (None, (ctypes.POINTER(_BYTES),)),
+    "hpu_stop_compiling": (None, ()),
+    "hpu_check_rows": (_INT32, (_BYTES, _SIZE, _INT64, _BYTES, _SIZE, _INT64, _OUT)),
+    "hpu_constant_arguments": (_INT32, (*_GRAPH, _BYTES, _OUT)),
+    "hpu_compiler_ir": (_INT32, (*_GRAPH, _BYTES, _BYTES, _OUT)),
+    "hpu_store_list": (_INT32, (_BYTES, _OUT)),
+    "hpu_store_clean": (_INT32, (_BYTES, _INT64, _INT64, _OUT)),
+    "hpu_store_read": (_INT32, (_BYTES, _BYTES, _OUT)),
+    "hpu_store_inspect": (_INT32, (_BYTES, _BYTES, _SIZE, _OUT)),
+    "hpu_store_write": (_INT32, (_BYTES, _BYTES, _BYTES, _SIZE, _OUT)),
+    "hpu_store_compare": (_INT32, (_BYTES, _BYTES, _BYTES, _OUT)),
+    "hpu_trace_start": (_INT32, (_INT32,)),
+    "hpu_trace_stop": (Buffer, (_INT32,)),
+    "hpu_trace_mark": (None, (_BYTES, _INT64, _INT64)),
+    "hpu_communicator_id": (_INT32, (_OUT,)),
+    "hpu_communicator_join": (_INT32, (_INT32, _BYTES, _INT32, _INT32, _BYTES, _INT32, _OUT)),
+    "hpu_horovod_loaded": (None, ()),
+    "hpu_serve_fork_server": (_INT32, (_INT32,)),
+    "hpu_run_graph_pass": (_INT32, (*_GRAPH, _BYTES, _BYTES, _OUT, _OUT)),
+    "hpu_split_cluster": (_INT32, (*_GRAPH, _BYTES, _BYTES, _BYTES, _OUT, _OUT)),
+    "hpu_graph_reports": (Buffer, ()),
+}
+"""Result and argument types of each function. All Python calls use this table."""
+
+
 @functools.cache
-def open_plugin(path: pathlib.Path) -> ctypes.CDLL:
-    """A handle of the plugin that TensorFlow has loaded already. Only library_loader may be the first to load it."""
-    return ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
+def open_plugin(path: pathlib.Path, mode: int = ctypes.RTLD_LOCAL) -> ctypes.CDLL:
+    """Opens the plugin's library and declares its functions. Raises OSError if it cannot be loaded.
+
+    The first load in a process must be plugin_library's or TensorFlow's.
+    """
+    plugin = ctypes.CDLL(str(path), mode=mode)
+    for name, (result, arguments) in SIGNATURES.items():
+        if has(plugin, name):
+            call = getattr(plugin, name)
+            call.restype, call.argtypes = result, arguments
+    return plugin
 
 
 def has(plugin: ctypes.CDLL, name: str) -> bool:
-    """Whether the plugin has the function: a build from before it was added has not."""
+    """Whether the plugin has the function; older builds may lack it."""
     return hasattr(plugin, name)
 
 
-def take(plugin: ctypes.CDLL, buffer: Buffer) -> bytes:
-    """Copies the buffer's bytes and gives it back to the plugin."""
-    try:
-        return ctypes.string_at(buffer.data, buffer.size) if buffer.size else b""
-    finally:
-        plugin.hpu_buffer_free(ctypes.byref(buffer))
-
-
 def function(plugin: ctypes.CDLL, name: str) -> Any:
-    """The function of that name; an error that says what to do where the plugin lacks it."""
+    """Returns the function `name`. Raises PluginLoadError if the plugin is too old to have it."""
     try:
         return getattr(plugin, name)
     except AttributeError:
@@ -47,22 +112,33 @@ def function(plugin: ctypes.CDLL, name: str) -> Any:
         ) from None
 
 
+def take(plugin: ctypes.CDLL, buffer: Buffer) -> bytes:
+    """Copies the buffer's bytes and frees the buffer."""
+    try:
+        return ctypes.string_at(buffer.data, buffer.size) if buffer.size else b""
+    finally:
+        plugin.hpu_buffer_free(ctypes.byref(buffer))
+
+
+def read(plugin: ctypes.CDLL, name: str, *arguments: Any) -> bytes:
+    """Calls `hpu_buffer name(arguments…)` and returns the bytes."""
+    return take(plugin, function(plugin, name)(*arguments))
+
+
 def read_json(plugin: ctypes.CDLL, name: str) -> Any:
-    """Calls `hpu_buffer name(void)`, whose bytes are JSON."""
-    call = function(plugin, name)
-    call.restype = Buffer
-    return json.loads(take(plugin, call()))
+    """Calls `hpu_buffer name(void)` and parses the bytes as JSON."""
+    return json.loads(read(plugin, name))
+
+
+def outcome(plugin: ctypes.CDLL, name: str, *arguments: Any) -> tuple[int, bytes]:
+    """Calls `int32_t name(arguments…, hpu_buffer* out)`. Returns the status code and the bytes of `out`."""
+    out = Buffer()
+    code = function(plugin, name)(*arguments, ctypes.byref(out))
+    return code, take(plugin, out)
 
 
 def check(plugin: ctypes.CDLL, name: str, *arguments: Any) -> None:
-    """Calls `int32_t name(arguments…, hpu_buffer* message)`, which returns a status code; raises the message if not 0.
-
-    Arguments that are no integers of 32 bits are given as ctypes' objects.
-    """
-    message = Buffer()
-    call = function(plugin, name)
-    call.restype = ctypes.c_int32
-    code = call(*arguments, ctypes.byref(message))
-    text = take(plugin, message).decode(errors="replace")
+    """Calls a function whose `out` is an error message. Raises it as DeviceError if the status code is not 0."""
+    code, message = outcome(plugin, name, *arguments)
     if code != 0:
-        raise DeviceError(code, text)
+        raise DeviceError(code, message.decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""Ctrl-C while the program waits for a device server's work, which may never end."""
+"""Lets Ctrl-C interrupt a wait for a device server's work, which may never end."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import time
 
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
-# Python handles a signal when the main thread comes back to it from the call that it is in.
+# Python runs signal handlers only when the main thread returns from its current C call.
 _PATIENCE_SECONDS = 1.0
 
 
 def install() -> None:
-    """Lets SIGINT end the waiting of a main thread that is in a call of the device and does not come back.
+    """Starts a thread that, on SIGINT, cancels the wait of a main thread stuck in a call of the device.
 
-    Does nothing outside of the main thread, where the program watches its signals itself (signal.set_wakeup_fd, as
-    asyncio does), or where SIGINT is ignored. Starts a thread.
+    Does nothing outside the main thread, if SIGINT is ignored, or if the program handles wake-ups itself
+    (signal.set_wakeup_fd, as asyncio does).
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         return
@@ -39,13 +39,11 @@ def _watch(read_end: int) -> None:
         if not signals:
             return
         if signal.SIGINT in signals and _main_thread_is_stuck():
-            call = c_api.function(plugin_library.handle(), "hpu_interrupt")
-            call.restype = None
-            call()
+            c_api.function(plugin_library.handle(), "hpu_interrupt")()
 
 
 def _main_thread_is_stuck() -> bool:
-    """Whether the main thread stays at one instruction for a while, though a signal waits for it."""
+    """Whether the main thread stays at one bytecode instruction for _PATIENCE_SECONDS despite a pending signal."""
     before = _place_of_main_thread()
     time.sleep(_PATIENCE_SECONDS)
     return before is not None and before == _place_of_main_thread()

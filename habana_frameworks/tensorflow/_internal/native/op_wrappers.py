@@ -1,4 +1,4 @@
-"""`habana_ops`: the Python wrappers of the plugin's ops."""
+"""`habana_ops`: Python wrappers of the plugin's ops."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import importlib
 import types
 from typing import Any
 
-# Ops that the plugin has no kernel for: functions of other ops, and the modules that have them.
+# Ops without a kernel in the plugin, composed of other ops: function name to module.
 _COMPOSED = dict.fromkeys(
     ("pyramid_roi_align", "pyramid_roi_align_grad_images"), "habana_frameworks.tensorflow.ops.roi_align"
 )
 
 
 class _LazyOps:
-    """The wrappers, there once the module is loaded."""
+    """Type of `habana_ops`: forwards to the wrappers once the HPU module is loaded."""
 
     def __init__(self) -> None:
         self._module: types.ModuleType | None = None
 
     @property
     def ops(self) -> types.ModuleType:
-        """The module of wrappers itself."""
+        """The module with the wrappers."""
         return self._loaded("ops")
 
     def __getattr__(self, name: str) -> Any:
@@ -48,5 +48,5 @@ habana_ops = _LazyOps()
 
 
 def provide(module: types.ModuleType) -> None:
-    """Gives `habana_ops` the wrappers that TensorFlow has made."""
+    """Sets the module with the wrappers that TensorFlow has generated."""
     habana_ops._module = module

@@ -1,6 +1,6 @@
-"""The plugin's shared library in this process: whether it is there, and how it gets there.
+"""State of the plugin's shared library in this process: loading it, and its ctypes handle.
 
-library_loader loads it with TensorFlow and says so here. Whoever calls the plugin asks here for its handle.
+library_loader loads it with TensorFlow and calls set_loaded(). All calls of the plugin use handle().
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from habana_frameworks.tensorflow import errors, lib_utils
 from habana_frameworks.tensorflow._internal import settings_check
 from habana_frameworks.tensorflow._internal.native import c_api
 
-# Of TensorFlow's, those that the plugin needs, in the order of loading.
+# TensorFlow libraries that the plugin needs, in load order.
 _TENSORFLOW_LIBRARIES = ("libtensorflow_framework.so.2", "libtensorflow_cc.so.2")
 
 _loader: Callable[[], object] | None = None
@@ -26,13 +26,13 @@ _alone: ctypes.CDLL | None = None
 
 
 def load_by(loader: Callable[[], object]) -> None:
-    """Names the function that loads the plugin and calls set_loaded(): load_habana_module()."""
+    """Sets the function that loads the plugin and calls set_loaded(): load_habana_module()."""
     global _loader
     _loader = loader
 
 
 def set_loaded(path: pathlib.Path) -> None:
-    """Says that TensorFlow has loaded the plugin from that file."""
+    """Records that TensorFlow has loaded the plugin from `path`."""
     global _plugin
     _plugin = path
 
@@ -43,13 +43,13 @@ def is_loaded() -> bool:
 
 
 def load() -> None:
-    """load_habana_module(), for modules that it uses itself."""
+    """Calls load_habana_module(). For modules that library_loader imports and that cannot import it."""
     assert _loader is not None, "library_loader names its loader when it is imported"
     _loader()
 
 
 def handle() -> ctypes.CDLL:
-    """The loaded plugin's C interface; loads the module if neither that nor load_alone() was done."""
+    """Returns the plugin's C interface. Calls load_habana_module() first unless the plugin is already loaded."""
     if _alone is not None:
         return _alone
     if _plugin is None:
@@ -59,39 +59,39 @@ def handle() -> ctypes.CDLL:
 
 
 def load_alone() -> None:
-    """Loads the plugin without TensorFlow's Python part, ten times as fast.
+    """Loads the plugin without TensorFlow's Python part, which is ten times as fast.
 
-    Only for commands that end without TensorFlow: it cannot be imported in this process any more. Does nothing where
-    it is imported already. Raises a subclass of errors.HabanaModuleError.
+    Only for commands that do not use TensorFlow: it can no longer be imported in this process. Does nothing if
+    TensorFlow is already imported. Raises a subclass of errors.HabanaModuleError.
     """
     global _alone
     if _alone is not None or "tensorflow" in sys.modules:
         return
     versions = lib_utils.installed_tensorflow()
     if not versions:
-        import_tensorflow()  # says what to do
+        import_tensorflow()  # raises an error that says what to do
         return
     settings_check.translate_vlog_level()
     libraries = tensorflow_libraries()
     (path,) = lib_utils.mandatory_libraries(next(iter(versions.values())))
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # what TensorFlow says of itself is no part of the answer
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # keeps TensorFlow's log out of the command's output
     try:
         for library in libraries:
             ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
-        _alone = ctypes.CDLL(str(path))
+        _alone = c_api.open_plugin(path)
     except OSError as error:
         raise errors.PluginLoadError(f"Cannot find Habana modules: {path} cannot be loaded: {error}") from error
 
 
 def tensorflow_libraries() -> list[pathlib.Path]:
-    """TensorFlow's libraries, without which the plugin cannot be loaded, in the order of loading."""
+    """Returns the paths of the TensorFlow libraries that the plugin needs, in load order."""
     found = importlib.util.find_spec("tensorflow")
     origin = (found and found.origin) or import_tensorflow().__file__
     return [pathlib.Path(origin).with_name(name) for name in _TENSORFLOW_LIBRARIES]
 
 
 def import_tensorflow() -> Any:
-    """TensorFlow, or an error that says how to install it."""
+    """Imports TensorFlow. Raises TensorFlowError, which says how to install it."""
     try:
         import tensorflow as tf
     except ImportError as error:
@@ -102,8 +102,6 @@ def import_tensorflow() -> Any:
 
 
 def finish_compiling() -> None:
-    """Ends compiling in the background, and waits for the recipes that are being written to the disk cache."""
+    """Stops background compilation and waits until pending recipes are written to the disk cache."""
     for name in ("hpu_stop_compiling", "hpu_recipe_cache_flush"):
-        call = c_api.function(handle(), name)
-        call.restype = None
-        call()
+        c_api.function(handle(), name)()

@@ -1,1 +1,1 @@
-"""Changes of TensorFlow's Python part that make the HPU a device like others."""
+"""Patches of TensorFlow's Python code, so that its APIs work for the HPU as for other devices."""

@@ -1,7 +1,6 @@
 """tf.function.experimental_get_compiler_ir for functions on the HPU (docs/user/compiler_ir.md).
 
-TensorFlow looks the device's compiler up among its own, so its context asks the plugin instead where the device is an
-HPU.
+TensorFlow knows only its own compilers. The patch makes its context call the plugin if the device is an HPU.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def install(plugin: ctypes.CDLL) -> None:
-    """Makes TensorFlow's contexts ask the plugin for devices of type HPU. Called once, by the loader."""
+    """Patches TensorFlow's contexts to call the plugin for devices of type HPU. Called once, by the loader."""
     from tensorflow.python.eager import context
 
     original = context.Context.get_compiler_ir
@@ -36,7 +35,7 @@ def install(plugin: ctypes.CDLL) -> None:
 
 
 def compile_function(plugin: ctypes.CDLL, context: Any, name: str, arguments: list[Any], stage: str) -> bytes:
-    """The function at a stage of its compilation, for tensors, variables' handles or TensorSpecs."""
+    """Returns the function's program at a compilation stage. Arguments: tensors, variable handles or TensorSpecs."""
     graph = _library(context, name)
     constants = json.loads(_call(plugin, "hpu_constant_arguments", graph, name))
     for index, argument in enumerate(arguments):
@@ -51,7 +50,7 @@ def _is_hpu(device_name: str) -> bool:
 
 
 def _library(context: Any, name: str) -> tf.compat.v1.GraphDef:
-    """A graph that has the function and those that it calls in its library."""
+    """Returns a GraphDef whose library contains the function and all functions that it calls."""
     import tensorflow as tf
 
     graph = tf.compat.v1.GraphDef()
@@ -67,7 +66,7 @@ def _library(context: Any, name: str) -> tf.compat.v1.GraphDef:
 
 
 def _names_in(function: Any) -> set[str]:
-    """What a function may call: ops, and functions among attributes."""
+    """Names of possible callees: ops, and functions in attributes."""
     names = set()
     for node in function.node_def:
         names.add(node.op)
@@ -77,7 +76,7 @@ def _names_in(function: Any) -> set[str]:
 
 
 def _describe(index: int, argument: Any, constant: bool) -> Any:
-    """The node that stands for an argument: Const, Placeholder or VarHandleOp."""
+    """Returns a node that describes an argument: Const, Placeholder or VarHandleOp."""
     import tensorflow as tf
 
     dtype, shape, kind = argument.dtype, argument.shape, "Placeholder"
@@ -95,7 +94,7 @@ def _describe(index: int, argument: Any, constant: bool) -> Any:
 
 
 def _value_of(handle: Any) -> tuple[Any, Any]:
-    """Type and shape of the variable behind a handle, or an error for a handle of anything else."""
+    """Returns dtype and shape of a handle's variable. Raises ValueError if the handle is not a variable's."""
     import tensorflow as tf
 
     data = getattr(handle, "_handle_data", None)
@@ -106,16 +105,11 @@ def _value_of(handle: Any) -> tuple[Any, Any]:
 
 
 def _call(plugin: ctypes.CDLL, name: str, graph: tf.compat.v1.GraphDef, *texts: str) -> bytes:
-    """Calls a function of plugin/c_api/c_api.h; raises its message as TensorFlow's error."""
+    """Calls a function of plugin/c_api/c_api.h. Raises a failure as the matching TensorFlow error."""
     from tensorflow.python.framework import errors_impl
 
-    call = c_api.function(plugin, name)
-    call.restype = ctypes.c_int32
-    call.argtypes = [ctypes.c_char_p, ctypes.c_size_t, *[ctypes.c_char_p] * len(texts), ctypes.POINTER(c_api.Buffer)]
     data = graph.SerializeToString()
-    buffer = c_api.Buffer()
-    code = call(data, len(data), *[text.encode() for text in texts], ctypes.byref(buffer))
-    result = c_api.take(plugin, buffer)
+    code, result = c_api.outcome(plugin, name, data, len(data), *[text.encode() for text in texts])
     if code != 0:
         raise errors_impl.exception_type_from_error_code(code)(None, None, result.decode(errors="replace"))
     return result

@@ -1,7 +1,7 @@
-"""Makes np.asarray() of a tensor raise what has kept the HPU from computing it.
+"""Makes np.asarray() of a tensor raise the device error that prevented its computation.
 
-NumPy asks for the tensor's buffer first, hides the error of that, and calls `__array__`. The device has reported its
-error by then, and would give what the failed work has left behind.
+NumPy first requests the tensor's buffer, ignores a failure, and calls `__array__`. By then the device has reported its
+error, so the second read would return the remains of the failed work.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from habana_frameworks.tensorflow.errors import DeviceError
 
 
 def install(plugin: ctypes.CDLL) -> None:
-    """Puts a look at the thread's last read before `__array__` of tensors on the HPU. Called once, by the loader."""
+    """Makes `__array__` of tensors on the HPU check the thread's last read first. Called once, by the loader."""
     from tensorflow.python.framework import errors_impl, ops
 
     array = ops._EagerTensorBase.__array__

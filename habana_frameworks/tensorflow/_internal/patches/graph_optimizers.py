@@ -1,21 +1,21 @@
-"""TensorFlow's graph optimizers that are the compiler's job on the HPU, or no use there."""
+"""Disables TensorFlow's graph optimizers that duplicate the HPU's compiler or are useless for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# The arithmetic optimizer reorders products so that XLA's fusion repeats work: a transformer's step took 1.5 times as
-# long with it. The remapper makes ops that the CPU has no kernel for, should a cluster have to fall back.
+# The arithmetic optimizer reorders products so that XLA's fusion repeats work: it made a transformer's step take 1.5
+# times as long. The remapper creates ops without a CPU kernel, which breaks the CPU fallback of a cluster.
 _LEFT_TO_THE_COMPILER = ("arithmetic_optimization", "remapping")
 
 
 def leave_rewrites_to_the_compiler(tf: Any, context: Any) -> None:
-    """Turns those of TensorFlow's graph optimizers off that the program has no opinion on.
+    """Turns off the graph optimizers above, unless the program has set them itself.
 
     context: TensorFlow's eager context, not yet initialized.
     """
     left = list(_LEFT_TO_THE_COMPILER)
-    # Two only ever change what runs on a GPU, and look long at each new graph to find that out.
+    # The layout and memory optimizers only rewrite ops on a GPU, but spend a long time analysing each new graph.
     if not tf.config.list_physical_devices("GPU"):
         left.append("layout_optimizer")
         _disable_memory_optimizer(context)
@@ -24,7 +24,7 @@ def leave_rewrites_to_the_compiler(tf: Any, context: Any) -> None:
 
 
 def _disable_memory_optimizer(context: Any) -> None:
-    """tf.config.optimizer has no option for it, and the context keeps what it started from to itself."""
+    """Sets the context's private config: tf.config.optimizer has no option for the memory optimizer."""
     from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 
     if context._config is None:

@@ -1,4 +1,4 @@
-"""TF_ENABLE_AUTO_MIXED_PRECISION scales the loss too; the conversion to bfloat16 itself is the plugin's."""
+"""Loss scaling for TF_ENABLE_AUTO_MIXED_PRECISION. The plugin does the conversion to bfloat16."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from habana_frameworks.tensorflow import flags
 
 
 def scale_on_request(tf: Any) -> None:
-    """Makes Keras's Model.compile and TensorFlow 1's minimize wrap an optimizer without loss scaling.
+    """Patches Keras's Model.compile and TensorFlow 1's minimize to add loss scaling to an optimizer without it.
 
-    They do so where the variable is set when they are called.
+    They read TF_ENABLE_AUTO_MIXED_PRECISION at each call.
     """
     _wrap_keras(tf)
     _wrap_v1(tf)

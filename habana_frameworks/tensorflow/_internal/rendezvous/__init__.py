@@ -1,1 +1,1 @@
-"""How a job's processes find each other."""
+"""Rendezvous of a job's processes."""

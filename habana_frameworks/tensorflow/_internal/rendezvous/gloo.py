@@ -1,7 +1,7 @@
-"""Tells Horovod's Gloo where the processes of a launcher's job meet, for launchers that do not tell it themselves.
+"""Gloo rendezvous for Horovod, for launchers that do not set Horovod's variables.
 
-Rank 0 runs Horovod's own rendezvous server. All ranks enter themselves there and wait for each other; then each sets
-the variables that horovodrun would have set.
+Rank 0 runs Horovod's own rendezvous server. All ranks register there and wait for each other. Then each sets the
+variables that horovodrun would have set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow import errors, flags
 from habana_frameworks.tensorflow._internal.launch import launchers
 from habana_frameworks.tensorflow._internal.rendezvous import loopback
 
-# Between the first process's start and the last one's.
+# Longest wait for the other processes to start.
 _PATIENCE_SECONDS = 300.0
 _POLL_SECONDS = 0.05
 _SCOPE = "hpu"
@@ -28,14 +28,14 @@ _SCOPE = "hpu"
 
 @dataclasses.dataclass(frozen=True)
 class Member:
-    """A rank as it enters itself: where it is, by the address that reaches rank 0, and its rank there."""
+    """A rank's entry: the local address that it uses to reach rank 0, and its local rank."""
 
     host: str
     local_rank: int
 
 
 def is_needed(ranks: launchers.Ranks, mpi_built: bool) -> bool:
-    """Whether Horovod would not find the other processes by itself."""
+    """Whether Horovod cannot find the other processes by itself."""
     if ranks.size == 1 or os.environ.get("HOROVOD_GLOO_RENDEZVOUS_ADDR"):
         return False
     controller = os.environ.get("HOROVOD_CONTROLLER", "").lower()
@@ -45,7 +45,7 @@ def is_needed(ranks: launchers.Ranks, mpi_built: bool) -> bool:
 
 
 def meet(ranks: launchers.Ranks) -> None:
-    """Returns when all processes of the job are there and the variables are set, or raises errors.JobError."""
+    """Blocks until all processes of the job have joined, then sets Horovod's variables. Raises errors.JobError."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     host, port = _address(ranks, deadline)
     own_host = _own_address(host, port)
@@ -59,10 +59,10 @@ def meet(ranks: launchers.Ranks) -> None:
 
 
 def _address(ranks: launchers.Ranks, deadline: float) -> tuple[str, int]:
-    """Where the server is; it runs if this is rank 0."""
+    """Returns the address of the rendezvous server. Rank 0 starts the server."""
     given = flags.horovod_rendezvous()
     if not given and ranks.launcher is launchers.Launcher.TF_CONFIG:
-        given = launchers.first_task()  # its port is free, as no server of TensorFlow's is started
+        given = launchers.first_task()  # the port is free, because no TensorFlow server is started
     if not given:
         if ranks.size != ranks.local_size:
             raise errors.JobError(
@@ -78,7 +78,7 @@ def _address(ranks: launchers.Ranks, deadline: float) -> tuple[str, int]:
 
 
 def _serve(host: str, port: int) -> int:
-    """Runs Horovod's server in a thread until this process ends; its port."""
+    """Runs Horovod's server in a daemon thread and returns its port."""
     from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer
 
     try:
@@ -93,7 +93,7 @@ def _serve(host: str, port: int) -> int:
 
 
 def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: float) -> list[Member]:
-    """Enters this rank, and waits for the others; all of them, by rank."""
+    """Registers this rank and waits for the others. Returns all members in rank order."""
     members: dict[int, Member] = {}
     entered = False
     while len(members) < ranks.size:
@@ -103,7 +103,7 @@ def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: 
                 f"{ranks.launcher.value} started {ranks.size} processes; rank {ranks.rank} waited "
                 f"{_PATIENCE_SECONDS:.0f} s at {host}:{port} for the ranks {missing} to call hvd.init()"
             )
-        with contextlib.suppress(OSError, http.client.HTTPException):  # rank 0 may not be there yet
+        with contextlib.suppress(OSError, http.client.HTTPException):  # rank 0 may not be listening yet
             if not entered:
                 _request(host, port, "PUT", ranks.rank, json.dumps(dataclasses.asdict(own)))
                 entered = True
@@ -116,7 +116,7 @@ def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: 
 
 
 def _request(host: str, port: int, method: str, rank: int, body: str | None = None) -> bytes | None:
-    """The answer; None if there is no entry of that rank yet."""
+    """Sends a request and returns the answer's body, or None if the rank has no entry yet."""
     connection = http.client.HTTPConnection(host, port, timeout=10)
     try:
         connection.request(method, f"/{_SCOPE}/{rank}", body)
@@ -128,7 +128,7 @@ def _request(host: str, port: int, method: str, rank: int, body: str | None = No
 
 
 def _variables(ranks: launchers.Ranks, members: list[Member], host: str, port: int) -> dict[str, str]:
-    """What horovodrun would set for this rank."""
+    """Returns the variables that horovodrun would set for this rank."""
     own = members[ranks.rank]
     across = [rank for rank, member in enumerate(members) if member.local_rank == own.local_rank]
     same = [rank for rank in across if members[rank].host == own.host]
@@ -151,7 +151,7 @@ def _variables(ranks: launchers.Ranks, members: list[Member], host: str, port: i
 
 
 def _own_address(host: str, port: int) -> str:
-    """The address that this machine would use to reach rank 0; nothing is sent."""
+    """Returns the local address that this machine uses to reach rank 0. Sends nothing."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -162,7 +162,10 @@ def _own_address(host: str, port: int) -> str:
 
 
 def _check_own_name(address: str) -> None:
-    """Horovod's process sets connect to the addresses of the machines' names, and abort if those are loopback ones."""
+    """Raises JobError if this machine's name resolves to a loopback address although the job is not local.
+
+    Horovod's process sets connect to the addresses of the machines' names, and abort on a loopback address.
+    """
     name = socket.gethostname()
     try:
         named = ipaddress.ip_address(socket.gethostbyname(name))
@@ -178,8 +181,8 @@ def _check_own_name(address: str) -> None:
 
 
 def _interface_of(address: str) -> str | None:
-    """The network interface that has the address; Gloo would look its own host's name up."""
-    import psutil  # which Horovod requires
+    """Returns the network interface with this address. By default Gloo uses the address of the host name."""
+    import psutil  # a dependency of Horovod
 
     for name, addresses in psutil.net_if_addrs().items():
         if any(entry.address == address for entry in addresses):

@@ -1,6 +1,6 @@
-"""What happens around `hvd.init()`: it brings up the HPU, and forms the job that the launcher started.
+"""Extension of `hvd.init()` that loads the HPU module and forms the job that the launcher started.
 
-_hpu_import_hook calls start() in its place.
+_hpu_import_hook calls start() in place of HorovodBasics.init.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from habana_frameworks.tensorflow._internal.rendezvous import gloo
 def start(basics: Any, init: Callable[..., None], *args: Any, **kwargs: Any) -> None:
     """Calls `init(basics, ...)`: HorovodBasics.init with the arguments of hvd.init().
 
-    Loads the HPU module first, unless HPU_AUTOLOAD is off. Where Horovod would not find the launcher's other processes
-    by itself, tells it where they meet. Raises errors.JobError if they do not meet, or Horovod does not find them
-    nevertheless.
+    Loads the HPU module first, unless HPU_AUTOLOAD is off. If Horovod cannot find the launcher's other processes by
+    itself, runs the Gloo rendezvous. Raises errors.JobError if the rendezvous fails, or if Horovod's job still has the
+    wrong size.
     """
-    if basics is not _tensorflow_basics():  # PyTorch's
+    if basics is not _tensorflow_basics():  # Horovod for PyTorch
         init(basics, *args, **kwargs)
         return
     if flags.autoload():
@@ -44,7 +44,7 @@ def start(basics: Any, init: Callable[..., None], *args: Any, **kwargs: Any) -> 
         except errors.JobError:
             basics.shutdown()
             raise
-    if ranks.size == 1 and basics.size() > 1:  # an MPI that we know no variables of
+    if ranks.size == 1 and basics.size() > 1:  # an MPI whose variables launchers.py does not know
         os.environ.setdefault("HLS_MODULE_ID", str(module_choice.get_hw_module_id(basics.local_rank())))
 
 
@@ -52,25 +52,23 @@ def _load() -> None:
     try:
         plugin_library.load()
     except errors.HabanaModuleError as error:
-        raise type(error)(f"{error} (hvd.init() loads the HPU's module; HPU_AUTOLOAD=0 goes without.)") from error
+        raise type(error)(f"{error} (hvd.init() loads the HPU's module; set HPU_AUTOLOAD=0 to skip this)") from error
 
 
 def register_kernel() -> None:
-    """The HPU's, for an op that there is only once Horovod was imported. Does nothing before."""
-    register = c_api.function(plugin_library.handle(), "hpu_horovod_loaded")
-    register.restype = None
-    register()
+    """Registers the HPU kernel of Horovod's op, which exists only once Horovod is imported. No effect before that."""
+    c_api.function(plugin_library.handle(), "hpu_horovod_loaded")()
 
 
 def check_if_started() -> None:
-    """The check of start(), for a job that was formed before the hook was there."""
+    """Checks the size of a job that hvd.init() formed before the import hook was installed."""
     basics = _tensorflow_basics()
     if basics is not None and basics.is_initialized() and not _is_elastic():
         check_size(launchers.ranks(), basics.size())
 
 
 def check_size(ranks: launchers.Ranks, size: int) -> None:
-    """Raises errors.JobError if Horovod's job has not the size of the launcher's."""
+    """Raises errors.JobError if Horovod's job and the launcher's job differ in size."""
     if ranks.size == size or ranks.size == 1:
         return
     raise errors.JobError(
@@ -82,10 +80,10 @@ def check_size(ranks: launchers.Ranks, size: int) -> None:
 
 
 def _is_elastic() -> bool:
-    """Elastic Horovod's jobs have a rendezvous of their own, and change their size."""
+    """Whether this is an elastic Horovod job, which has its own rendezvous and changes its size."""
     return os.environ.get("HOROVOD_ELASTIC", "0") not in ("", "0")
 
 
 def _tensorflow_basics() -> Any:
-    """Horovod's interface for TensorFlow; None if it is not imported."""
+    """Returns Horovod's HorovodBasics for TensorFlow, or None if it is not imported."""
     return getattr(sys.modules.get("horovod.tensorflow.mpi_ops"), "_basics", None)

@@ -1,6 +1,6 @@
-"""How the processes of a job on one machine tell each other a port, knowing nothing but the job's name.
+"""Agreement on a port among a job's processes on one machine, which share only the job's name.
 
-Rank 0 listens on a Unix socket in Linux's abstract namespace, which leaves nothing behind.
+Rank 0 listens on a Unix socket in Linux's abstract namespace, which needs no cleanup.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 def agree(ranks: launchers.Ranks, serve: Callable[[], int], deadline: float) -> tuple[str, int]:
-    """The host and port of the server that rank 0 starts by `serve`. Raises errors.JobError."""
+    """Returns host and port of the server that rank 0 starts with `serve`. Raises errors.JobError."""
     name = _name(ranks)
     if ranks.rank > 0:
         return HOST, _ask(name, ranks, deadline)
@@ -52,7 +52,7 @@ def _name(ranks: launchers.Ranks) -> bytes:
 
 
 def _job() -> str:
-    """What the launcher's processes have in common and no other job has now; empty if it tells nothing."""
+    """Returns a name that identifies the running job to all its processes; empty if the launcher provides none."""
     for names in (("PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri"), ("SLURM_JOB_ID", "SLURM_STEP_ID")):
         values = [os.environ.get(name, "") for name in names]
         if values[0]:
@@ -77,7 +77,7 @@ def _ask(name: bytes, ranks: launchers.Ranks, deadline: float) -> int:
             try:
                 connection.connect(name)
                 data = connection.recv(_PORT.size) if _is_own_user(connection) else b""
-            except OSError:  # rank 0 is not there yet
+            except OSError:  # rank 0 is not listening yet
                 data = b""
         if len(data) == _PORT.size:
             return int(_PORT.unpack(data)[0])

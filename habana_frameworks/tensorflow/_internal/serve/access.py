@@ -1,4 +1,4 @@
-"""Access control: addresses that a server may listen at, tokens of its clients."""
+"""Access control: permitted listen addresses and client tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, StatusErro
 
 
 class Access:
-    """What clients must show."""
+    """Access rules of a server: TLS and token."""
 
     def __init__(self, tls: Tls, token: str) -> None:
         self._tls = tls
@@ -23,9 +23,7 @@ class Access:
     def check_address(self, address: str) -> None:
         """Raises StatusError if a server with these settings must not listen at the address."""
         if bool(self._tls.certificate) != bool(self._tls.private_key):
-            raise StatusError(
-                Code.INVALID_ARGUMENT, "a certificate and its key belong together (--tls-cert, --tls-key)"
-            )
+            raise StatusError(Code.INVALID_ARGUMENT, "only one of --tls-cert and --tls-key is given: TLS needs both")
         if self._tls.client_ca and not self.encrypted:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
@@ -40,7 +38,7 @@ class Access:
         if not self.encrypted and not is_loopback(address):
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                f"{address} is no address of the loopback interface, and others can read along without TLS: give "
+                f"{address} is not a loopback address; without TLS, the network can read the traffic: give "
                 "--tls-cert and --tls-key, or listen on unix:/path or 127.0.0.1:port",
             )
         if not self._token and not self._tls.client_ca:
@@ -51,7 +49,7 @@ class Access:
             )
 
     def check(self, authorization: bytes) -> None:
-        """Raises StatusError unless the client may use the server. Certificates were checked before."""
+        """Raises StatusError unless the client sent the right token. TLS has already checked certificates."""
         if not self._token:
             return
         if not authorization:

@@ -1,4 +1,4 @@
-"""What the fork server and the session processes write to stderr, of which clients decide how much there is."""
+"""Rate-limited stderr of the fork server and the session processes, since clients control its amount."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Callable
 _READ_BYTES = 64 << 10
 _MAX_BYTES = 64 << 10
 _INTERVAL_SECONDS = 10
-# UTF-8 stays as it is.
+# Keeps the bytes of UTF-8 sequences.
 _PRINTABLE = bytes(code if (code >= 32 and code != 127) or code in b"\n\t" else 32 for code in range(256))
 
 
 class OutputLimit:
-    """Lets at most 64 KiB of whole lines through in 10 s, and counts the rest."""
+    """Passes at most 64 KiB of whole lines per 10 s and counts the rest."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -24,7 +24,7 @@ class OutputLimit:
         self._omitted = 0
 
     def take(self, data: bytes) -> bytes:
-        """What may be written of `data`. Control characters become blanks: parts of the text are a client's words."""
+        """Returns the part of `data` to write. Replaces control characters by blanks, because clients affect it."""
         notice = b""
         if self._clock() - self._begin >= _INTERVAL_SECONDS:
             if self._omitted:
@@ -37,18 +37,18 @@ class OutputLimit:
 
 
 class ChildOutput:
-    """A pipe for the stderr of children, passed on to `target` within the limit until all have ended.
+    """A pipe for the children's output. Forwards it to `target`, within the limit, until all children have ended.
 
     Belongs to one event loop.
     """
 
     def __init__(self, target: int) -> None:
-        """target: a file descriptor, which stays the caller's."""
+        """target: a file descriptor that the caller owns."""
         self._target = target
         self._limit = OutputLimit()
         self._loop = asyncio.get_running_loop()
         self._read_end, self.write_end = os.pipe()
-        """write_end: for the children; close_write_end() once they have it."""
+        """For the children. Call close_write_end() once they have inherited it."""
         os.set_blocking(self._read_end, False)
         self._loop.add_reader(self._read_end, self.pass_on)
 
@@ -56,7 +56,7 @@ class ChildOutput:
         os.close(self.write_end)
 
     def pass_on(self) -> None:
-        """Writes what is there. Does nothing after close()."""
+        """Forwards the available output. Does nothing after close()."""
         if self._read_end < 0:
             return
         try:
@@ -69,7 +69,7 @@ class ChildOutput:
             self.close()
 
     def close(self) -> None:
-        """Children that still write get EPIPE."""
+        """Closes the pipe. Children that still write get EPIPE."""
         if self._read_end >= 0:
             self._loop.remove_reader(self._read_end)
             os.close(self._read_end)
@@ -80,4 +80,4 @@ class ChildOutput:
             while data:
                 data = data[os.write(self._target, data) :]
         except OSError:
-            return  # a log that cannot be written ends no server
+            return  # the server goes on without its log

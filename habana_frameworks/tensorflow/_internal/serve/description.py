@@ -19,7 +19,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class Description:
-    """Asks the sessions for reports and describes the server. Belongs to one event loop."""
+    """Collects the sessions' reports and describes the server. Belongs to one event loop."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class Description:
         processes: Callable[[], Iterable[SessionProcess]],
         fork_server_pid: Callable[[], int | None],
     ) -> None:
-        """processes: all session processes that run."""
+        """processes: returns all running session processes."""
         self._settings = settings
         self._processes = processes
         self._fork_server_pid = fork_server_pid
@@ -38,7 +38,7 @@ class Description:
         self.sessions_closed = 0
 
     async def describe(self) -> device_pb2.DescribeResponse:
-        """Describes the server as it is now; sessions that do not report in time are shown as they were."""
+        """Describes the server's current state. Shows the last report of a session that does not answer in time."""
         await self._collect()
         settings, processes = self._settings, list(self._processes())
         response = device_pb2.DescribeResponse(
@@ -69,19 +69,19 @@ class Description:
         return response
 
     def take_report(self, process: SessionProcess, report: device_pb2.Module) -> None:
-        """A session's answer to Report."""
+        """Stores a session's answer to Report."""
         if process.claim is not None:
             process.claim.report = report
         self.forget(process)
 
     def forget(self, process: SessionProcess) -> None:
-        """No longer waits for the process."""
+        """Stops waiting for the process."""
         answered = self._awaited.pop(process, None)
         if answered is not None and not answered.done():
             answered.set_result(None)
 
     async def _collect(self) -> None:
-        """Waits for a round of reports that begins after this call; all calls meanwhile share it."""
+        """Waits for a round of reports that starts after this call. Concurrent calls share the round."""
         if self._next_round is None:
             self._next_round = asyncio.get_running_loop().create_task(self._run_round(self._round))
         await asyncio.shield(self._next_round)
@@ -93,7 +93,7 @@ class Description:
         loop = asyncio.get_running_loop()
         asked = []
         for process in self._processes():
-            # A session that has not answered the last time is asked no more until it does.
+            # Skips a session that has not yet answered the previous request.
             if process.claim is not None and process not in self._awaited:
                 asked.append(self._awaited.setdefault(process, loop.create_future()))
                 process.send(pb.ToSession(report=pb.Report()))
@@ -106,7 +106,7 @@ class Description:
 
 
 def _resident_bytes(pid: int) -> int:
-    """Resident memory; 0 for a process that has ended."""
+    """Resident memory of a process; 0 if it has ended."""
     try:
         return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""Files of faults for `hpu serve --faults FILE` (docs/user/remote.md).
+"""Reader of fault schedules for `hpu serve --faults FILE` (docs/user/remote.md).
 
 {"seed": 7, "faults": [{"kind": "lost", "at": 100, "session": 1},
 {"kind": "slow_copy", "probability": 0.01, "milliseconds": 20}]}
@@ -20,7 +20,7 @@ _WHEN = ("at", "from", "probability")
 
 
 class Kind(enum.Enum):
-    """What happens, and to which events (plugin/backends/common/faults.h)."""
+    """Kind of fault and the events that it affects (plugin/backends/common/faults.h)."""
 
     LAUNCH = "launch"
     COPY = "copy"
@@ -39,18 +39,18 @@ class Kind(enum.Enum):
 
     @property
     def delays(self) -> bool:
-        """Whether its events are late rather than failing."""
+        """Whether the fault delays events instead of failing them."""
         return self in (Kind.SLOW_COPY, Kind.SLOW_COMPILE, Kind.DELAY)
 
 
 class FaultScheduleError(ValueError):
-    """A file that cannot be used: names the file, the key and, where there is one, the nearest right key."""
+    """The schedule is invalid. The message names the file, the key and, if any, the most similar valid key."""
 
 
 def read(path: str) -> list[str]:
-    """The file's faults as the plugin takes them, which is as HPU_EMULATOR_FAULTS has them.
+    """Returns the file's faults in the syntax of HPU_FAULTS, which the plugin reads.
 
-    Raises FaultScheduleError for what is wrong in it, OSError if it cannot be read.
+    Raises FaultScheduleError if the content is invalid, OSError if the file cannot be read.
     """
     text = pathlib.Path(path).read_text(encoding="utf-8")
     try:
@@ -119,7 +119,7 @@ def _check_keys(value: Any, where: str, known: Collection[str]) -> None:
         raise FaultScheduleError(f"{where or 'the whole'} is to be an object")
     for key in value:
         if key not in known:
-            raise FaultScheduleError(f"{where + '.' if where else ''}{key} is no key; {_hint(key, known)}")
+            raise FaultScheduleError(f"{where + '.' if where else ''}{key} is not a key; {_hint(key, known)}")
 
 
 def _hint(word: str, known: Collection[str]) -> str:

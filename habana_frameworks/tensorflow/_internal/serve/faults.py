@@ -1,4 +1,4 @@
-"""The fault `busy` of a server: acquisitions that find no free module (plugin/backends/common/faults.h)."""
+"""The injected fault `busy` of a server: acquisitions find no free module (plugin/backends/common/faults.h)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, StatusErro
 
 _MASK = (1 << 64) - 1
 _MAX_MILLISECONDS = 10_000
-# The plugin's own beside those of fault schedules.
+# Fault schedules' kinds, and `allocate`, which only HPU_FAULTS has.
 _KINDS = frozenset({*(kind.value for kind in fault_schedule.Kind), "allocate"})
 _DELAYS = frozenset(kind.value for kind in fault_schedule.Kind if kind.delays)
 _ENTRY = re.compile(
@@ -22,21 +22,21 @@ _ENTRY = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class _Rule:
-    """An entry of kind `busy`."""
+    """A rule of kind `busy`."""
 
     index: int
-    """Among all rules of the server: the draw depends on it."""
+    """Position among all rules of the server; the random draw depends on it."""
     first: int
-    """0: by probability."""
+    """First affected acquisition, from 1; 0: by probability."""
     onwards: bool
     probability: float
 
 
 class BusyFaults:
-    """Counts acquisitions."""
+    """Counts acquisitions and fails the ones that a rule selects."""
 
     def __init__(self, entries: Sequence[str]) -> None:
-        """Raises StatusError, which names the entry that cannot be read, be it of another kind."""
+        """Raises StatusError for an unreadable entry of any kind; the message names the entry."""
         self._seed = 0
         self._rules: list[_Rule] = []
         self._count = 0
@@ -53,23 +53,23 @@ class BusyFaults:
                 self._rules.append(rule)
 
     def count(self) -> None:
-        """Counts one acquisition. Raises StatusError if it is to fail."""
+        """Counts one acquisition. Raises StatusError if a rule selects it."""
         self._count += 1
         if any(self._hits(rule) for rule in self._rules):
-            raise StatusError(Code.UNAVAILABLE, f"no HPU module is free: fault that was asked for: busy@{self._count}")
+            raise StatusError(Code.UNAVAILABLE, f"no HPU module is free: injected fault: busy@{self._count}")
 
     def _hits(self, rule: _Rule) -> bool:
         if rule.first:
             return self._count >= rule.first if rule.onwards else self._count == rule.first
         drawn = _mix(self._seed)
-        # As the plugin draws: session, rule, stream, event.
+        # Same draw as the plugin's: session, rule, stream, event.
         for value in (0, rule.index, 0, self._count):
             drawn = _mix(drawn ^ value)
         return float(drawn >> 11) < rule.probability * float(1 << 53)
 
 
 def _parse(entry: str, index: int) -> tuple[str, _Rule, int]:
-    """The kind, the rule and the session (0: all) of an entry."""
+    """Returns kind, rule and session (0: all) of an entry. Raises StatusError."""
     found = _ENTRY.fullmatch(entry)
     if found is None or found["kind"] not in _KINDS:
         raise _unreadable(entry)
@@ -93,7 +93,7 @@ def _unreadable(entry: str) -> StatusError:
     kinds = ", ".join(sorted(_KINDS))
     return StatusError(
         Code.INVALID_ARGUMENT,
-        f'HPU_EMULATOR_FAULTS: "{entry}" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of '
+        f'HPU_FAULTS: "{entry}" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of '
         f"{kinds}; slow_copy, slow_compile and delay end with :ms, at most {_MAX_MILLISECONDS}",
     )
 

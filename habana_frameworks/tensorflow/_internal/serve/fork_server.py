@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, StatusErro
 from habana_frameworks.tensorflow.lib import control_pb2 as pb
 
 _logger = logging.getLogger(__name__)
-# Loading the libraries takes a second, on a busy machine many.
+# Loading the libraries takes a second, and much longer on a busy machine.
 _READY_SECONDS = 120
 _FORK_SECONDS = 30
 _STOP_SECONDS = 0.3
@@ -37,11 +37,11 @@ class Forked:
 
 
 class _EndedError(Exception):
-    """The fork server ended, or does not answer."""
+    """The fork server has ended, or does not answer."""
 
 
 class _Process:
-    """One fork server, from its start to its end."""
+    """One fork server process, from start to end."""
 
     def __init__(self, command: Sequence[str], options: bytes, environment: Mapping[str, str]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -54,7 +54,7 @@ class _Process:
             on_error.callback(self._output.close)
             on_error.callback(self._end.close)
             try:
-                # A session of its own: the terminal's Ctrl-C is for the front process.
+                # start_new_session: only the front process receives the terminal's Ctrl-C.
                 self._popen = subprocess.Popen(
                     list(command),
                     stdin=theirs.fileno(),
@@ -70,17 +70,17 @@ class _Process:
         self._pidfd = os.pidfd_open(self.pid)
         self._loop.add_reader(self._pidfd, self._on_end)
         self._loop.add_reader(self._end, self._on_packet)
-        with contextlib.suppress(OSError):  # it has ended already, which _on_end() notices
+        with contextlib.suppress(OSError):  # it has ended already; _on_end() handles this
             packets.send(self._end, options)
 
     async def ask(self, files: Sequence[int]) -> tuple[pb.Forked, packets.Packet]:
-        """Asks for a session process. The caller closes the packet. Raises _EndedError."""
+        """Requests a session process. The caller closes the packet. Raises _EndedError."""
         try:
             if self._end.fileno() >= 0:
                 packets.send(self._end, _FORK, files)
         except ConnectionError:
             self.kill()
-        # Where the fork server has gone, its end is the answer.
+        # If the fork server has ended, answer() raises _EndedError.
         return await self.answer(_FORK_SECONDS)
 
     async def answer(self, seconds: float) -> tuple[pb.Forked, packets.Packet]:
@@ -107,7 +107,7 @@ class _Process:
         self._popen.kill()
 
     async def stop(self) -> None:
-        """Ends its process group: by the end of the connection, then by SIGKILL."""
+        """Ends the process group: closes the connection, then sends SIGKILL if necessary."""
         self._stopping = True
         self._close_end()
         for kills in (False, True):
@@ -118,7 +118,7 @@ class _Process:
                 return
 
     def _kill_group(self) -> None:
-        """Only before the process is reaped: the number of the group is its own until then."""
+        """Kills the process group. Call it only before the process is reaped, since its id may be reused afterwards."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
@@ -145,7 +145,7 @@ class _Process:
         if self._stopping:
             self._kill_group()
         self._popen.wait()
-        self._output.pass_on()  # its session processes go on, and may write more
+        self._output.pass_on()  # the session processes keep running and may write more
         if self._stopping:
             self._output.close()
         while not self._answers.empty():
@@ -165,7 +165,7 @@ class ForkServer:
     """Starts session processes; replaces a fork server that ends. Belongs to one event loop."""
 
     def __init__(self, command: Sequence[str], options: pb.Options, environment: Mapping[str, str]) -> None:
-        """command: starts host.py with its libraries."""
+        """command: command line of host.py with its libraries."""
         self._command = command
         self._options = options.SerializeToString()
         self._environment = environment
@@ -176,7 +176,7 @@ class ForkServer:
 
     @property
     def pid(self) -> int | None:
-        """The running fork server; None while there is none."""
+        """Process id of the running fork server; None if there is none."""
         return None if self._process is None or self._process.ended.is_set() else self._process.pid
 
     async def start(self) -> None:
@@ -198,7 +198,7 @@ class ForkServer:
                 except _EndedError:
                     continue
                 except asyncio.CancelledError:
-                    process.kill()  # its answer would pass for the next one
+                    process.kill()  # a late answer would be taken for the answer to the next request
                     raise
                 except OSError as error:
                     raise StatusError(Code.UNAVAILABLE, f"no session process: {error.strerror}") from error
@@ -207,7 +207,7 @@ class ForkServer:
         raise StatusError(Code.UNAVAILABLE, "no session process: the fork server ended twice while it was starting one")
 
     async def stop(self) -> None:
-        """Ends the fork server and what is left of its process group; starts no other."""
+        """Ends the fork server and its process group for good."""
         self._stopped = True
         if self._watch is not None:
             self._watch.cancel()
@@ -216,7 +216,7 @@ class ForkServer:
             await process.stop()
 
     async def _ready(self) -> _Process:
-        """The running fork server, started first if there is none. Holds _lock."""
+        """Returns the running fork server; starts one if there is none. The caller holds _lock."""
         if self._process is not None and not self._process.ended.is_set():
             return self._process
         if self._stopped:
@@ -245,7 +245,7 @@ class ForkServer:
         return process
 
     async def _replace(self, process: _Process) -> None:
-        """Waits for the end of `process` and starts another."""
+        """Waits for the end of `process` and starts a new one."""
         await process.ended.wait()
         if self._process is not process:
             return
@@ -254,7 +254,7 @@ class ForkServer:
             process.pid,
             process.how_it_ended(),
         )
-        # The lock's holder may have started one by now. The watch of that one takes over.
+        # The previous holder of the lock may have started one; then _ready() returns it, and its own task watches it.
         async with self._lock:
             try:
                 await self._ready()

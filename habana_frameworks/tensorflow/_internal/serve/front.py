@@ -1,4 +1,4 @@
-"""The front process: listens, and has a session process started for each connection."""
+"""Front process of a device server: listens, and gets a session process from the fork server for each connection."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, StatusErro
 from habana_frameworks.tensorflow.lib import control_pb2 as pb
 
 _logger = logging.getLogger(__name__)
-# Session processes without a module, beyond the number of modules: of `hpu smi`, of clients that wait.
+# Session processes in excess of the modules, for `hpu smi` and for waiting clients.
 _EXTRA_PROCESSES = 32
 _MAX_WAITING = 1024
 _FIRST_BYTE_SECONDS = 10
-# A connection that waits for its turn ends others that have been idle for so long, one by one.
+# While a connection waits for a slot, one idle connection is closed per _PRESSURE_SECONDS.
+# A connection counts as idle after _IDLE_SECONDS.
 _PRESSURE_SECONDS = 0.25
 _IDLE_SECONDS = 2.0
 _STOP_SECONDS = 1.0
@@ -41,7 +42,7 @@ class Front:
     """A device server. Belongs to one event loop."""
 
     def __init__(self, settings: ServerSettings) -> None:
-        """Raises StatusError for settings that cannot be used."""
+        """Raises StatusError for invalid settings."""
         self._settings = settings
         self._access = Access(settings.tls, settings.token)
         _check_address(settings.address, self._access)
@@ -54,14 +55,14 @@ class Front:
         self._listener: listener.Listener | None = None
         self._memory: MemorySocket | None = None
         self._connections: set[asyncio.Task[None]] = set()
-        # Connections without a session process, in the order in which they came.
+        # Connections without a session process, oldest first.
         self._waiting: dict[asyncio.Task[None], None] = {}
         self._stopping = False
 
     async def start(self, command: Sequence[str], environment: Mapping[str, str]) -> str:
-        """Listens, and returns the value of HPU_BACKEND that reaches this server. Raises StatusError.
+        """Starts listening and returns the value of HPU_BACKEND for this server. Raises StatusError.
 
-        command: starts the fork server, in this environment.
+        command, environment: of the fork server.
         """
         listener.raise_file_limit()
         try:
@@ -103,7 +104,7 @@ class Front:
             task.cancel()
         if self._connections:
             await asyncio.wait(self._connections, timeout=_KILL_SECONDS)
-        await self._kill_processes()  # started meanwhile
+        await self._kill_processes()  # processes started in the meantime
         if self._lock is not None:
             self._lock.release()
 
@@ -121,7 +122,7 @@ class Front:
             end.cancel()
 
     def _open(self) -> list[socket.socket]:
-        """The listening sockets. Raises StatusError."""
+        """Opens the listening sockets. Raises StatusError."""
         address, path = self._settings.address, self._settings.path
         if path:
             self._lock = listener.PathLock(path)
@@ -134,7 +135,7 @@ class Front:
             ) from error
 
     def _share_memory(self) -> None:
-        """Opens the socket for shared memory; without one, copies go over the server's."""
+        """Opens the socket for shared memory. If that fails, copies use the server's socket."""
         if not (self._settings.share_memory and self._settings.path):
             return
         path = self._settings.path + SUFFIX
@@ -174,7 +175,10 @@ class Front:
             _logger.error("a connection failed", exc_info=task.exception())
 
     async def _serve(self, connection: socket.socket, peer: str) -> None:
-        """Serves a connection, which is closed afterwards: until a session process has it, or TLS has ended."""
+        """Serves a connection until a session process has taken it over, or until TLS has ended.
+
+        _forget() closes it afterwards.
+        """
         try:
             if self._context is not None:
                 await self._serve_tls(tls.TlsRelay(connection, self._context), peer)
@@ -200,7 +204,7 @@ class Front:
             ending = asyncio.ensure_future(process.ended.wait())
             try:
                 await asyncio.wait([relaying, ending], return_when=asyncio.FIRST_COMPLETED)
-                if not relaying.done():  # what the session sent last is still to reach the client
+                if not relaying.done():  # the session's last data has not reached the client yet
                     await asyncio.wait([relaying], timeout=_FLUSH_SECONDS)
             finally:
                 relaying.cancel()
@@ -208,7 +212,7 @@ class Front:
                 await asyncio.wait([relaying, ending])
 
     async def _start_process(self, connection: socket.socket, peer: str) -> SessionProcess:
-        """Waits for the connection's turn and hands it over. Raises StatusError or OSError."""
+        """Waits for a slot and hands the connection to a new session process. Raises StatusError or OSError."""
         task = asyncio.current_task()
         assert task is not None
         await self._enter(task)
@@ -231,7 +235,7 @@ class Front:
             self._slots.discard(task)
 
     async def _enter(self, task: asyncio.Task[None]) -> None:
-        """Waits for a slot; connections that claim no module make room for others."""
+        """Waits for a slot, and meanwhile closes idle connections that hold no module."""
         entering = asyncio.ensure_future(self._slots.enter(task))
         try:
             while not (await asyncio.wait([entering], timeout=_PRESSURE_SECONDS))[0]:
@@ -243,7 +247,7 @@ class Front:
 
 
 async def _has_data(connection: socket.socket) -> bool:
-    """Waits for the client's first byte; false if the client has gone."""
+    """Waits for the client's first byte. Returns False if the client has disconnected."""
     loop = asyncio.get_running_loop()
     readable = loop.create_future()
     loop.add_reader(connection, lambda: None if readable.done() else readable.set_result(None))
@@ -257,7 +261,7 @@ async def _has_data(connection: socket.socket) -> bool:
 
 
 def _check_address(address: str, access: Access) -> None:
-    """Raises StatusError for an address that cannot be listened at."""
+    """Raises StatusError for an invalid or forbidden listen address."""
     try:
         device_channel.check_address(address)
     except ValueError as error:
@@ -271,7 +275,7 @@ def _check_address(address: str, access: Access) -> None:
 
 
 def _options(settings: ServerSettings, key_id: str, shares_memory: bool) -> pb.Options:
-    """Raises StatusError for a number that is negative or too large."""
+    """Options of the fork server. Raises StatusError for a limit that is negative or too large."""
     limits, compilation = settings.limits, settings.compilation
     try:
         return pb.Options(

@@ -1,4 +1,4 @@
-"""Rendezvous of the ranks of a communicator, which are sessions of this server."""
+"""Rendezvous of a communicator's ranks; each rank is a session of this server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_REASON_BYTES = 1000
 
 
 class Session(Protocol):
-    """A session process, which replies reach."""
+    """A session process that receives replies."""
 
     def send(self, message: pb.ToSession, files: Sequence[int] = ()) -> None: ...
     def reply(self, number: int, message: pb.ToSession, files: Sequence[int] = ()) -> None: ...
@@ -30,13 +30,13 @@ class Session(Protocol):
 class _Member:
     session: Session
     number: int
-    """Of the JoinGroup, which is answered when all ranks have joined."""
+    """Number of the JoinGroup message, which is answered when all ranks have joined."""
     segment: packets.File
     timer: asyncio.TimerHandle
 
 
 class _Group:
-    """The ranks of one id that have joined so far, or all of them."""
+    """The ranks that have joined the communicator `identity` so far."""
 
     def __init__(self, identity: bytes, size: int) -> None:
         self.identity = identity
@@ -51,7 +51,7 @@ class _Group:
         return ", ".join(str(rank) for rank in range(self.size) if rank not in self.members)
 
     def close(self) -> None:
-        """Stops the clocks and closes the segments."""
+        """Cancels the timers and closes the segments."""
         for member in self.members.values():
             member.timer.cancel()
             member.segment.close()
@@ -64,9 +64,9 @@ class GroupTable:
         self._groups: dict[bytes, _Group] = {}
 
     def join(self, session: Session, number: int, request: pb.JoinGroup, segment: packets.File) -> None:
-        """Adds a rank; message `number` of its session is answered when all have joined.
+        """Adds a rank. Message `number` of its session is answered when all ranks have joined.
 
-        Owns `segment` from now on, but for an error. Raises StatusError for a rank that does not fit the others.
+        Takes ownership of `segment`, except on error. Raises StatusError if the request contradicts other ranks.
         """
         self._check(session, request)
         group = self._groups.setdefault(request.id, _Group(request.id, request.size))
@@ -83,7 +83,7 @@ class GroupTable:
             self._form(group)
 
     def leave(self, session: Session, identity: bytes, rank: int, reason: bytes) -> None:
-        """Removes a rank, and with it the group: the other ranks are told. Does nothing if there is no such rank."""
+        """Removes a rank, ends its group and notifies the other ranks. Does nothing if there is no such rank."""
         group = self._groups.get(identity)
         if group is not None and rank in group.members and group.members[rank].session is session:
             self._end(group, rank, reason[:_MAX_REASON_BYTES] or _gone(group, rank, b"it left the communicator"))
@@ -124,7 +124,7 @@ class GroupTable:
         self._fail(group, reason, rank, Code.DEADLINE_EXCEEDED)
 
     def _end(self, group: _Group, rank: int, reason: bytes) -> None:
-        """`rank` has gone."""
+        """Ends the group because `rank` has left."""
         if not group.formed:
             waited = f"rank {rank} of {group.size} has gone while it waited for rank {group.missing()}"
             self._fail(group, waited, rank, Code.CANCELLED)
@@ -136,7 +136,7 @@ class GroupTable:
                 member.session.send(ended)
 
     def _fail(self, group: _Group, reason: str, rank: int, code: Code) -> None:
-        """Ends the wait of all ranks: of `rank` with `code`, of the others with CANCELLED."""
+        """Ends all ranks' waits: `rank` fails with `code`, the others with CANCELLED."""
         del self._groups[group.identity]
         for other, member in group.members.items():
             member.session.refuse(member.number, StatusError(code if other == rank else Code.CANCELLED, reason))

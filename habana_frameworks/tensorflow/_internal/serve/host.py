@@ -1,8 +1,8 @@
 """Hosts the fork server of a device server (plugin/server) in a bare interpreter.
 
-`host.py LIBRARY...` loads the libraries in order and calls hpu_serve_fork_server() of the last one, the plugin. The
-front process is at the other end of standard input. Imports neither TensorFlow nor this package: that takes ten times
-as long, and its threads would not survive fork().
+`host.py LIBRARY...` loads the libraries in order and calls hpu_serve_fork_server() of the last one, the plugin.
+Standard input is the connection to the front process. Imports neither TensorFlow nor this package: importing them
+takes ten times as long, and their threads would not survive fork().
 """
 
 import contextlib
@@ -13,10 +13,10 @@ import sys
 
 
 def main(*libraries: str) -> int:
-    """Returns the fork server's exit code once the front process has gone."""
-    # A file of the front process must not live on here. SC_OPEN_MAX may be a thousand million, so no counting.
+    """Runs the fork server until the front process has ended, and returns its exit code."""
+    # Closes all files inherited from the front process. Iterating up to SC_OPEN_MAX could take a billion steps.
     for entry in list(pathlib.Path("/proc/self/fd").iterdir()):
-        with contextlib.suppress(OSError):  # the descriptor of the listing
+        with contextlib.suppress(OSError):  # the listing's own descriptor is already closed
             if int(entry.name) > 2:
                 os.close(int(entry.name))
     loaded = [ctypes.CDLL(library) for library in libraries]

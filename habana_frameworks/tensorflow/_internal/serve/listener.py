@@ -1,4 +1,4 @@
-"""Listening sockets: opening them, and accepting connections whatever the system runs out of."""
+"""Listening sockets: opens them, and keeps accepting connections when the system is short of resources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, StatusErro
 
 _logger = logging.getLogger(__name__)
 MAX_PATH_BYTES = 107
-"""Of a Unix socket's path."""
+"""Longest path of a Unix socket."""
 _MAX_COMMAND_BYTES = 200
 _BACKLOG = 1024
 _ACCEPTS_AT_ONCE = 64
@@ -31,13 +31,13 @@ _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class PathLock:
-    """Lock file beside a Unix socket: one server a path. The kernel drops the lock with the process.
+    """Lock file next to a Unix socket, which permits one server per path. The kernel releases it with the process.
 
-    The file names its holder as those of plugin/base/files/file_lock.h do.
+    The file names its holder in the format of plugin/base/files/file_lock.h.
     """
 
     def __init__(self, path: str) -> None:
-        """Raises StatusError if another process serves there, or the file cannot be made."""
+        """Raises StatusError if another process serves at this path, or if the file cannot be created."""
         name = f"{path}.lock"
         try:
             self._descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -56,21 +56,21 @@ class PathLock:
                 f"process {holder} serves at {path} already: use it (HPU_BACKEND=grpc+unix:{path}), or give --listen "
                 "another path",
             ) from error
-        with contextlib.suppress(OSError):  # a full disk: only messages depend on it
+        with contextlib.suppress(OSError):  # full disk: only messages use the content
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{os.getpid()}\n{_own_command()}\n".encode(), 0)
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
-            os.ftruncate(self._descriptor, 0)  # the next holder must not be taken for this process
+            os.ftruncate(self._descriptor, 0)  # the file must not name this process while the next one holds it
         os.close(self._descriptor)
 
 
 class Listener:
-    """Accepts connections, from resume() on, and passes them on. Belongs to one event loop."""
+    """Accepts connections after resume() and passes them to a callback. Belongs to one event loop."""
 
     def __init__(self, sockets: Sequence[socket.socket], on_connection: Callable[[socket.socket], None]) -> None:
-        """Owns `sockets`, which do not block. on_connection owns the connection, which does not block either."""
+        """Takes ownership of `sockets`; on_connection takes ownership of each connection. All are non-blocking."""
         self._sockets = sockets
         self._on_connection = on_connection
         self._loop = asyncio.get_running_loop()
@@ -79,7 +79,7 @@ class Listener:
         self._timer: asyncio.TimerHandle | None = None
 
     def pause(self) -> None:
-        """Leaves new connections with the kernel."""
+        """Stops accepting; new connections stay in the kernel's queue."""
         if self._accepting:
             self._accepting = False
             for listening in self._sockets:
@@ -92,7 +92,7 @@ class Listener:
                 self._loop.add_reader(listening, self._accept, listening)
 
     def close(self) -> None:
-        """Does nothing the second time."""
+        """Closes the sockets. Repeated calls have no effect."""
         self.pause()
         self._closed = True
         if self._timer is not None:
@@ -112,7 +112,7 @@ class Listener:
                 if error.errno in _SHORTAGES:
                     self._pause_for_a_moment(error)
                     return
-                continue  # the client has gone
+                continue  # the client has disconnected
             connection.setblocking(False)
             self._on_connection(connection)
 
@@ -125,16 +125,13 @@ class Listener:
 
 
 def open_unix(path: str) -> socket.socket:
-    """Listens at a path, which only this user may connect to. A socket that is left there gives way.
-
-    Raises OSError.
-    """
+    """Listens at a path to which only this user can connect. Replaces a left-over socket. Raises OSError."""
     listening = socket.socket(socket.AF_UNIX)
     try:
         with contextlib.suppress(FileNotFoundError):
             if stat.S_ISSOCK(pathlib.Path(path).lstat().st_mode):
                 pathlib.Path(path).unlink()
-        os.fchmod(listening.fileno(), 0o600)  # what bind() gives the file
+        os.fchmod(listening.fileno(), 0o600)  # bind() creates the file with this mode
         listening.bind(path)
         listening.listen(_BACKLOG)
         listening.setblocking(False)
@@ -145,7 +142,7 @@ def open_unix(path: str) -> socket.socket:
 
 
 def open_tcp(address: str) -> list[socket.socket]:
-    """Listens at every address of "host:port", with one port. Raises OSError."""
+    """Listens at every address of "host:port", with the same port. Raises OSError."""
     host, _, number = address.rpartition(":")
     found = socket.getaddrinfo(host.strip("[]"), int(number), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     port = int(number)
@@ -155,7 +152,7 @@ def open_tcp(address: str) -> list[socket.socket]:
             listening = stack.enter_context(socket.socket(family, kind, protocol))
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                # "::" stands for the addresses of IPv4 too.
+                # "::" includes the IPv4 addresses.
                 listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, name[0] != "::")
             listening.bind((name[0], port, *name[2:]))
             listening.listen(_BACKLOG)
@@ -167,7 +164,7 @@ def open_tcp(address: str) -> list[socket.socket]:
 
 
 def peer_problem(connection: socket.socket) -> str:
-    """Why the process at the other end of a Unix socket may not use the server; empty if it may."""
+    """Returns why the peer of a Unix socket may not use the server; empty if it may."""
     _, uid, _ = _credentials(connection)
     if uid in (os.geteuid(), 0):
         return ""
@@ -175,7 +172,7 @@ def peer_problem(connection: socket.socket) -> str:
 
 
 def peer_name(connection: socket.socket) -> str:
-    """The client, for the log: "ipv4:127.0.0.1:4711", "unix:pid 12 uid 1000"."""
+    """Returns the client's name for the log: "ipv4:127.0.0.1:4711", "unix:pid 12 uid 1000"."""
     if connection.family == socket.AF_UNIX:
         pid, uid, _ = _credentials(connection)
         return f"unix:pid {pid} uid {uid}"
@@ -187,20 +184,20 @@ def peer_name(connection: socket.socket) -> str:
 
 
 def raise_file_limit() -> None:
-    """Takes as many descriptors as the system allows: each connection costs some."""
+    """Raises the limit of open files to the hard limit, because each connection needs several."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _credentials(connection: socket.socket) -> tuple[int, int, int]:
-    """Process, user and group of a Unix socket's peer when it connected."""
+    """Returns process, user and group of a Unix socket's peer at the time it connected."""
     pid, uid, gid = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return pid, uid, gid
 
 
 def _holder(descriptor: int) -> int:
-    """Process that the lock file names; 0 if it names none that runs."""
+    """Returns the process named in the lock file; 0 if it is not running."""
     first = os.pread(descriptor, 32, 0).partition(b"\n")[0]
     if not re.fullmatch(rb"[0-9]+", first):
         return 0

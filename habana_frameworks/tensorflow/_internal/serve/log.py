@@ -1,4 +1,4 @@
-"""The log of the front process, in the form and by the settings of the plugin's (docs/user/logging.md)."""
+"""Log of the front process, with the format and settings of the plugin's log (docs/user/logging.md)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from habana_frameworks.tensorflow import flags
 
 _NAME = "BACKEND"
 _LETTERS = {logging.DEBUG: "D", logging.INFO: "I", logging.WARNING: "W", logging.ERROR: "E", logging.CRITICAL: "C"}
-# Of LOG_LEVEL_BACKEND 0 to 6.
+# Python levels for LOG_LEVEL_BACKEND 0 to 6.
 _LEVELS = (5, logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL, logging.CRITICAL + 10)
 
 
 class _Formatter(logging.Formatter):
-    """As the plugin writes lines: "2026-01-31 12:00:00.123456 4711/4712 W BACKEND: text"."""
+    """The plugin's line format: "2026-01-31 12:00:00.123456 4711/4712 W BACKEND: text"."""
 
     def format(self, record: logging.LogRecord) -> str:
         time = datetime.datetime.fromtimestamp(record.created).isoformat(" ", "microseconds")
@@ -28,7 +28,7 @@ class _Formatter(logging.Formatter):
 
 
 def install() -> None:
-    """Writes the front process's log to stderr or a file, as the settings of the environment say."""
+    """Sends the front process's log to stderr or to a file, depending on the environment."""
     level = flags.log_level_all()
     if os.environ.get("LOG_LEVEL_BACKEND", "").isdecimal():
         level = int(os.environ["LOG_LEVEL_BACKEND"])

@@ -1,4 +1,4 @@
-"""The socket beside the server's from which clients fetch the memory that their session shares with them."""
+"""Second Unix socket of a server, from which clients fetch the shared memory of their session."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SECONDS = 1.0
 
 
 class MemorySocket:
-    """Answers a session's name with a byte and the session's file. Belongs to one event loop."""
+    """Receives a session's name and answers with one byte and the session's file. Belongs to one event loop."""
 
     def __init__(
         self, path: str, name_bytes: int, memory_of: Callable[[bytes], packets.File], refusals: RefusalLog
     ) -> None:
-        """memory_of: raises StatusError for a session that has none. Raises OSError."""
+        """memory_of: returns a session's file; raises StatusError if it has none. The constructor raises OSError."""
         self._name_bytes = name_bytes
         self._memory_of = memory_of
         self._refusals = refusals
@@ -63,7 +63,7 @@ class MemorySocket:
             logging.getLogger(__name__).info("no shared memory for %s: %s", peer, error or "it sent no session")
 
     async def _receive(self, connection: socket.socket) -> bytes:
-        """The name of the client's session; a shorter one if the client ends early."""
+        """Receives the name of the client's session. The name is truncated if the client disconnects early."""
         name = b""
         while len(name) < self._name_bytes:
             received = await self._loop.sock_recv(connection, self._name_bytes - len(name))

@@ -1,4 +1,4 @@
-"""The server's modules and their holders."""
+"""Modules of a device server and their holders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
 from habana_frameworks.tensorflow.lib import device_pb2
 
-# A client that has just died holds its module for a moment.
+# A client that has just died still holds its module for a moment.
 _GRACE_SECONDS = 1.0
 _MAX_VISIBLE = 64
 _MAX_FAULTS = 64
@@ -18,19 +18,19 @@ _MAX_COMMAND_BYTES = 200
 
 @dataclasses.dataclass(frozen=True)
 class Holder:
-    """Process that holds a module, by its own account."""
+    """The process that holds a module, as reported by the client."""
 
     pid: int
     command: bytes
 
     @staticmethod
     def of(holder: device_pb2.Holder) -> Holder:
-        """Control characters become blanks: the command is shown to other clients."""
+        """Replaces control characters by blanks, because the command is shown to other clients."""
         return Holder(holder.pid, re.sub(rb"[\x00-\x1f\x7f]", b" ", holder.command))
 
 
 def check_bounds(request: device_pb2.Acquire) -> None:
-    """Raises StatusError for a request that is too large."""
+    """Raises StatusError if the request exceeds a limit."""
     if (
         len(request.visible) > _MAX_VISIBLE
         or len(request.faults) > _MAX_FAULTS
@@ -56,9 +56,9 @@ class ModuleTable:
         return len(self._holders)
 
     async def claim(self, request: device_pb2.Acquire) -> int:
-        """Claims the first free module that the request admits.
+        """Claims the first free module that the request admits and returns its number.
 
-        Waits for a moment if all of them are held; then raises StatusError, which names the holders.
+        If all are held, waits for up to _GRACE_SECONDS, then raises StatusError, which names the holders.
         """
         candidates = self._candidates(request)
         loop = asyncio.get_running_loop()
@@ -79,7 +79,7 @@ class ModuleTable:
                 waiter.set_result(None)
 
     async def _wait(self, seconds: float) -> None:
-        """Until a module is released, but not longer than `seconds`."""
+        """Waits until a module is released, for at most `seconds`."""
         waiter = asyncio.get_running_loop().create_future()
         self._waiters.add(waiter)
         try:
@@ -88,7 +88,7 @@ class ModuleTable:
             self._waiters.discard(waiter)
 
     def _candidates(self, request: device_pb2.Acquire) -> list[int]:
-        """The modules that the request admits. Raises StatusError for modules that do not exist."""
+        """Returns the modules that the request admits. Raises StatusError for modules that do not exist."""
         count = len(self._holders)
         candidates = list(request.visible) or list(range(count))
         if request.has_module_id:
@@ -103,8 +103,7 @@ class ModuleTable:
             if not 0 <= module_id < count:
                 raise StatusError(
                     Code.INVALID_ARGUMENT,
-                    f"module {module_id} does not exist: there are modules 0 to {count - 1} "
-                    f"(HPU_EMULATOR_MODULES={count})",
+                    f"module {module_id} does not exist: there are modules 0 to {count - 1} (HPU_MODULES={count})",
                 )
         return candidates
 
@@ -114,7 +113,7 @@ class ModuleTable:
             Code.UNAVAILABLE,
             f"no HPU module is free. Held by {held}. End one of these processes, admit other modules (HLS_MODULE_ID, "
             "HABANA_VISIBLE_MODULES), or start the server with more (hpu serve --modules, which sets "
-            "HPU_EMULATOR_MODULES)",
+            "HPU_MODULES)",
         )
 
     def _describe(self, module_id: int) -> str:

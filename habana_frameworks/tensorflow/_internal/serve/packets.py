@@ -1,4 +1,4 @@
-"""Packets with files between processes (SOCK_SEQPACKET, SCM_RIGHTS)."""
+"""Packets with file descriptors between processes (SOCK_SEQPACKET, SCM_RIGHTS)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILE_BYTES = array.array("i").itemsize
 
 
 class PacketError(Exception):
-    """The peer sent a packet that breaks the rules."""
+    """The peer sent an invalid packet."""
 
 
 class File:
@@ -42,17 +42,17 @@ class File:
         return os.fstat(self._descriptor).st_size
 
     def descriptor(self) -> int:
-        """The descriptor, which this object still owns."""
+        """Returns the descriptor; this object keeps ownership."""
         return self._descriptor
 
     def detach(self) -> int:
-        """The descriptor, which the caller owns from now on."""
+        """Returns the descriptor and passes ownership to the caller."""
         descriptor, self._descriptor = self._descriptor, -1
         return descriptor
 
     def close(self) -> None:
-        """Closes the file. Does nothing the second time."""
-        # A hostile process may send a file whose close() blocks, such as a socket that lingers.
+        """Closes the file. Repeated calls have no effect."""
+        # A hostile process may send a file whose close() blocks, such as a socket with SO_LINGER.
         blocks = self._descriptor >= 0 and not self.is_memory
         descriptor = self.detach()
         if blocks:
@@ -73,14 +73,14 @@ class Packet:
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Both ends of a new connection; the first does not block."""
+    """Returns both ends of a new connection. The first is non-blocking."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
     return ours, theirs
 
 
 def send(end: socket.socket, data: bytes, files: Sequence[int] = ()) -> None:
-    """Sends one packet. Raises BlockingIOError if the peer does not read, another OSError if it has gone."""
+    """Sends one packet. Raises BlockingIOError if the peer does not read, another OSError if it has disconnected."""
     if files:
         socket.send_fds(end, [data], list(files))
     else:
@@ -88,7 +88,7 @@ def send(end: socket.socket, data: bytes, files: Sequence[int] = ()) -> None:
 
 
 def receive(end: socket.socket, max_files: int) -> Packet | None:
-    """Receives one packet; None if there is none yet.
+    """Receives one packet; returns None if there is none yet.
 
     Raises EOFError if the peer has closed its end, PacketError for a packet that is too large.
     """

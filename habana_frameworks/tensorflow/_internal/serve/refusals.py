@@ -1,4 +1,4 @@
-"""Log of refused calls and connections: a flood of them must not fill a disk."""
+"""Rate-limited log of refused calls and connections, so that a flood of them cannot fill a disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow._internal.serve.status import Code, code_name
 _logger = logging.getLogger(__name__)
 _MAX_LINES = 20
 _INTERVAL_SECONDS = 10
-# The other codes report clients that go and modules that are held.
+# Status codes that count as refusals. Other codes are normal: a client disconnects, all modules are held.
 _REFUSALS = frozenset(
     {
         Code.INVALID_ARGUMENT,
@@ -27,7 +27,7 @@ _REFUSALS = frozenset(
 
 
 class RefusalLog:
-    """Writes at most 20 lines in 10 s, over all connections."""
+    """Writes at most 20 lines per 10 s, for all connections together."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -36,20 +36,20 @@ class RefusalLog:
         self._omitted = 0
 
     def add_call(self, peer: str, method: str, code: int, message: str) -> None:
-        """A call that a session process ended with an error."""
+        """Logs a call that a session process ended with an error."""
         if code in _REFUSALS:
             self.add(f"refused {method} of {peer}: {code_name(code)}: {message}")
         else:
             _logger.info("%s", printable(f"call of {method} ended: {code_name(code)}: {message}"))
 
     def add(self, line: str) -> None:
-        """Any other refusal."""
+        """Logs any other refusal."""
         written = self.line(line)
         if written:
             _logger.warning("%s", written)
 
     def line(self, line: str) -> str:
-        """The line to write; empty if there were too many."""
+        """Returns the line to write; empty if the limit is reached."""
         now = self._clock()
         if now - self._begin >= _INTERVAL_SECONDS:
             if self._omitted:
@@ -63,5 +63,5 @@ class RefusalLog:
 
 
 def printable(text: str) -> str:
-    """Control characters become blanks: parts of the text are a client's words."""
+    """Replaces control characters by blanks, because parts of the text come from clients."""
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""Signatures of recipes: a server loads no machine code that a server with its key did not make."""
+"""Signatures of recipes. A server loads machine code only if a server with the same key made it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _KEY_ID_DIGITS = 16
 
 
 class RecipeSeal:
-    """HMAC-SHA256 of recipes' digests."""
+    """Signs and verifies recipe digests with HMAC-SHA256."""
 
     def __init__(self, key: bytes) -> None:
-        """key: at least KEY_BYTES; empty: a random one. Raises StatusError for a shorter one."""
+        """key: at least KEY_BYTES bytes, or empty for a random key. Raises StatusError for a shorter key."""
         if key and len(key) < KEY_BYTES:
             raise StatusError(
                 Code.INVALID_ARGUMENT, f"the key for recipes has {len(key)} bytes; it has at least {KEY_BYTES}"

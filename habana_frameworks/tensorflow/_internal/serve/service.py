@@ -1,4 +1,4 @@
-"""What the front process does for its session processes: the messages of control.proto."""
+"""Handles the session processes' messages (control.proto) in the front process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FrontService:
         fork_server_pid: Callable[[], int | None],
         slots: Slots,
     ) -> None:
-        """slots: processes without a module hold them. Raises StatusError for settings that cannot be used."""
+        """slots: held by processes without a module. Raises StatusError for invalid settings."""
         self._settings = settings
         self._access = access
         self._refusals = refusals
@@ -53,29 +53,29 @@ class FrontService:
         self._description = Description(settings, self.processes, fork_server_pid)
 
     def processes(self) -> Iterator[SessionProcess]:
-        """All session processes that run."""
+        """All running session processes."""
         return iter(tuple(self._processes))
 
     def end_oldest_idle(self, seconds: float) -> None:
-        """Ends the process that has been idle for longest, if that is longer than `seconds`: another needs its slot."""
+        """Ends the longest idle process if it has been idle for more than `seconds`, to free its slot."""
         oldest = max(self._processes, key=lambda process: process.idle_seconds, default=None)
         if oldest is not None and oldest.idle_seconds > seconds:
             oldest.kill("")
 
     def add(self, process: SessionProcess) -> None:
-        """A new process, which holds no module."""
+        """Adds a new process, which holds no module yet."""
         self._processes.add(process)
         self._slots.add(process)
 
     def shared_memory(self, session: bytes) -> packets.File:
-        """The memory that the session of that name shares. Raises StatusError if there is none."""
+        """Returns the shared memory of the session with this name. Raises StatusError if there is none."""
         for process in self._processes:
             claim = process.claim
             if claim is not None and secrets.compare_digest(claim.session, session):
                 if claim.memory is None:
-                    raise StatusError(Code.FAILED_PRECONDITION, "the session has none")
+                    raise StatusError(Code.FAILED_PRECONDITION, "the session has no shared memory")
                 return claim.memory
-        raise StatusError(Code.NOT_FOUND, "there is no such session (any more)")
+        raise StatusError(Code.NOT_FOUND, "the session does not exist or has ended")
 
     def handle(self, process: SessionProcess, message: pb.ToFront, file: packets.File | None) -> None:
         kind = message.WhichOneof("kind")
@@ -103,7 +103,7 @@ class FrontService:
     def _answer(
         self, process: SessionProcess, message: pb.ToFront, kind: str | None, file: packets.File | None
     ) -> pb.ToSession:
-        """Handles a message whose answer need not wait."""
+        """Handles a message that can be answered immediately."""
         answer = pb.ToSession(status=pb.Status())
         if kind == "authorize":
             self._access.check(message.authorize.authorization)
@@ -139,7 +139,7 @@ class FrontService:
         if request.faults and not self._settings.allow_faults:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                "HPU_EMULATOR_FAULTS is set, and this server was not started with --allow-faults",
+                "HPU_FAULTS is set, and this server was not started with --allow-faults",
             )
         self._check_may_claim(process)
         self._busy.count()
@@ -175,7 +175,7 @@ class FrontService:
             raise RuleError("a report cannot be parsed") from None
 
     def _share(self, process: SessionProcess, share: pb.Share, file: packets.File) -> None:
-        """Keeps a session's memory for its client."""
+        """Stores a session's shared memory until its client fetches it."""
         self._check_session(process)
         assert process.claim is not None
         if not self._settings.share_memory or process.claim.memory is not None:
@@ -192,7 +192,7 @@ class FrontService:
         return seal
 
     def _release(self, process: SessionProcess) -> None:
-        """Frees what the session of the process has. Does nothing if it has none any more."""
+        """Frees the resources of the process's session. Does nothing if the session is already released."""
         self._description.forget(process)
         self._groups.remove(process)
         claim, process.claim = process.claim, None
@@ -206,7 +206,7 @@ class FrontService:
         _logger.info("module %d is free again", claim.module_id)
 
     def _memory_bytes(self, request: device_pb2.Acquire) -> int:
-        """Device memory that the session will get, as far as the front process knows."""
+        """Expected device memory of the session. The session's own report replaces it."""
         asked, limit = request.memory_bytes, self._settings.limits.memory_bytes
         if limit:
             return min(asked or limit, limit)

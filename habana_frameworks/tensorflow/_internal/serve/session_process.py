@@ -1,4 +1,4 @@
-"""A session process as the front process sees it: control socket, life and death."""
+"""The front process's handle of a session process: control socket and lifetime."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from habana_frameworks.tensorflow.lib import control_pb2 as pb
 from habana_frameworks.tensorflow.lib import device_pb2
 
 _logger = logging.getLogger(__name__)
-# gRPC clients take 8 KiB of headers.
+# gRPC clients accept 8 KiB of headers, which contain the message.
 _MAX_MESSAGE_BYTES = 2000
 _MAX_PENDING = 256
 _AUTHORIZE_SECONDS = 30
@@ -30,45 +30,45 @@ _END_SECONDS = 5
 
 
 class RuleError(Exception):
-    """A session process broke the rules of the protocol."""
+    """A session process violated the protocol."""
 
 
 @dataclasses.dataclass
 class Claim:
-    """A session that holds a module, or did."""
+    """A session and its module."""
 
     module_id: int
     number: int
-    """Of the session, from 1."""
+    """Session number, from 1."""
     session: bytes
-    """Random bytes that name it."""
+    """Random name of the session."""
     holder: Holder
     report: device_pb2.Module
     """Last known memory and counters."""
     memory: packets.File | None = None
-    """Shared with the client."""
+    """Memory shared with the client."""
 
 
 class Service(Protocol):
     """Answers the messages of session processes."""
 
     def handle(self, process: SessionProcess, message: pb.ToFront, file: packets.File | None) -> None:
-        """Raises RuleError for a message that breaks the rules. `file` is closed afterwards unless detached."""
+        """Handles a message. Raises RuleError if it violates the protocol. The caller closes `file` unless detached."""
 
     def ended(self, process: SessionProcess) -> None:
-        """The process has ended; called once, last."""
+        """Called once, as the last call, when the process has ended."""
 
 
 class SessionProcess:
-    """One connection's process. Trusts no message of it: what breaks the rules ends the process."""
+    """The process of one connection. It is not trusted: a message that violates the protocol ends it."""
 
     def __init__(self, forked: Forked, control: socket.socket, peer: str, service: Service) -> None:
-        """Owns the files of `forked` and `control`, which does not block."""
+        """Takes ownership of the files of `forked` and of `control`, which is non-blocking."""
         self.pid = forked.pid
         self.peer = peer
         self.authorized = False
         self.claim: Claim | None = None
-        """From its successful Claim to its Release."""
+        """Set from the successful Claim until Release."""
         self.has_claimed = False
         self._pidfd = forked.pidfd
         self._control = control
@@ -84,12 +84,12 @@ class SessionProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether messages still reach it."""
+        """Whether the process can still receive messages."""
         return not (self._killed or self.ended.is_set())
 
     @property
     def idle_seconds(self) -> float:
-        """Age of a process that never held a module and waits for no answer; else 0."""
+        """Age of the process if it has never held a module and waits for no answer; else 0."""
         idle = self.alive and not self.has_claimed and not self._tasks
         return self._loop.time() - self._begin if idle else 0.0
 
@@ -99,34 +99,34 @@ class SessionProcess:
             self._timer.cancel()
 
     def end_soon(self) -> None:
-        """Its session is over; the process has a moment left."""
+        """Kills the process after _END_SECONDS unless it ends before; its session is over."""
         self._timer.cancel()
         self._timer = self._loop.call_later(_END_SECONDS, self.kill, "")
 
     def reply(self, number: int, message: pb.ToSession, files: Sequence[int] = ()) -> None:
-        """Answers the message of that number; 0 wants no answer."""
+        """Answers the message with this number. 0 means that no answer is expected."""
         if number:
             message.number = number
             self.send(message, files)
 
     def refuse(self, number: int, error: StatusError) -> None:
         """Answers with an error."""
-        # Cut between characters.
+        # Truncates between characters.
         text = error.message.encode(errors="replace")[:_MAX_MESSAGE_BYTES].decode(errors="ignore")
         self.reply(number, pb.ToSession(status=pb.Status(code=error.code, message=text.encode())))
 
     def reply_later(self, number: int, answer: Coroutine[Any, Any, pb.ToSession]) -> None:
-        """Answers with the coroutine's result or StatusError; the process's end cancels it."""
+        """Answers with the coroutine's result or StatusError. The end of the process cancels the coroutine."""
         if len(self._tasks) >= _MAX_PENDING:
             answer.close()
             raise RuleError(f"more than {_MAX_PENDING} unanswered messages")
         task = self._loop.create_task(self._reply_with(number, answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: answer.close())  # cancelled before it began
+        task.add_done_callback(lambda _: answer.close())  # in case it was cancelled before it started
 
     def send(self, message: pb.ToSession, files: Sequence[int] = ()) -> None:
-        """Sends a message; ends the process if it does not read. Does nothing if it has gone."""
+        """Sends a message. Kills the process if it does not read. Does nothing if it has ended."""
         if not self.alive:
             return
         try:
@@ -134,12 +134,12 @@ class SessionProcess:
         except BlockingIOError:
             self.kill("it does not read what it is sent")
         except ConnectionError:
-            pass  # it has gone, which _on_packet() notices
+            pass  # it has ended; _on_packet() handles this
         except OSError as error:
             self.kill(f"a message cannot be sent: {error.strerror}")
 
     def kill(self, reason: str) -> None:
-        """Ends it by SIGKILL. reason: for the log; empty: it only took too long to end."""
+        """Sends SIGKILL. reason: for the log; empty for a process that is expected to end, which is not logged."""
         if not self.alive:
             return
         self._killed = True

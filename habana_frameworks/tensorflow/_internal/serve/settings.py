@@ -10,63 +10,63 @@ MAX_MODULES = 64
 
 @dataclasses.dataclass(frozen=True)
 class Tls:
-    """Certificates of a server; PEM texts."""
+    """Certificates of a server, in PEM format."""
 
     certificate: bytes
-    """Followed by the certificates between it and its root."""
+    """The server's certificate, followed by its intermediate certificates."""
     private_key: bytes
     client_ca: bytes = b""
-    """Vouches for the certificates that clients must have; empty: clients need none."""
+    """CA certificates for client certificates; empty: clients need none."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What one session may use at a time; 0: the default."""
+    """Limits of one session; 0: the default."""
 
     memory_bytes: int = 0
-    """Device memory. A client that asks for more gets this much; by default each gets what it asks for."""
+    """Device memory. Larger requests are reduced to this size; by default requests are not limited."""
     recipes: int = 0
     recipe_bytes: int = 0
     in_flight_bytes: int = 0
-    """Programs and recipes in transit, and data that is copied through host memory."""
+    """Programs and recipes in transit, and data of copies in host memory."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Compilation:
-    """How a session compiles its client's programs: in worker processes, which a crash of the compiler ends."""
+    """Worker processes in which a session compiles its client's programs. A compiler crash ends only the worker."""
 
     workers: int = 0
-    """Maximum number at a time; 0: as many as CPUs, from 2 to 8."""
+    """Maximum number of concurrent workers; 0: number of CPUs, but at least 2 and at most 8."""
     timeout_seconds: int = 0
-    """A worker that takes longer is ended; 0: 1800."""
+    """A worker that takes longer is killed; 0: 1800."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ServerSettings:
-    """Everything that a front process needs to know."""
+    """All settings of a front process."""
 
     address: str
-    """ "unix:/path" or "host:port"; port 0: any free one."""
+    """ "unix:/path" or "host:port"; port 0: any free port."""
     modules: int
     backend: str = "emulator"
     device_type: str = "GAUDI2"
     default_memory_bytes: int = 32768 << 20
-    """Device memory of a session that asks for no size."""
+    """Device memory of a session that requests no particular size."""
     allow_faults: bool = False
     faults: Sequence[str] = ()
     recipe_key: bytes = b""
-    """Signs recipes; empty: a random key."""
+    """Key that signs recipes; empty: a random key."""
     token: str = ""
-    """Clients must show it; empty: clients need none."""
+    """Token that clients must send; empty: clients need none."""
     tls: Tls = Tls(b"", b"")
     limits: Limits = Limits()
     compilation: Compilation = Compilation()
     launch_timeout_seconds: int = 0
     """A launch that runs longer ends its session; 0: no limit."""
     share_memory: bool = False
-    """Sessions share memory with clients, over a Unix socket beside the server's."""
+    """Sessions share memory with clients, through a second Unix socket next to the server's."""
 
     @property
     def path(self) -> str:
-        """Path of the server's Unix socket; empty for a port."""
+        """Path of the server's Unix socket; empty if the server listens on a port."""
         return self.address.partition(":")[2] if self.address.startswith("unix:") else ""

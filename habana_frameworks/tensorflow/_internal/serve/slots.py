@@ -1,4 +1,4 @@
-"""Limit on session processes without a module: connections beyond it wait in the order in which they came."""
+"""Limit on session processes without a module. Further connections wait in a queue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import collections
 
 
 class Slots:
-    """Holders of slots are any objects, each at most once. Belongs to one event loop."""
+    """A fixed number of slots. Any object can hold a slot, but at most one. Belongs to one event loop."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -28,11 +28,11 @@ class Slots:
             raise
 
     def add(self, holder: object) -> None:
-        """Takes a slot without waiting, beyond the limit if need be."""
+        """Takes a slot without waiting, even beyond the limit."""
         self._holders.add(holder)
 
     def discard(self, holder: object) -> None:
-        """Frees the holder's slot, if it has one, for the next in line."""
+        """Frees the holder's slot, if any, for the next waiter in the queue."""
         self._holders.discard(holder)
         while self._waiters and len(self._holders) < self._limit:
             waiting, granted = self._waiters.popleft()

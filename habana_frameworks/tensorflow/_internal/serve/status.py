@@ -1,4 +1,4 @@
-"""Status codes and errors, as gRPC and absl number them."""
+"""Status codes of gRPC and absl, and an exception with a status."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ class StatusError(Exception):
 
 
 def code_name(number: int) -> str:
-    """The name of a code that another process sent."""
+    """Returns the name of a code that another process sent."""
     return Code(number).name if number in Code._value2member_map_ else f"code {number}"

@@ -1,4 +1,4 @@
-"""Runs a front process's event loop in a thread of this process."""
+"""Thread that runs a device server's front in the calling process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class FrontThread:
     """A device server that runs until stop()."""
 
     def __init__(self, settings: ServerSettings, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Waits until the server listens. Raises StatusError if it cannot.
+        """Starts the server and waits until it listens. Raises StatusError if it cannot.
 
-        command: starts the fork server, in this environment.
+        command, environment: of the fork server.
         """
         self._settings = settings
         self._command = command
@@ -35,8 +35,8 @@ class FrontThread:
             raise
 
     def stop(self) -> None:
-        """Ends all sessions and the server."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it has not started, or was stopped
+        """Ends all sessions and the server, and joins the thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the start failed, or stop() was called before
             self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join()
 

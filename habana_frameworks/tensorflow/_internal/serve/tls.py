@@ -1,4 +1,4 @@
-"""TLS of a server: ends it in the front process and relays the bytes, so that no session process has the key."""
+"""TLS termination in the front process, which relays the plain bytes. Session processes never see the private key."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LINGER = struct.Struct("ii")
 
 
 def server_context(tls: Tls) -> ssl.SSLContext:
-    """Raises StatusError for certificates that cannot be used."""
+    """Returns the server's TLS context. Raises StatusError for unusable certificates."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["h2"])
     with _file_of(tls.certificate) as certificate, _file_of(tls.private_key) as key:
         try:
-            # Without a password OpenSSL would ask the terminal for one.
+            # Without a password callback OpenSSL would prompt on the terminal.
             context.load_cert_chain(certificate, key, password=lambda: "")
         except (ssl.SSLError, ValueError) as error:
             raise StatusError(
@@ -37,7 +37,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
         except (ssl.SSLError, ValueError) as error:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"the certificates for clients (--tls-client-ca) are no PEM file: {_reason(error)}",
+                f"the certificates for clients (--tls-client-ca) are not a PEM file: {_reason(error)}",
             ) from error
         context.verify_mode = ssl.CERT_REQUIRED
     return context
@@ -50,11 +50,11 @@ class HandshakeError(Exception):
 class TlsRelay:
     """Relays between a client's TLS connection and a socket with the plain bytes. Belongs to one event loop.
 
-    At most two chunks are in memory: a side that does not read stops the other one.
+    Holds at most two chunks in memory: if one side does not read, the relay stops reading from the other.
     """
 
     def __init__(self, connection: socket.socket, context: ssl.SSLContext) -> None:
-        """Owns `connection`, which does not block."""
+        """Takes ownership of `connection`, which is non-blocking."""
         self._loop = asyncio.get_running_loop()
         self._connection = connection
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -63,7 +63,7 @@ class TlsRelay:
         self._ended = False
 
     async def shake_hands(self) -> None:
-        """Raises HandshakeError, which says why, or OSError."""
+        """Performs the TLS handshake. Raises HandshakeError, whose message is the reason, or OSError."""
         while True:
             try:
                 self._tls.do_handshake()
@@ -81,7 +81,7 @@ class TlsRelay:
         await self._flush()
 
     async def run(self, plain: socket.socket) -> None:
-        """Relays until both directions have ended or one has failed. Owns `plain`, which does not block."""
+        """Relays until both directions have ended or one has failed. Takes ownership of the non-blocking `plain`."""
         with plain, self._connection:
             tasks = [
                 self._loop.create_task(self._relay_in(plain)),
@@ -98,11 +98,11 @@ class TlsRelay:
                 await asyncio.wait(tasks)
 
     def close(self) -> None:
-        """For a relay that does not run."""
+        """Closes the connection of a relay that is not running."""
         self._connection.close()
 
     async def _relay_in(self, plain: socket.socket) -> None:
-        """From the client to the session."""
+        """Relays from the client to the session."""
         while True:
             try:
                 data = self._tls.read(_CHUNK_BYTES)
@@ -122,11 +122,11 @@ class TlsRelay:
             await self._loop.sock_sendall(plain, data)
 
     async def _relay_out(self, plain: socket.socket) -> None:
-        """From the session to the client."""
+        """Relays from the session to the client."""
         while True:
             data = await self._loop.sock_recv(plain, _CHUNK_BYTES)
             if not data:
-                # Says that no more comes; the client's own end is not waited for.
+                # Sends close_notify, without waiting for the client's.
                 with contextlib.suppress(ssl.SSLError):
                     self._tls.unwrap()
                 await self._flush()
@@ -143,14 +143,14 @@ class TlsRelay:
                 await self._loop.sock_sendall(self._connection, data)
 
     def _abort(self) -> None:
-        """The client is to see an error, and no end of the data."""
+        """Makes closing the connection reset it, so that the client sees an error instead of the end of the data."""
         with contextlib.suppress(OSError):
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER.pack(1, 0))
 
 
 @contextlib.contextmanager
 def _file_of(content: bytes) -> Iterator[str]:
-    """Path of a file in memory: OpenSSL reads certificates from files only."""
+    """Yields the path of an in-memory file, because OpenSSL reads certificates only from files."""
     descriptor = os.memfd_create("hpu-pem", os.MFD_CLOEXEC)
     try:
         with open(descriptor, "wb", closefd=False) as file:
@@ -167,7 +167,7 @@ def _problem(error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """OpenSSL's words without the numbers around them."""
+    """Returns OpenSSL's reason text without error numbers."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
     return (getattr(error, "reason", None) or str(error)).replace("_", " ").lower()

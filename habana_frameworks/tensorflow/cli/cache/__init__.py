@@ -1,4 +1,4 @@
-"""`hpu cache`: what a directory of recipes holds, and how to keep it in order. Each module is some of its commands."""
+"""`hpu cache`: inspects and maintains a directory of recipes. Each module implements some of the commands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs one of the commands; says what is wrong on stderr."""
+    """Runs one of the commands. Prints errors to stderr."""
     try:
         plugin_library.load_alone()
         return int(arguments.run_cache(arguments))

@@ -42,7 +42,7 @@ def add_parsers(subparsers: Any) -> None:
 def _seconds(text: str) -> int:
     match = re.fullmatch(r"(\d{1,9})([smhd])", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no span of time: give a number with s, m, h or d, as in 30d")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration: give a number with s, m, h or d, as in 30d")
     return int(match[1]) * _UNITS[match[2]]
 
 

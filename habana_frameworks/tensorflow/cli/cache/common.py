@@ -1,4 +1,4 @@
-"""What the commands of `hpu cache` share."""
+"""Shared parts of the commands of `hpu cache`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ SHORT_KEY = 12
 
 
 class UsageError(ValueError):
-    """Options that do not say what is needed."""
+    """A required option is missing."""
 
 
 def add_command(
     subparsers: Any, name: str, run: Callable[[argparse.Namespace], int], text: str, **parser_options: Any
 ) -> argparse.ArgumentParser:
-    """A command with the options that all have."""
+    """Adds a command with the common options."""
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name, help=text.partition(".")[0], description=text, **parser_options
     )
@@ -32,24 +32,24 @@ def add_command(
 
 
 def directory_of(arguments: argparse.Namespace) -> str:
-    """What --path names, or the setting."""
+    """Returns --path, or else TF_RECIPE_CACHE_PATH. Raises UsageError if neither is set."""
     path = arguments.path or flags.tf_recipe_cache_path()
     if not path:
-        raise UsageError("which directory? Set TF_RECIPE_CACHE_PATH or give --path")
+        raise UsageError("no cache directory: set TF_RECIPE_CACHE_PATH or pass --path")
     return str(path)
 
 
 def print_json(value: Any) -> None:
-    """Dataclasses become objects."""
+    """Prints a value as JSON. Dataclasses become objects."""
     print(json.dumps(value, indent=2, default=dataclasses.asdict))
 
 
 def name_of(entry: Entry) -> str:
-    """Key and cluster, for messages."""
+    """Short key and cluster name, for messages."""
     return f"{entry.key[:SHORT_KEY]} {entry.cluster}".rstrip()
 
 
 def print_list(heading: str, lines: Sequence[str]) -> None:
-    """A heading and what is below it; nothing if that is nothing."""
+    """Prints a heading and indented lines; prints nothing if there are no lines."""
     if lines:
         print(heading, *lines, sep="\n  ")

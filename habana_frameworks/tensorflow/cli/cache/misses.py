@@ -44,7 +44,7 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
 
 
 def _find_in_remote(misses: Sequence[Miss]) -> dict[str, str]:
-    """By key: whether the remote cache has the entry, which this machine may then have fetched. Empty without one."""
+    """Maps each key to whether the remote cache has the entry. Empty if no remote cache is configured."""
     if not misses or not flags.recipe_cache_remote():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""What `hpu doctor` checks; each module gives findings about one subject."""
+"""Checks of `hpu doctor`. Each module returns findings about one subject."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Finding", "Level", "run_all"]
 
 
 def run_all() -> list[Finding]:
-    """Findings of all checks, in the order in which a set-up is built up."""
+    """Runs all checks, in the order in which the parts of a set-up depend on each other."""
     findings: list[Finding] = []
     for check in (python.check, horovod.check, plugin.check, server.check, host.check, settings.check):
         findings.extend(check())

@@ -1,4 +1,4 @@
-"""What a check says."""
+"""Result of a check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Level(enum.Enum):
-    """How bad it is: only an error keeps the HPU from being used."""
+    """Severity. Only an error means that the HPU cannot be used."""
 
     OK = "ok"
     NOTE = "note"
@@ -18,7 +18,7 @@ class Level(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One line of the doctor's report; `data` is for programs."""
+    """One line of the report; `data` is for the JSON output."""
 
     subject: str
     level: Level

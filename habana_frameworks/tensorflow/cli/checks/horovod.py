@@ -1,4 +1,4 @@
-"""Horovod, which is optional, without importing it."""
+"""Check of the optional Horovod installation. Does not import Horovod."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REMEDY = (
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """What the installed Horovod was built with; no TensorFlow version if it was built without TensorFlow."""
+    """Build options of the installed Horovod. `tensorflow` is None if it was built without TensorFlow."""
 
     version: str
     tensorflow: str | None
@@ -29,7 +29,7 @@ class Build:
 
 
 def find() -> Build | None:
-    """The installed Horovod; None if there is none."""
+    """Returns the installed Horovod's build options, or None if it is not installed."""
     try:
         version = importlib.metadata.version("horovod")
     except importlib.metadata.PackageNotFoundError:
@@ -42,12 +42,12 @@ def find() -> Build | None:
     if not libraries:
         return Build(version, None, False)
     metadata = json.loads((package / "metadata.json").read_text())
-    # Its library is linked to MPI's if it speaks MPI.
+    # The library links to libmpi.so if it is built with MPI.
     return Build(version, metadata.get("tensorflow"), b"libmpi.so" in libraries[0].read_bytes())
 
 
 def check() -> Iterator[Finding]:
-    """What it was built with, and whether hvd.init() brings up the HPU."""
+    """Checks how Horovod was built, and whether hvd.init() loads the HPU."""
     build = find()
     if build is None:
         yield Finding("Horovod", Level.OK, "is not installed (optional)")

@@ -1,4 +1,4 @@
-"""The machine: emulated modules and who holds them, limits on locked and shared memory, the C++ compiler."""
+"""Check of the machine: emulated modules and their holders, locked and shared memory, C++ compiler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST_SHARED_BYTES = 1 << 30
 
 
 def check() -> Iterator[Finding]:
-    """Nothing here acquires a module."""
+    """Runs the checks. Acquires no module."""
     if flags.backend() in ("auto", "emulator"):
         yield _check_modules()
     yield _check_locked_memory()
@@ -30,11 +30,11 @@ def check() -> Iterator[Finding]:
 
 def _check_modules() -> Finding:
     held = modules.holders()
-    count = flags.emulator_modules()
+    count = flags.modules()
     listed = "; ".join(f"module {holder.module}: {holder}" for holder in held)
     data = {"modules": count, "held": [{"module": holder.module, "pid": holder.pid} for holder in held]}
     if len(held) >= count:
-        remedy = "end one of these processes, or raise HPU_EMULATOR_MODULES"
+        remedy = "end one of these processes, or raise HPU_MODULES"
         return Finding("modules", Level.ERROR, f"all {count} are held: {listed}", remedy, data)
     text = f"{count - len(held)} of {count} are free"
     return Finding("modules", Level.OK, f"{text}; {listed}" if listed else text, data=data)

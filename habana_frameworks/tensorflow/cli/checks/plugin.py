@@ -1,4 +1,4 @@
-"""The plugin's file, whether TensorFlow can load it, and the device behind it."""
+"""Check of the plugin: its file, whether TensorFlow can load it, and its device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _TIMEOUT_SECONDS = 120
 _BUILD = "run `make build` in the source tree, or install the package again"
-# Runs in a process of its own: a plugin that crashes must not take the doctor with it.
+# Runs in a separate process, so that a crash of the plugin does not end the doctor.
 _PROBE = """
 import json, sys
 from habana_frameworks.tensorflow import errors, habana_device, library_loader, version_getter
@@ -32,7 +32,7 @@ sys.stdout.write("\\n" + json.dumps(report))
 
 
 def check() -> Iterator[Finding]:
-    """Files first; loading only where there is something to load."""
+    """Checks the plugin's files and, if there are any, loads the plugin."""
     files = lib_utils.built_for()
     if not files:
         searched = ", ".join(map(str, lib_utils.search_paths()))
@@ -50,11 +50,11 @@ def check() -> Iterator[Finding]:
 
 
 def probe() -> tuple[dict[str, Any], str]:
-    """Loads the plugin in a new process: what that process reports, or what became of it."""
+    """Loads the plugin in a new process. Returns the process's report and, on failure, the problem."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": os.environ.get("TF_CPP_MIN_LOG_LEVEL", "2")}
     root = str(pathlib.Path(lib_utils.package_directory()).parent.parent)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH", "")]))
-    environment.pop("HPU_STRICT_FLAGS", None)  # unknown settings are a check of their own
+    environment.pop("HPU_STRICT_FLAGS", None)  # a separate check reports unknown settings
     try:
         done = subprocess.run(
             [sys.executable, "-c", _PROBE], env=environment, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS

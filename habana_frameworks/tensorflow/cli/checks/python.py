@@ -1,4 +1,4 @@
-"""Python and TensorFlow, without importing the latter."""
+"""Check of Python, the package, TensorFlow and Keras. Does not import TensorFlow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
 def check() -> Iterator[Finding]:
-    """Interpreter, package and TensorFlow."""
+    """Checks the interpreter, the package, TensorFlow and Keras."""
     version = platform.python_version()
     data = {"executable": sys.executable, "version": version}
     if (3, 9) <= sys.version_info[:2] < (3, 12):

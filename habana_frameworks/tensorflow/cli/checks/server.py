@@ -1,4 +1,4 @@
-"""The device server that HPU_BACKEND names."""
+"""Check of the device server in HPU_BACKEND."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
 def check() -> Iterator[Finding]:
-    """Nothing where HPU_BACKEND names another kind of device."""
+    """Checks the server and its modules. Yields nothing if HPU_BACKEND does not name a server."""
     backend = flags.backend()
     if not monitor.is_server(backend):
         return

@@ -1,4 +1,4 @@
-"""Environment variables: ours, TensorFlow's, those that are accepted without effect, and misspelt ones."""
+"""Check of environment variables: this package's, TensorFlow's, variables without effect, and misspelt names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 
 def check() -> Iterator[Finding]:
-    """Every setting in force, then what is wrong with the environment."""
+    """Reports every setting that is set, then unknown variables."""
     declared = {name: flag for flag in flags.ALL for name in flag.names_in(os.environ)}
     in_force = [(flag, name) for name, flag in declared.items()]
     yield from (_check_setting(flag, name) for flag, name in in_force)
@@ -26,12 +26,16 @@ def check() -> Iterator[Finding]:
             else "remove it; docs/user/settings.md lists the settings"
         )
         data = {"name": unknown.name, "nearest": unknown.nearest}
-        yield Finding("settings", level, f"{unknown.name} is no setting of hpu-tensorflow", remedy, data)
+        yield Finding("settings", level, f"{unknown.name} is not a setting of hpu-tensorflow", remedy, data)
 
 
 def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
     value = "(not shown)" if flag.secret else os.environ[name]
     data = {"name": name, "value": value, "default": flag.default}
+    if name == flag.old_name:
+        return Finding(
+            "settings", Level.NOTE, f"{name}={value}: it is called {flag.name} now", f"rename it to {flag.name}", data
+        )
     if flag.effect is flag_values.Effect.INERT:
         return Finding("settings", Level.NOTE, f"{name}={value} is accepted and has no effect", data=data)
     if flag.effect is flag_values.Effect.TENSORFLOW:

@@ -1,4 +1,4 @@
-"""`hpu smi`: modules, who holds them, their memory and utilisation. Understands the queries of hl-smi."""
+"""`hpu smi`: shows modules, their holders, memory and utilisation. Supports the queries of hl-smi."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.smi import fields, views
 from habana_frameworks.tensorflow.cli.smi.sample import Sample
 
-# Between the two readings that a utilisation needs.
+# Interval between the two readings from which the first utilisation is computed.
 _SAMPLE_SECONDS = 0.25
 _INTERRUPTED = 130
 
@@ -90,7 +90,7 @@ def _view(arguments: argparse.Namespace) -> Callable[[Sample, bool], None]:
 
 def _samples(interval: float | None) -> Iterator[Sample]:
     before = monitor.read()
-    # Of free modules no utilisation is to be measured.
+    # Only held modules need a second reading.
     if any(module.holder for module in before.modules):
         time.sleep(_SAMPLE_SECONDS)
     while True:

@@ -1,4 +1,4 @@
-"""The fields that `hpu smi -Q` prints, by hl-smi's names, and two of our own: pid and process_name."""
+"""Fields of `hpu smi -Q`: hl-smi's names, plus pid and process_name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FORMATS = ("csv", "noheader", "nounits")
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """How a module's value is found; None is printed as N/A."""
+    """A field's value, unit and note. A value of None is printed as N/A."""
 
     value: Callable[[Sample, Module], object]
     unit: str = ""
@@ -54,14 +54,14 @@ FIELDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Format:
-    """What --format says."""
+    """Value of --format."""
 
     header: bool = True
     units: bool = True
 
 
 def parse(text: str) -> list[str]:
-    """Names of fields."""
+    """Argparse type for a comma-separated list of field names."""
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in FIELDS:
@@ -72,7 +72,7 @@ def parse(text: str) -> list[str]:
 
 
 def parse_format(text: str) -> Format:
-    """Words of --format: csv, noheader, nounits, in any order."""
+    """Argparse type for --format: csv, noheader, nounits, in any order."""
     words = [word.strip() for word in text.split(",")]
     for word in words:
         if word not in _FORMATS:
@@ -81,7 +81,7 @@ def parse_format(text: str) -> Format:
 
 
 def print_csv(sample: Sample, names: Sequence[str], how: Format, first: bool) -> None:
-    """One line a module, below the fields' names if it is the first time."""
+    """Prints one line per module, and the field names before them if `first`."""
     if how.header and first:
         _print_row([_head(name, how.units) for name in names])
     for module in sample.modules:
@@ -101,10 +101,10 @@ def _cell(field: Field, sample: Sample, module: Module, units: bool) -> str:
 
 
 def _print_row(cells: Sequence[str]) -> None:
-    # A blank behind each comma, as hl-smi has it: csv.writer cannot.
+    # hl-smi puts a blank after each comma, which csv.writer cannot do.
     print(", ".join(_quoted(cell) for cell in cells))
 
 
 def _quoted(cell: str) -> str:
-    """As RFC 4180 has it where the cell needs it."""
+    """Quotes a cell according to RFC 4180 if necessary."""
     return '"' + cell.replace('"', '""') + '"' if set(cell) & set(',"\n') else cell

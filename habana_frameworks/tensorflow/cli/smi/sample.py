@@ -1,4 +1,4 @@
-"""What `hpu smi` shows at a time."""
+"""Snapshot that `hpu smi` prints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BUSY_CELSIUS = 65
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """A state, and the utilisation of each module before it: from 0 to 1, or None where it is not known."""
+    """A state, and each module's utilisation up to that time: from 0 to 1, or None if unknown."""
 
     state: State
     utilizations: dict[int, float | None]
@@ -21,24 +21,24 @@ class Sample:
 
     @property
     def modules(self) -> tuple[Module, ...]:
-        """Those to show."""
+        """Modules to show."""
         return self.state.modules
 
     def only(self, name: str) -> Sample:
-        """The module of this number or bus_id, or nothing."""
+        """Returns the sample restricted to the module with this number or bus_id; without modules if there is none."""
         chosen = tuple(module for module in self.modules if name in (str(module.id), bus_id(module)))
         return dataclasses.replace(self, state=dataclasses.replace(self.state, modules=chosen))
 
     def percent(self, module: Module) -> int | None:
-        """Utilisation."""
+        """Utilisation in percent; None if unknown."""
         share = self.utilizations[module.id]
         return None if share is None else round(100 * share)
 
     def celsius(self, module: Module) -> int:
-        """An emulated temperature, which follows the utilisation."""
+        """Emulated temperature, derived from the utilisation."""
         return round(_IDLE_CELSIUS + (_BUSY_CELSIUS - _IDLE_CELSIUS) * (self.utilizations[module.id] or 0))
 
 
 def bus_id(module: Module) -> str:
-    """Looks like a PCI address; no machine has the domain ffff."""
+    """Returns a made-up PCI address in the domain ffff, which no machine has."""
     return f"ffff:{module.id:02x}:00.0"

@@ -1,4 +1,4 @@
-"""What `hpu smi` prints for people, and its JSON."""
+"""Text and JSON output of `hpu smi`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADS = ("module", "model", "memory used", "memory", "utilisation", "temperatur
 
 
 def print_table(sample: Sample) -> None:
-    """A line a module, and below it the command lines of those who hold some."""
+    """Prints one line per module, then the command lines of the holders."""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sample.time))
     print(f"{when}  HPU_BACKEND={sample.state.backend}{_served(sample)}")
     rows = [
@@ -39,14 +39,14 @@ def print_table(sample: Sample) -> None:
 
 
 def print_list(sample: Sample) -> None:
-    """One line a module."""
+    """Prints one line per module."""
     for module in sample.modules:
         holder = f"held by process {module.holder.pid}" if module.holder else "free"
         print(f"module {module.id}: {module.type} ({bus_id(module)}), emulated, {holder}")
 
 
 def print_details(sample: Sample) -> None:
-    """Everything, a block for each module."""
+    """Prints all details, one block per module."""
     server = sample.state.server
     print(f"backend: {sample.state.backend}{_served(sample)}")
     if server:
@@ -79,7 +79,7 @@ def _details(sample: Sample, module: Module) -> dict[str, str]:
 
 
 def print_json(sample: Sample, one_line: bool) -> None:
-    """One object; null where something cannot be known."""
+    """Prints one JSON object. Unknown values are null."""
     state = sample.state
     report = {
         "backend": state.backend,

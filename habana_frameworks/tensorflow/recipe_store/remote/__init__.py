@@ -1,4 +1,4 @@
-"""Recipes that the machines of a team share: HPU_RECIPE_CACHE_REMOTE. See docs/tuning/recipes.md."""
+"""Remote recipe cache, shared by the machines of a team: HPU_RECIPE_CACHE_REMOTE. See docs/tuning/recipes.md."""
 
 from habana_frameworks.tensorflow.recipe_store.remote.cache import RemoteCache
 from habana_frameworks.tensorflow.recipe_store.remote.errors import RemoteError

@@ -22,16 +22,16 @@ from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# An object that is not verified yet stays in memory up to this size, then in a temporary file.
+# A downloaded object that exceeds this size before verification is moved to a temporary file.
 _MAX_BYTES_IN_MEMORY = 64 << 20
 _MIN_TOKEN_BYTES = 1
 
 
 class RemoteCache:
-    """Not thread safe. Methods raise subclasses of RemoteError."""
+    """Client of the remote recipe cache. Not thread safe. Methods raise subclasses of RemoteError."""
 
     def __init__(self, settings: RemoteSettings) -> None:
-        """Reads the key and the token; reaches for nothing yet. SettingsError if the settings are unusable."""
+        """Reads the key and the token, without contacting the storage. Raises SettingsError for unusable settings."""
         if not settings.key_file:
             raise SettingsError(
                 "HPU_RECIPE_CACHE_REMOTE_KEY_FILE is not set, and recipes without a signature are not loaded: set it "
@@ -44,7 +44,7 @@ class RemoteCache:
             raise SettingsError(str(error)) from error
 
     def fetch(self, name: str) -> BinaryIO | None:
-        """The entry of a key, whose signature is verified; None if the storage has none."""
+        """Fetches an entry and verifies its signature. Returns None if the storage does not have it."""
         with contextlib.ExitStack() as unless_verified:
             out = cast(BinaryIO, unless_verified.enter_context(tempfile.SpooledTemporaryFile(_MAX_BYTES_IN_MEMORY)))
             if not self._storage.get(name, signed_object.HEADER_BYTES + signed_object.MAX_ENTRY_BYTES, out):
@@ -54,7 +54,7 @@ class RemoteCache:
             return out
 
     def upload(self, name: str, path: str | os.PathLike[str]) -> None:
-        """Signs and stores the local entry in the file `path`. SkippedError without a text if it is gone."""
+        """Signs and uploads the local entry in the file `path`. Raises SkippedError with no text if it is gone."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -74,11 +74,11 @@ class RemoteCache:
             self._storage.put(name, len(header) + size, chunks)
 
     def has(self, name: str) -> bool:
-        """Whether the storage has an object of this key; it may not verify."""
+        """Whether the storage has an object with this key. Does not verify it."""
         return self._storage.has(name)
 
     def keys(self) -> list[str]:
-        """The keys of all objects. NotListableError if the storage cannot list them."""
+        """Returns the keys of all objects. Raises NotListableError if the storage cannot list them."""
         return sorted(name for name in self._storage.names() if _KEY.fullmatch(name))
 
     def check(self) -> None:
@@ -86,12 +86,12 @@ class RemoteCache:
         self._storage.check()
 
     def close(self) -> None:
-        """Ends the connection, if any."""
+        """Closes the connection, if any."""
         self._storage.close()
 
 
 def open_storage(settings: RemoteSettings) -> Storage:
-    """The storage that the URL names; SettingsError if it names none."""
+    """Opens the storage at the URL. Raises SettingsError for an invalid URL."""
     url = settings.url
     try:
         parts = urllib.parse.urlsplit(url)

@@ -1,4 +1,4 @@
-"""A directory on a shared file system as remote storage (file:///directory). One file an object."""
+"""Remote storage in a directory on a shared file system (file:///directory), with one file per object."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _TEMPORARY_PREFIX = ".tmp-"
 
 
 class DirectoryStorage(Storage):
-    """The directory must exist: a share that is not mounted must not be taken for an empty one."""
+    """Storage in an existing directory. A missing one is an error, because the share may not be mounted."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self._path = path
 
     def get(self, name: str, max_bytes: int, out: BinaryIO) -> bool:
         try:
-            # Without waiting, should it be a pipe.
+            # O_NONBLOCK: opening a named pipe must not block.
             descriptor = os.open(self._path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             self.check()
@@ -47,7 +47,7 @@ class DirectoryStorage(Storage):
     def put(self, name: str, size: int, chunks: Callable[[], Iterator[bytes]]) -> None:
         temporary = self._path / f"{_TEMPORARY_PREFIX}{socket.gethostname()}-{secrets.token_hex(8)}"
         try:
-            # The umask decides who may read it: other users of the team must.
+            # The umask decides about read access, which the other users of the team need.
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
             try:
                 with os.fdopen(descriptor, "wb") as file:

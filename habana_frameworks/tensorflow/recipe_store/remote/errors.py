@@ -1,4 +1,4 @@
-"""Errors of the remote cache; each has the outcome that the plugin knows it by (plugin/recipes/transfer_process.h)."""
+"""Errors of the remote cache. `outcome` is the error's name in the plugin (plugin/recipes/transfer_process.h)."""
 
 from __future__ import annotations
 
@@ -6,35 +6,35 @@ from typing import ClassVar
 
 
 class RemoteError(RuntimeError):
-    """The message says what failed and why."""
+    """Base class. The message says what failed and why."""
 
     outcome: ClassVar[str] = "failed"
 
 
 class StorageError(RemoteError):
-    """A transfer failed; a later one may succeed."""
+    """A transfer failed; a retry may succeed."""
 
 
 class SettingsError(RemoteError):
-    """The settings name no remote cache that can be used."""
+    """The settings of the remote cache are unusable."""
 
     outcome = "unusable"
 
 
 class RefusedError(RemoteError):
-    """The storage holds an object of this name that is no entry signed by the team."""
+    """The stored object with this name is not an entry signed by the team."""
 
     outcome = "refused"
 
 
 class SkippedError(RemoteError):
-    """The storage does not take this entry, but may take others."""
+    """The storage does not accept this entry, but may accept others."""
 
     outcome = "skipped"
 
 
 class DeniedError(RemoteError):
-    """The storage takes no uploads."""
+    """The storage accepts no uploads."""
 
     outcome = "denied"
 

@@ -1,4 +1,4 @@
-"""An HTTP server as remote storage: GET, HEAD and PUT of prefix/name, as ccache and Bazel use one."""
+"""Remote storage on an HTTP server: GET, HEAD and PUT of prefix/name, like the HTTP caches of ccache and Bazel."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from habana_frameworks.tensorflow.recipe_store.remote.errors import (
 from habana_frameworks.tensorflow.recipe_store.remote.storage import Storage, check_size, copy
 
 _MISSING = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-# Read before the next request on the connection; a longer body ends the connection.
+# Longest error body that is read in order to reuse the connection; a longer one closes it.
 _MAX_ERROR_BYTES = 1 << 16
 _UNKNOWN_NAME = "0" * 64
 
 
 class HttpStorage(Storage):
-    """Keeps one connection. Follows no redirects."""
+    """Storage on an HTTP server. Keeps one connection open; does not follow redirects."""
 
     def __init__(self, url: str, timeout: float, token: str = "") -> None:
-        """Connects at the first request. `timeout` is that of each read and write."""
+        """Does not connect before the first request. `timeout` applies to each read and write, in seconds."""
         self._url = url
         self._parts = urllib.parse.urlsplit(url)
         self._timeout = timeout
@@ -81,7 +81,7 @@ class HttpStorage(Storage):
     def _request(
         self, method: str, name: str, size: int = 0, chunks: Callable[[], Iterator[bytes]] | None = None
     ) -> Iterator[http.client.HTTPResponse]:
-        """The response, whose connection is kept if its body is read to the end."""
+        """Sends a request and yields the response. Keeps the connection if the body was read to its end."""
         kept = False
         try:
             response = self._send(method, name, size, chunks)
@@ -89,7 +89,7 @@ class HttpStorage(Storage):
             response.read(_MAX_ERROR_BYTES)
             kept = response.isclosed()
         except (OSError, http.client.HTTPException, ValueError) as error:
-            # ValueError: a host name or status line that makes no sense.
+            # ValueError: malformed host name or status line.
             raise StorageError(f"{method} {self._url} failed: {str(error) or type(error).__name__}") from error
         finally:
             if not kept:
@@ -126,7 +126,7 @@ class HttpStorage(Storage):
         except ConnectionError:
             if connection.sock is None:
                 raise
-            # A server that takes no upload may answer and close the connection before it has read the body.
+            # A server that rejects the upload may answer and close the connection before it has read the body.
         return connection.getresponse()
 
     def _error(self, method: str, name: str, response: http.client.HTTPResponse) -> StorageError:

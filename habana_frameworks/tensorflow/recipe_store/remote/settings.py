@@ -1,4 +1,4 @@
-"""The settings of the remote cache."""
+"""Settings of the remote cache."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from habana_frameworks.tensorflow.recipe_store.remote.errors import SettingsErro
 
 @dataclasses.dataclass(frozen=True)
 class RemoteSettings:
-    """Where the storage is, and how it is used."""
+    """URL of the storage, key and token files, time limit."""
 
     url: str
     key_file: str
     token_file: str = ""
     timeout: float = 10.0
-    """Of one transfer, in seconds."""
+    """Time limit of one transfer, in seconds."""
 
     @classmethod
     def from_environment(cls) -> RemoteSettings:
-        """HPU_RECIPE_CACHE_REMOTE and its kin; SettingsError if no URL is set."""
+        """Reads the HPU_RECIPE_CACHE_REMOTE… variables. Raises SettingsError if no URL is set."""
         url = flags.recipe_cache_remote()
         if not url:
             raise SettingsError("no remote cache: set HPU_RECIPE_CACHE_REMOTE to file:///… , http://… or https://…")

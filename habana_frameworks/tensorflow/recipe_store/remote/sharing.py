@@ -21,7 +21,7 @@ from habana_frameworks.tensorflow.recipe_store.remote.settings import RemoteSett
 from habana_frameworks.tensorflow.recipe_store.remote.time_limit import time_limit
 
 MAX_FAILURES = 3
-"""Failed transfers after which the storage is left alone, as in plugin/recipes/remote_cache.h."""
+"""Failed transfers after which no more are tried; same value as in plugin/recipes/remote_cache.h."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,39 +33,39 @@ class Status:
     """Objects in the storage; None if it cannot list them."""
     local_entries: int
     shared: int
-    """Local entries that the storage has, too."""
+    """Local entries that are also in the storage."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Pushed:
-    """Result of push(), by local entry."""
+    """Result of push()."""
 
     entries: tuple[Entry, ...]
-    """Uploaded."""
+    """Uploaded entries."""
     present: int
-    """In the storage before."""
+    """Entries that were already in the storage."""
     failed: dict[str, str]
-    """By key: why it was not uploaded."""
+    """By key: why the entry was not uploaded."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Pulled:
-    """Result of pull(), by entry of the storage."""
+    """Result of pull()."""
 
     entries: tuple[Entry, ...]
-    """Fetched into the directory."""
+    """Entries fetched into the directory."""
     present: int
-    """In the directory before."""
+    """Entries that were already in the directory."""
     misfits: dict[str, tuple[str, ...]]
-    """By key: why no program could load it here."""
+    """By key: why no program can load the entry here."""
     refused: dict[str, str]
-    """By key: what is wrong with it."""
+    """By key: why the entry was refused."""
     failed: dict[str, str]
-    """By key: why it was not fetched."""
+    """By key: why the entry was not fetched."""
 
 
 class _Transfers:
-    """Counts failed transfers and ends at MAX_FAILURES."""
+    """Records failed transfers and stops after MAX_FAILURES."""
 
     def __init__(self, cache: RemoteCache, timeout: float) -> None:
         self.cache = cache
@@ -80,7 +80,7 @@ class _Transfers:
 
 
 def status(path: str | os.PathLike[str], settings: RemoteSettings) -> Status:
-    """Asks the storage. Raises RemoteError if it cannot be used."""
+    """Compares the directory with the storage. Raises RemoteError if the storage cannot be used."""
     cache = RemoteCache(settings)
     with time_limit(settings.timeout):
         cache.check()
@@ -99,9 +99,10 @@ def holds(cache: RemoteCache, key: str, settings: RemoteSettings) -> bool:
 
 
 def push(path: str | os.PathLike[str], settings: RemoteSettings, overwrite: bool = False) -> Pushed:
-    """Uploads the sound entries of a directory that the storage lacks; with `overwrite`, all of them.
+    """Uploads the sound entries of a directory that the storage lacks; with `overwrite`, all sound entries.
 
-    Raises RemoteError if the settings are unusable or the storage takes no uploads, StoreError for the directory.
+    Raises RemoteError if the settings are unusable or the storage accepts no uploads, StoreError if the directory
+    cannot be read.
     """
     transfers = _Transfers(RemoteCache(settings), settings.timeout)
     pushed, present = [], 0
@@ -121,9 +122,10 @@ def push(path: str | os.PathLike[str], settings: RemoteSettings, overwrite: bool
 
 
 def pull(path: str | os.PathLike[str], settings: RemoteSettings, keys: Sequence[str] = ()) -> Pulled:
-    """Fetches entries that fit this installation and machine: those of `keys`, or all of a storage that lists them.
+    """Fetches entries that fit this installation and machine: the given `keys`, or all entries if the storage can list.
 
-    Raises RemoteError if the settings are unusable or the storage cannot list, StoreError for the directory.
+    Raises RemoteError if the settings are unusable or the storage cannot list its entries, StoreError if the directory
+    cannot be used.
     """
     transfers = _Transfers(RemoteCache(settings), settings.timeout)
     with time_limit(settings.timeout):
@@ -163,5 +165,5 @@ def _fetch(transfers: _Transfers, key: str) -> bytes:
 
 
 def _local_entries(path: str | os.PathLike[str]) -> tuple[Entry, ...]:
-    """Sound entries; none if the directory does not exist yet."""
+    """Sound entries of the directory; empty if it does not exist yet."""
     return directory.list_entries(path).sound if pathlib.Path(path).exists() else ()

@@ -1,4 +1,4 @@
-"""Objects of a remote storage: an entry behind the team's signature.
+"""Format of the objects in a remote storage: the team's signature, followed by an entry.
 
 offset  size  field
 0       8     magic "HPUSIGND"
@@ -20,21 +20,21 @@ from habana_frameworks.tensorflow.recipe_store.remote.storage import CHUNK_BYTES
 from habana_frameworks.tensorflow.recipe_store.signing_key import SigningKey
 
 MAX_ENTRY_BYTES = 2 << 30
-"""As in plugin/recipes/entry.h."""
+"""Same limit as in plugin/recipes/entry.h."""
 _HEADER = struct.Struct("<8sII32s")
 HEADER_BYTES = _HEADER.size
 _MAGIC, _VERSION = b"HPUSIGND", 1
-# Keeps the signature from counting for anything else that the secret signs, such as a bundle.
+# Domain separation: a signature for a bundle, made with the same secret, is not valid here.
 _CONTEXT = b"hpu-tensorflow remote recipe\0"
 
 
 def header(entry: BinaryIO, name: str, key: SigningKey) -> bytes:
-    """The header of the object for `entry`, which is read to its end."""
+    """Returns the object's header. Reads `entry` to its end."""
     return _HEADER.pack(_MAGIC, _VERSION, 0, _signature(entry, name, key))
 
 
 def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
-    """Reads an object and leaves it at the start of its entry. RefusedError unless the team signed it for `name`."""
+    """Verifies an object and seeks to the start of its entry. Raises RefusedError unless it is signed for `name`."""
     signed.seek(0)
     data = signed.read(HEADER_BYTES)
     if len(data) < HEADER_BYTES:
@@ -50,7 +50,7 @@ def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
 
 
 def chunks(file: BinaryIO) -> Iterator[bytes]:
-    """All that follows, in pieces."""
+    """Yields the rest of the file in chunks."""
     while chunk := file.read(CHUNK_BYTES):
         yield chunk
 

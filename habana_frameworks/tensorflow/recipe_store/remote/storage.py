@@ -1,4 +1,4 @@
-"""The interface of a remote storage: objects by name, as the HTTP caches of ccache and Bazel have it."""
+"""Interface of a remote storage: named objects, like the HTTP caches of ccache and Bazel."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ CHUNK_BYTES = 1 << 18
 
 
 class Storage(abc.ABC):
-    """Methods raise StorageError if a transfer fails. Nothing that a storage returns is trusted."""
+    """A remote storage. Methods raise StorageError if a transfer fails. Callers must verify all returned data."""
 
     @abc.abstractmethod
     def get(self, name: str, max_bytes: int, out: BinaryIO) -> bool:
-        """Writes the object to `out`; returns False if there is none. RefusedError if it is larger than `max_bytes`."""
+        """Writes the object to `out`; returns False if it is missing. Raises RefusedError if it exceeds `max_bytes`."""
 
     @abc.abstractmethod
     def put(self, name: str, size: int, chunks: Callable[[], Iterator[bytes]]) -> None:
-        """Stores an object whole or not at all, replacing another. DeniedError if the storage takes none."""
+        """Stores or replaces an object atomically. Raises DeniedError if the storage accepts no uploads."""
 
     @abc.abstractmethod
     def has(self, name: str) -> bool:
-        """Whether there is an object of this name."""
+        """Whether there is an object with this name."""
 
     @abc.abstractmethod
     def names(self) -> list[str]:
-        """All names. NotListableError if the storage cannot list them."""
+        """Returns all names. Raises NotListableError if the storage cannot list them."""
 
     @abc.abstractmethod
     def check(self) -> None:
@@ -36,17 +36,17 @@ class Storage(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Ends the connection; the next call makes another one."""
+        """Closes the connection; the next call opens a new one."""
 
 
 def check_size(size: int, max_bytes: int) -> None:
-    """Refuses an object before it is read."""
+    """Raises RefusedError if an object exceeds `max_bytes`."""
     if size > max_bytes:
         raise RefusedError(f"it has {size} bytes; an entry has at most {max_bytes}")
 
 
 def copy(source: BinaryIO, out: BinaryIO, max_bytes: int) -> int:
-    """Copies to the end of `source`; returns the number of bytes."""
+    """Copies the rest of `source` and returns the number of bytes. Raises RefusedError beyond `max_bytes`."""
     done = 0
     while chunk := source.read(CHUNK_BYTES):
         done += len(chunk)

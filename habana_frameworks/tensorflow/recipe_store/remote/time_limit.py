@@ -1,4 +1,4 @@
-"""A time limit for a transfer as a whole: a socket's time-out counts anew for each byte."""
+"""Time limit for a whole transfer; a socket's timeout restarts with each byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow.recipe_store.remote.errors import StorageError
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises StorageError in the body after `seconds`. In the main thread only, as signals reach no other."""
+    """Raises StorageError in the `with` block after `seconds`. Main thread only, because it uses SIGALRM."""
 
     def expire(signal_number: int, frame: types.FrameType | None) -> None:
         raise StorageError(f"the transfer took longer than {seconds:g} s (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S)")

@@ -1,4 +1,4 @@
-"""The transfer process of the plugin: plugin/recipes/transfer_process.h starts it and describes the protocol."""
+"""The plugin's transfer process. plugin/recipes/transfer_process.h starts it and documents the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sys
 from typing import BinaryIO
 
 if __name__ == "__main__":
-    # Started as `python -I transfer_process.py`, which has the package's directory not on the path.
+    # `python -I transfer_process.py` does not put the package's directory on sys.path.
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4]))
 
 from habana_frameworks.tensorflow.recipe_store.remote.cache import RemoteCache
@@ -21,7 +21,7 @@ from habana_frameworks.tensorflow.recipe_store.remote.errors import RemoteError
 from habana_frameworks.tensorflow.recipe_store.remote.settings import RemoteSettings
 from habana_frameworks.tensorflow.recipe_store.remote.time_limit import time_limit
 
-# So that the plugin gets the reason before its own time limit.
+# Below 1, so that the plugin receives the reason before its own time limit.
 _SHARE_OF_TIMEOUT = 0.9
 _PARENT_CHECK_SECONDS = 5.0
 _MAX_REQUEST_LINE = 256
@@ -50,9 +50,9 @@ class TransferProcess:
                 self._reply(outcome, body)
 
     def _wait(self) -> bool:
-        """Waits for the next request; False if the plugin's process is gone.
+        """Waits for the next request. Returns False if the plugin's process has ended.
 
-        A forked child of the program keeps the socket open, so its end alone would not tell.
+        Checks the parent process, too, because a forked child of the program may keep the socket open.
         """
         while not select.select([self._connection], [], [], _PARENT_CHECK_SECONDS)[0]:
             if os.getppid() != self._parent:
@@ -71,7 +71,7 @@ class TransferProcess:
                 return ("missing", io.BytesIO()) if entry is None else ("found", entry)
         except RemoteError as error:
             outcome, text = error.outcome, str(error)
-        except Exception as error:  # the plugin reports it and compiles
+        except Exception as error:  # the plugin reports it and compiles the recipe
             outcome, text = "failed", f"{type(error).__name__}: {error}"
         return outcome, io.BytesIO(text[:_MAX_TEXT].encode(errors="replace"))
 
@@ -86,7 +86,7 @@ class TransferProcess:
 
 
 def main() -> None:
-    """Serves the socket that is standard input."""
+    """Serves requests on the socket that is standard input."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--parent", type=int, required=True)
     parser.add_argument("--url", required=True)
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def _close_inherited_files() -> None:
-    """Files of the program that are not closed by exec(): its locks and sockets must end with it."""
+    """Closes files inherited from the program, so that its locks and sockets end with it."""
     for descriptor in [int(path.name) for path in pathlib.Path("/proc/self/fd").iterdir()]:
         if descriptor > 2:
             with contextlib.suppress(OSError):
