@@ -31,13 +31,14 @@ else
   SYSTEM_BENCH := $(VENV)/.system-bench
   HOROVOD := $(VENV)/.horovod
 endif
+TRY_HOROVOD := $(if $(HOROVOD),$(if $(HPU_WITHOUT_HOROVOD),,try-horovod))
 # Tools that pip installed beside the interpreter come first, then the system's.
 export PATH := $(abspath $(dir $(PYTHON))):$(PATH)
 export PYTHONPATH := $(CURDIR)
 CMAKE := cmake -S . -GNinja -DPython3_EXECUTABLE="$$(command -v $(abspath $(PYTHON)))"
 CXX_FILES = $$(git ls-files 'plugin/*.cc' 'plugin/*.h')
 
-.PHONY: help setup build build-tests demo test test-remote pytest cts horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
+.PHONY: help setup build build-tests demo test test-remote pytest cts run-cts horovod try-horovod lint format generate wheel bench keras ops chains soak soak-clients soak-server attack-server kill-ranks asan tsan ubsan fuzz fuzz-entries fuzz-service tidy clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -46,14 +47,14 @@ demo: build ## set up, build, train the digits model on the emulated HPU
 	TF_CPP_MIN_LOG_LEVEL=1 $(PYTHON) examples/digits_keras.py
 
 # Horovod is optional: its tests skip without it. Its build takes minutes; HPU_WITHOUT_HOROVOD=1 goes without.
-test: cts ## set up, build, run all tests
-ifneq ($(HOROVOD),)
-ifeq ($(HPU_WITHOUT_HOROVOD),)
+# It is built beside the C++ tests, which mostly keep one processor busy.
+test: build-tests ## set up, build, run all tests
+	@$(MAKE) --no-print-directory --output-sync=target -j 2 run-cts $(TRY_HOROVOD)
+	@$(MAKE) --no-print-directory pytest
+
+try-horovod:
 	@tools/setup.sh mpi || echo "make test: no Open MPI (see above): Horovod's tests go without"
 	@$(MAKE) --no-print-directory horovod || echo "make test: no Horovod (see above): its tests are skipped"
-endif
-endif
-	@$(MAKE) --no-print-directory pytest
 
 setup: $(PACKAGES)
 
@@ -97,6 +98,9 @@ KERNEL_TESTS := Random/*Pass*/?:Each/*IsExact*:Shapes/*:SortTest*:*CropGradientT
 KERNEL_TESTS := $(KERNEL_TESTS):BatchedProductPass.Few*:ConcatenationPass.Cuts*:-*Convolution*
 PRODUCT_TESTS := *Convolution*:*MatMul*:*Widening*:*MaterializedValues*:*Autotuner*
 cts: build-tests ## conformance suite of the device interface, over every backend
+	@$(MAKE) --no-print-directory run-cts
+
+run-cts:
 	$(BUILD)/hpu_cts --gtest_brief=1
 	HPU_EMULATOR_TARGET=generic $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(KERNEL_TESTS)'
 	TF_ENABLE_ONEDNN_OPTS=0 $(BUILD)/hpu_cts --gtest_brief=1 --gtest_filter='$(PRODUCT_TESTS)'

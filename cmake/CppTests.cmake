@@ -31,6 +31,9 @@ if(cts_sources)
     target_compile_definitions(hpu_cts PRIVATE HPU_HAVE_REMOTE CTS_PYTHON="${Python3_EXECUTABLE}"
       CTS_ROOT="${CMAKE_SOURCE_DIR}")
   endif()
+  # Tests of one folder are compiled together, each file in a namespace of its own name.
+  hpu_unite(hpu_cts)
+  target_compile_options(hpu_cts PRIVATE -O1)  # what they test is compiled as ever
   set_target_properties(hpu_cts PROPERTIES BUILD_RPATH "${TENSORFLOW_DIR}")
   add_test(NAME cts COMMAND hpu_cts)
   set_tests_properties(cts PROPERTIES TIMEOUT 600)

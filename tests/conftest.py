@@ -30,7 +30,7 @@ settings.load_profile("default")
 def module_locks() -> Iterator[None]:
     """Other runs on this machine, which hold modules too, do not disturb this one."""
     with tempfile.TemporaryDirectory(prefix="hpu-tests-") as directory:
-        os.environ.setdefault("HPU_EMULATOR_LOCK_DIR", directory)
+        os.environ.setdefault("HPU_MODULE_LOCK_DIR", directory)
         yield
 
 

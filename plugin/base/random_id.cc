@@ -10,7 +10,7 @@ namespace hpu::hal {
 
 std::string RandomId() {
   std::string bytes(16, '\0');
-  // So few bytes come whole, and from every kernel that runs this program.
+  // getrandom() never returns fewer bytes for so small a request, and every kernel that runs this program has it.
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
   return absl::BytesToHexString(bytes);
 }

@@ -1,4 +1,4 @@
-// RandomId: names that nobody can guess.
+// RandomId: unguessable identifiers.
 #ifndef HPU_PLUGIN_BASE_RANDOM_ID_H_
 #define HPU_PLUGIN_BASE_RANDOM_ID_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::hal {
 
-// 32 hexadecimal digits from the system's random numbers. Opens no file. Thread safe.
+// 32 hexadecimal digits from the system's random number generator. Opens no file. Thread safe.
 std::string RandomId();
 
 }  // namespace hpu::hal

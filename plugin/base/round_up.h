@@ -1,4 +1,4 @@
-// Sizes in whole units.
+// RoundUp: the next multiple of a unit.
 #ifndef HPU_PLUGIN_BASE_ROUND_UP_H_
 #define HPU_PLUGIN_BASE_ROUND_UP_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::hal {
 
-// The least multiple of `unit` > 0 that is at least `value`.
+// The smallest multiple of `unit` that is at least `value`. `unit` > 0.
 constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace hpu::hal

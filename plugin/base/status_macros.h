@@ -1,4 +1,4 @@
-// Early return on errors, for code that does not include TensorFlow's macros of the same purpose.
+// Status macros for early return on errors, for code that does not include TensorFlow's equivalents.
 #ifndef HPU_PLUGIN_BASE_STATUS_MACROS_H_
 #define HPU_PLUGIN_BASE_STATUS_MACROS_H_
 

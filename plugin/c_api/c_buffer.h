@@ -1,4 +1,4 @@
-// Makes what the C interface returns.
+// Helpers that build the return values of the C interface.
 #ifndef HPU_PLUGIN_C_API_C_BUFFER_H_
 #define HPU_PLUGIN_C_API_C_BUFFER_H_
 
@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// A copy of `text`, for hpu_buffer_free to give back. A zero byte that does not count follows it.
+// A copy of `text`, to be freed with hpu_buffer_free. A terminating zero byte follows; the size does not count it.
 inline hpu_buffer MakeBuffer(absl::string_view text) {
   auto* data = static_cast<char*>(std::malloc(text.size() + 1));
   if (data == nullptr) std::abort();

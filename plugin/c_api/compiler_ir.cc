@@ -1,4 +1,4 @@
-// Compiler IR's part of plugin/c_api.h.
+// Compiler IR functions of the C interface.
 #include "plugin/compiler/compiler_ir.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// Events, for programs.
+// Event functions of the C interface.
 #include <cstdint>
 #include <memory>
 #include <utility>

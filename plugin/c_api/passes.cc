@@ -1,4 +1,4 @@
-// The passes' part of plugin/c_api.h.
+// Graph pass functions of the C interface.
 #include <cstring>
 #include <string>
 
@@ -15,7 +15,7 @@
 namespace hpu::passes {
 namespace {
 
-// Serializes in the same way each time: maps sorted.
+// Deterministic: map entries are sorted.
 std::string Serialize(const tensorflow::GraphDef& graph) {
   std::string bytes;
   tensorflow::protobuf::io::StringOutputStream stream(&bytes);
@@ -30,7 +30,7 @@ absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDe
                     std::unique_ptr<tensorflow::Graph>* graph) {
   tensorflow::GraphDef definition;
   if (!definition.ParseFromArray(data, static_cast<int>(size))) {
-    return tensorflow::errors::InvalidArgument("the bytes are no GraphDef");
+    return tensorflow::errors::InvalidArgument("not a serialised GraphDef");
   }
   TF_RETURN_IF_ERROR(library->AddLibrary(definition.library()));
   *graph = std::make_unique<tensorflow::Graph>(library);
@@ -40,7 +40,7 @@ absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDe
   options.add_default_attributes = true;
   definition.clear_library();
   TF_RETURN_IF_ERROR(tensorflow::ConvertGraphDefToGraph(options, std::move(definition), graph->get()));
-  // What a placed graph would say.
+  // A placed graph has its devices assigned.
   for (tensorflow::Node* node : (*graph)->op_nodes()) node->set_assigned_device_name(node->requested_device());
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// The trace as files: what Python's hooks and HABANA_PROFILE use.
+// Trace functions of the C interface, for Python's hooks and HABANA_PROFILE.
 #include <map>
 #include <memory>
 #include <string>

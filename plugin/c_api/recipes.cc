@@ -1,4 +1,4 @@
-// The part of the C interface that tools read and change a recipe cache's directory by.
+// Recipe cache functions of the C interface, for tools that read and change a cache directory.
 #include <cstring>
 #include <string>
 #include <utility>
@@ -113,7 +113,7 @@ absl::StatusOr<std::string> Compare(const char* path, const char* before, const 
   return JsonStrings(Differences(before_program, now_program));
 }
 
-// The result or the message, and the status code.
+// Stores the result or the message in `out`; returns the status code.
 int32_t Give(const absl::StatusOr<std::string>& result, hpu_buffer* out) {
   *out = result.ok() ? MakeBuffer(*result) : MakeBuffer(result.status().message());
   return static_cast<int32_t>(result.status().code());

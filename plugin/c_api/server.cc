@@ -24,7 +24,7 @@ absl::StatusOr<control::Options> ReceiveOptions(const files::FileDescriptor& soc
   return options;
 }
 
-// Loads what all children need, once.
+// Loads once what all session processes need.
 absl::Status Load(const std::string& backend_name) {
   HPU_RETURN_IF_ERROR(remote::RpcLibrary().status());
   HPU_ASSIGN_OR_RETURN(hal::Backend* const backend, hal::GetBackend(backend_name));

@@ -65,7 +65,7 @@ absl::Status CheckGatherNd(const OpKernel&, XlaOpKernelContext* context) {
       absl::StrCat("Requested more than 0 entries, but params is empty.  Params shape: ", params.DebugString()));
 }
 
-// Of x, scale, offset, mean and variance.
+// Operands: x, scale, offset, mean and variance.
 absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* context) {
   constexpr const char* kNames[] = {"scale", "offset", "estimated_mean", "estimated_variance"};
   for (int i = 0; i < 4; ++i) {

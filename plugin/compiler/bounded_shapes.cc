@@ -36,8 +36,8 @@ bool IsDynamic(const xla::ShapeProto& shape) {
          absl::c_any_of(shape.tuple_shapes(), IsDynamic);
 }
 
-// Whether elements of a padded array must move to come first in row-major order: only the outermost dimension longer
-// than 1 may be padded without that.
+// Whether a padded array's elements must move to come first in row-major order. They need not if only the outermost
+// dimension longer than 1 is padded.
 bool NeedsCompaction(const xla::Shape& shape) {
   int64_t outer = 1;
   for (int64_t d = 0; d < shape.rank(); ++d) {
@@ -47,7 +47,8 @@ bool NeedsCompaction(const xla::Shape& shape) {
   return false;
 }
 
-// `padded` has the bounds of `shape` as its dimensions; `sizes` are the true ones, int32 scalars.
+// Moves the elements to the front. `padded` has the bounds of `shape` as its dimensions; `sizes` are the true sizes,
+// int32 scalars.
 xla::XlaOp Compact(xla::XlaOp padded, const xla::Shape& shape, absl::Span<const xla::XlaOp> sizes) {
   xla::XlaBuilder* builder = padded.builder();
   const int64_t elements = xla::ShapeUtil::ElementsIn(shape);
@@ -71,7 +72,7 @@ xla::XlaOp Compact(xla::XlaOp padded, const xla::Shape& shape, absl::Span<const 
   return xla::Reshape(gathered, shape.dimensions());
 }
 
-// Adds to `sizes` those of the dynamic dimensions.
+// Returns the static form of `result`. Appends the sizes of its dynamic dimensions to `sizes`.
 xla::XlaOp MakeStatic(xla::XlaOp result, const xla::Shape& shape, std::vector<xla::XlaOp>* sizes, SizePlaces* places) {
   std::vector<xla::XlaOp> all;
   xla::XlaOp padded = result;
@@ -86,7 +87,7 @@ xla::XlaOp MakeStatic(xla::XlaOp result, const xla::Shape& shape, std::vector<xl
   return NeedsCompaction(shape) ? Compact(padded, shape, all) : padded;
 }
 
-// The program with static results, and the sizes behind them. Arrays inside stay dynamic.
+// Appends the sizes to the program's results and makes the results static. Arrays inside the program stay dynamic.
 absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& program, StaticProgram* rewritten) {
   TF_ASSIGN_OR_RETURN(const xla::ProgramShape shape, program.GetProgramShape());
   xla::XlaBuilder builder(program.name());
@@ -114,7 +115,7 @@ absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& progr
   return builder.Build();
 }
 
-// The passes with which XLA's CPU compiler does it, and those before them that give them fewer kinds of instructions.
+// The padding passes of XLA's CPU compiler, after the passes that reduce the kinds of instructions for them.
 absl::Status RunPadder(xla::HloModule* module) {
   xla::HloPassPipeline pipeline("bounded shapes");
   pipeline.AddPass<xla::CallInliner>(/*single_call_site=*/true);
@@ -130,7 +131,8 @@ absl::Status RunPadder(xla::HloModule* module) {
   return pipeline.Run(module).status();
 }
 
-// XLA's padder forgets the padding of windows over a dynamic dimension: sizes would be wrong, or negative.
+// Refuses padded windows over a dynamic dimension. XLA's padder ignores their padding, so sizes would be wrong or
+// negative.
 absl::Status CheckWindows(const xla::HloModule& module) {
   for (const xla::HloComputation* computation : module.computations()) {
     for (const xla::HloInstruction* instruction : computation->instructions()) {

@@ -1,4 +1,4 @@
-// Bounded dynamic shapes: rewrites a program with dynamic dimensions to one whose arrays all have static shapes.
+// Bounded dynamic shapes: rewrites a program with dynamic dimensions into a program with static shapes only.
 #ifndef HPU_PLUGIN_COMPILER_BOUNDED_SHAPES_H_
 #define HPU_PLUGIN_COMPILER_BOUNDED_SHAPES_H_
 
@@ -14,20 +14,20 @@ namespace hpu {
 
 struct StaticProgram {
   xla::HloModuleProto hlo;
-  // One per result of the original program. The elements of a dynamic result come first in the static one, in row-major
-  // order; the rest is padding.
+  // One entry per result of the original program. A dynamic result's elements come first in the static result, in
+  // row-major order, followed by padding.
   std::vector<SizePlaces> results;
-  // Number of dynamic dimensions of all results. If there are any, the program has one more result: their sizes, int32.
+  // Number of dynamic dimensions of all results. If nonzero, the program has one more result: their sizes, int32.
   int sizes = 0;
 };
 
-// Whether the lowering of an op gives results of a size that depends on data. Only jit_compile functions may hold it.
+// Whether the op's lowering has results whose size depends on data. Only jit_compile functions may hold such ops.
 bool HasDynamicResult(absl::string_view op);
 
-// Whether an array of the program, result or not, has a dynamic dimension.
+// Whether any array of the program has a dynamic dimension.
 bool HasDynamicShapes(const xla::HloModuleProto& program);
 
-// `program` takes static arrays and returns a tuple of arrays. Errors are those of XLA's dynamic padder.
+// `program` takes static arrays and returns a tuple of arrays. Fails with the errors of XLA's dynamic padder.
 absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& program);
 
 }  // namespace hpu

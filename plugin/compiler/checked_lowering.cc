@@ -37,7 +37,7 @@ using tensorflow::XlaExpression;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
-// tf2xla picks the generator of random numbers by the name of the device: XLA:CPU's, which is Philox as on the CPU.
+// tf2xla selects the random number generator by the device's name. XLA:CPU's is Philox, as in the CPU kernels.
 const char* DeviceOfLowering(absl::string_view op) {
   const bool random = absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful") ||
                       absl::StartsWith(op, "Rng") || op == "XlaRngBitGenerator";
@@ -73,7 +73,7 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
  private:
-  // tf2xla takes the values of failed results, which throws.
+  // tf2xla reads the values of failed results, which throws.
   template <typename Function>
   absl::Status Guarded(const Function& function) const {
     try {
@@ -113,7 +113,7 @@ class CheckedLowering : public tensorflow::OpKernel {
     return absl::OkStatus();
   }
 
-  // Asking for the shape also finds errors of the program's builder, which else would name no op.
+  // Reading the shape also detects errors of the program's builder, which otherwise would not name the op.
   absl::Status CheckResult(OpKernelContext* context, int i, const PartialTensorShape& expected) const {
     const tensorflow::Tensor* const output = context->mutable_output(i);
     if (output == nullptr) return absl::InternalError(absl::StrCat(type_string(), " has no result ", i));
@@ -133,7 +133,7 @@ class CheckedLowering : public tensorflow::OpKernel {
                                                  tensorflow::DataTypeString(output_type(i)), expected.DebugString()));
   }
 
-  const std::string activity_;  // for the message of a crash: clusters leave out the node that it names
+  const std::string activity_;  // for a crash's message: the node that it names is removed from the cluster
   const int graph_def_version_;
   std::vector<int> constants_;
   std::unique_ptr<tensorflow::OpKernel> lowering_;

@@ -1,4 +1,4 @@
-// Checked lowerings: each runs a lowering of tf2xla, or of ours, between checks of its arguments and of its results.
+// Checked lowerings: run a lowering of tf2xla, or of the plugin, between checks of its arguments and results.
 #ifndef HPU_PLUGIN_COMPILER_CHECKED_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_CHECKED_LOWERING_H_
 
@@ -7,22 +7,23 @@
 
 namespace hpu {
 
-// The lowerings themselves are registered for this device, the checked ones for kCompilationDevice.
+// The lowerings themselves are registered for kUncheckedDevice, the checked lowerings for kCompilationDevice.
 inline constexpr char kUncheckedDevice[] = "XLA_HPU_JIT_UNCHECKED";
 
-// False for ops whose results are no arrays and for those with functions: control flow, calls and tensor lists.
+// False for ops whose results are not arrays and for ops with functions: control flow, calls and tensor lists.
 bool IsChecked(absl::string_view op);
 
-// Registers a checked lowering for kCompilationDevice around the one that `unchecked` registers for kUncheckedDevice.
+// Registers a checked lowering for kCompilationDevice around the lowering that `unchecked` registers for
+// kUncheckedDevice.
 //
-// What TensorFlow's kernel on the CPU refuses is refused by the checks, where a lowering of tf2xla would end the
-// process, read beyond its arguments or compute something. In this order:
-//   1. the op's shape function, given the shapes and compile-time constants of this call
+// The checks refuse what TensorFlow's CPU kernel refuses, where a lowering of tf2xla would end the process, read beyond
+// its arguments or compute a wrong result. In this order:
+//   1. the op's shape function, with the shapes and compile-time constants of this call
 //   2. rules for arguments that the shape function accepts (argument_rules.h)
-//   3. sums of nothing are zero, without the lowering
-//   4. the lowering; what it throws becomes its error
-//   5. results have the types of the op and the shapes of the shape function
-// Ops of a cluster that fail leave it, and run by their kernels on the CPU.
+//   3. empty sums are zero, without the lowering
+//   4. the lowering; its exceptions become errors
+//   5. results must have the op's types and the shape function's shapes
+// A failing op leaves its cluster and runs by its CPU kernel.
 void RegisterCheckedLowering(const tensorflow::KernelDef& unchecked);
 
 }  // namespace hpu

@@ -11,7 +11,7 @@
 namespace hpu {
 namespace {
 
-// XLA does not subtract booleans. The lowerings that claim them throw.
+// XLA cannot subtract booleans; lowerings that claim this type throw.
 void RemoveBooleans(tensorflow::KernelDef* kernel) {
   for (auto& constraint : *kernel->mutable_constraint()) {
     auto* types = constraint.mutable_allowed_values()->mutable_list()->mutable_type();
@@ -19,7 +19,7 @@ void RemoveBooleans(tensorflow::KernelDef* kernel) {
   }
 }
 
-// The texts of assertions: tf2xla computes no strings, and drops what only an assertion takes.
+// Allows strings, for the texts of assertions: tf2xla drops inputs that only an assertion uses.
 void AddStrings(tensorflow::KernelDef* kernel, absl::string_view attribute) {
   for (auto& constraint : *kernel->mutable_constraint()) {
     if (constraint.name() != attribute) continue;
@@ -27,11 +27,11 @@ void AddStrings(tensorflow::KernelDef* kernel, absl::string_view attribute) {
   }
 }
 
-// Checks that the compiler drops. Functions with jit_compile=True lose them, as on XLA:CPU; clusters leave them out.
+// Checks that the compiler drops. Functions with jit_compile=True lose them, as on XLA:CPU; clusters exclude them.
 bool IsDroppedCheck(absl::string_view op) { return op == "Assert" || op == "CheckNumerics"; }
 
 // Random ops whose seed or state is an argument. Functions with jit_compile=True draw XLA's numbers, as on XLA:CPU;
-// clusters leave them out.
+// clusters exclude these ops.
 bool DrawsFromArguments(absl::string_view op) {
   return absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful");
 }
@@ -59,9 +59,9 @@ void RegisterChecked() {
 }  // namespace
 
 bool IsKeptFromCompiler(absl::string_view op) {
-  // The random ops without a seed among their arguments draw from a state that is baked into the program. The others
-  // draw other numbers than the CPU: only functions with jit_compile=True compile them (plugin/passes rewrites those
-  // that have a V2 form). tf2xla drops Assert and CheckNumerics, so that their errors would be lost.
+  // Random ops without a seed argument draw from a state that is baked into the program. Other random ops draw other
+  // numbers than the CPU: only functions with jit_compile=True compile them (plugin/passes rewrites ops that have a V2
+  // form). tf2xla drops Assert and CheckNumerics, so their errors would be lost.
   if (HasDynamicResult(op)) return true;
   static const auto* kept = new absl::flat_hash_set<absl::string_view>{"RandomUniform",
                                                                        "RandomUniformInt",

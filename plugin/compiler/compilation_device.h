@@ -1,4 +1,4 @@
-// XLA_HPU_JIT: the symbolic device that clusters are lowered for. Which ops and types it takes decides what can be
+// XLA_HPU_JIT: the symbolic device for which clusters are lowered. Its registered ops and types decide what can be
 // compiled for the HPU.
 #ifndef HPU_PLUGIN_COMPILER_COMPILATION_DEVICE_H_
 #define HPU_PLUGIN_COMPILER_COMPILATION_DEVICE_H_
@@ -9,23 +9,23 @@ namespace hpu {
 
 inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 
-// True for ops that have a lowering but must not be compiled: their result's size depends on data, they ignore seeds,
-// or their errors would be lost.
+// True for ops that have a lowering but must not be compiled: the size of their result depends on data, they ignore
+// seeds, or their errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
-// True for the random ones among them: where no pass rewrites them, they draw by their CPU kernels.
+// True for the random ops among these. Unless a pass rewrites them, they run by their CPU kernels.
 bool DrawsOnHost(absl::string_view op);
 
-// Whether compiled code draws other numbers than the CPU's kernel of the op: it makes floating-point numbers of other
-// bits, and another key of a seed. jit_compile functions may hold such ops; nothing else compiles them.
+// Whether compiled code draws other random numbers than the op's CPU kernel: it converts bits to floating-point numbers
+// differently and derives another key from a seed. Only jit_compile functions may hold such ops.
 bool DrawsOtherNumbers(absl::string_view op);
 
-// Whether compiled code drops errors of the CPU's kernel that depend on values and that no check finds beforehand: the
-// order of indices. jit_compile functions may hold such ops, as on XLA:CPU; nothing else compiles them.
+// Whether compiled code loses errors of the op's CPU kernel that depend on values and that no check finds beforehand,
+// such as the order of indices. Only jit_compile functions may hold such ops, as on XLA:CPU.
 bool LosesErrors(absl::string_view op);
 
-// Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows it once in a process, and before the
-// first tf.function runs: the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
+// Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first
+// tf.function runs, so the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
 void RegisterLowerings();
 
 }  // namespace hpu

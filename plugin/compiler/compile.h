@@ -1,4 +1,4 @@
-// The way from a cluster to an executable.
+// Compilation of a cluster to an executable.
 #ifndef HPU_PLUGIN_COMPILER_COMPILE_H_
 #define HPU_PLUGIN_COMPILER_COMPILE_H_
 
@@ -15,19 +15,19 @@
 
 namespace hpu {
 
-// Lowers the cluster and finds or compiles its recipe. Takes up to seconds, on the calling thread, and shows its
-// progress (compile_progress.h). Cancelled if `cancelled`, if any, has turned true between two steps. Thread safe.
+// Lowers the cluster and finds or compiles its recipe. Takes up to seconds on the calling thread and shows progress
+// (compile_progress.h). Cancelled if `cancelled`, if any, turned true between two steps. Thread safe.
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
                                                            const std::atomic<bool>* cancelled = nullptr);
 
-// The number of its nodes.
+// Number of the cluster's nodes.
 int64_t CountOps(const ClusterSource& source);
 
-// False where all results are constants or passed through: there is nothing to run, and no recipe.
+// False if all results are constants or passed through: then there is no recipe.
 bool Computes(const Executable& executable);
 
-// Gives an executable that computes its recipe; Internal if that takes other arguments.
+// Sets the recipe of an executable that computes. Internal if the recipe takes other arguments.
 absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable);
 
 }  // namespace hpu

@@ -1,4 +1,4 @@
-// CompileTask: what goes with one compile besides its program.
+// CompileTask: cancellation and progress of one compile.
 #ifndef HPU_PLUGIN_COMPILER_COMPILE_TASK_H_
 #define HPU_PLUGIN_COMPILER_COMPILE_TASK_H_
 
@@ -11,16 +11,16 @@
 namespace hpu {
 
 struct CompileTask {
-  // Turns true once nobody wants the outcome; null if that cannot happen. Looked at between the steps of compiling and
-  // while other processes are waited for.
+  // Turns true once the result is no longer needed; null if the compile cannot be cancelled. Polled between the steps
+  // of compiling and while waiting for other processes.
   const std::atomic<bool>* cancelled = nullptr;
-  CompileProgress::Scope* progress = nullptr;  // null: nothing is shown
+  CompileProgress::Scope* progress = nullptr;  // null: no progress is shown
 
-  // Before each step, which is a literal: Cancelled, or OK.
+  // Called before each step. `step` must be a literal. Returns Cancelled or OK.
   absl::Status Enter(absl::string_view step) const {
     if (progress != nullptr) progress->Enter(step);
     const bool over = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-    return over ? absl::CancelledError("nobody waits for the recipe any more") : absl::OkStatus();
+    return over ? absl::CancelledError("no caller waits for the recipe any more") : absl::OkStatus();
   }
 };
 

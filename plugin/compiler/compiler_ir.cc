@@ -12,7 +12,6 @@
 #include "plugin/compiler/compile.h"
 #include "plugin/compiler/lowering.h"
 #include "plugin/hal/backend.h"
-#include "plugin/hal/program_optimizer.h"
 #include "tensorflow/compiler/jit/compilability_check_util.h"
 #include "tensorflow/core/common_runtime/function_body.h"
 #include "tensorflow/core/common_runtime/process_function_library_runtime.h"
@@ -75,13 +74,13 @@ absl::StatusOr<std::string> Print(const std::string& hlo, absl::string_view stag
 
 absl::StatusOr<std::string> Optimize(const hal::Program& program) {
   TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
-  auto* optimizer = dynamic_cast<hal::ProgramOptimizer*>(backend);
-  if (optimizer == nullptr) {
+  absl::StatusOr<std::string> optimized = backend->OptimizedProgram(program);
+  if (absl::IsUnimplemented(optimized.status())) {
     return absl::UnimplementedError(absl::StrCat("the backend ", backend->name(),
                                                  " does not show its optimised program: ask for stage=\"hlo\", or use ",
                                                  "HPU_BACKEND=emulator"));
   }
-  return optimizer->Optimize(program);
+  return optimized;
 }
 
 std::string ToText(const hal::TensorSpec& spec) {

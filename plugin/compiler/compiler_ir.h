@@ -1,4 +1,4 @@
-// What the compiler makes of a function with jit_compile=True, for people: experimental_get_compiler_ir on the HPU.
+// Compiler IR of functions with jit_compile=True: experimental_get_compiler_ir on the HPU.
 #ifndef HPU_PLUGIN_COMPILER_COMPILER_IR_H_
 #define HPU_PLUGIN_COMPILER_COMPILER_IR_H_
 
@@ -15,15 +15,15 @@ namespace hpu {
 
 using DeviceGetter = std::function<absl::StatusOr<hal::Device*>()>;
 
-// The arguments of the library's function `function` whose values are part of its program.
+// The arguments of the library's function `function` whose values are part of its program (compile-time constants).
 absl::StatusOr<std::vector<int>> ConstantArguments(const tensorflow::GraphDef& graph, const std::string& function);
 
-// The function at a stage of its compilation. `graph` has the functions in its library, and a node per argument, in
-// their order: a Const for one whose value is known, a Placeholder for another tensor, a VarHandleOp for a variable
-// with a value. Stages are TensorFlow's: "hlo", "hlo_no_metadata", "hlo_serialized", "optimized_hlo",
+// The function at a stage of its compilation. `graph` has the functions in its library, and one node per argument in
+// their order: a Const for a known value, a VarHandleOp for a variable with a value, a Placeholder for any other
+// tensor. Stages are TensorFlow's: "hlo", "hlo_no_metadata", "hlo_serialized", "optimized_hlo",
 // "optimized_hlo_serialized", "optimized_hlo_proto_serialized", "optimized_hlo_dot"; and "recipe", a table of
 // arguments, results and sizes, which compiles for the device that `acquire` returns. InvalidArgument for another
-// stage, Unimplemented where the backend does not show its optimised program.
+// stage, Unimplemented if the backend does not show its optimised program.
 absl::StatusOr<std::string> CompilerIr(const tensorflow::GraphDef& graph, const std::string& function,
                                        absl::string_view stage, const DeviceGetter& acquire);
 

@@ -1,4 +1,4 @@
-// The error text for a crash of the compiler.
+// Error text for a crash of the compiler.
 #ifndef HPU_PLUGIN_COMPILER_CRASH_REPORT_H_
 #define HPU_PLUGIN_COMPILER_CRASH_REPORT_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu {
 
-// Adds the ops of `source` and a way around them to a status that satisfies containment::IsCrash. Returns every other
-// status unchanged.
+// Adds the ops of `source` and a workaround to a status that satisfies containment::IsCrash. Returns other statuses
+// unchanged.
 absl::Status ExplainCrash(const ClusterSource& source, absl::Status status);
 
 }  // namespace hpu

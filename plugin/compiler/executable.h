@@ -1,4 +1,4 @@
-// Executable: a recipe, and how a kernel's inputs and outputs map to its arguments and results.
+// Executable: a recipe, and the mapping of a kernel's inputs and outputs to its arguments and results.
 #ifndef HPU_PLUGIN_COMPILER_EXECUTABLE_H_
 #define HPU_PLUGIN_COMPILER_EXECUTABLE_H_
 
@@ -13,11 +13,11 @@
 
 namespace hpu {
 
-// For each dimension of a result: the place of its size among the program's sizes, or -1 if it is static. Empty for
+// For each dimension of a result: the index of its size among the program's sizes, or -1 if it is static. Empty for
 // static results.
 using SizePlaces = std::vector<int>;
 
-// Immutable after compilation; shared by all launches of one signature.
+// Immutable after compilation; shared by all launches of a signature.
 struct Executable {
   struct Output {
     enum class Kind { kResult, kConstant, kResource };
@@ -39,17 +39,17 @@ struct Executable {
     SizePlaces sizes;           // as an output's
   };
 
-  std::string name;                           // the cluster's
-  std::shared_ptr<const hal::Recipe> recipe;  // null where nothing is left to compute
+  std::string name;                           // name of the cluster
+  std::shared_ptr<const hal::Recipe> recipe;  // null if there is nothing to compute
   std::vector<int> argument_inputs;           // recipe argument → kernel input (for a variable: its value)
   std::vector<Output> outputs;                // one per kernel output
   std::vector<Update> updates;                // variables that the cluster writes
   int sizes = 0;                              // dynamic dimensions of all outputs and updates
   int sizes_result = -1;                      // the recipe's result that holds their sizes, int32; -1 without any
-  // The recipe is for more rows than the inputs and outputs have: its arguments and results are larger than these,
-  // which are the first bytes of them (compile.h).
+  // The recipe is compiled for more rows than the inputs and outputs have. Inputs and outputs are the first bytes of
+  // the larger arguments and results (padded_recipe.h).
   bool padded = false;
-  bool shares_recipe = false;   // with another signature of the cluster
+  bool shares_recipe = false;   // with another signature of this cluster
   double compile_seconds = 0;   // lowering, and code generation or loading
   double lowering_seconds = 0;  // the part of it that a stored recipe does not save
 };

@@ -31,7 +31,7 @@ using HandleShapes = std::vector<std::pair<PartialTensorShape, tensorflow::DataT
 // Bytes of the largest array that the processor can address.
 constexpr int64_t kMaxBytes = int64_t{1} << 47;
 
-// Sizes that only the run knows are unknown here.
+// Sizes that are known only at run time are unknown here.
 PartialTensorShape ShapeOf(const XlaExpression& input) {
   const absl::StatusOr<xla::Shape> shape = input.GetXlaShape();
   if (!shape.ok() || !shape->IsArray()) return PartialTensorShape();
@@ -42,13 +42,13 @@ PartialTensorShape ShapeOf(const XlaExpression& input) {
   return result;
 }
 
-// What the inputs of an op are; the inference context points into it.
+// Inputs of the shape function. The inference context borrows from this object.
 struct Inputs {
   std::vector<PartialTensorShape> shapes;
   std::vector<std::optional<Tensor>> values;
   std::vector<std::unique_ptr<HandleShapes>> handles;
 
-  // keeps_variables: whether the op leaves the shapes of variables as they are.
+  // `keeps_variables`: whether the op keeps the shapes of variables.
   void Add(const XlaExpression& input, bool constant, bool keeps_variables, xla::Client* client) {
     shapes.push_back(ShapeOf(input));
     values.push_back(input.kind() == XlaExpression::Kind::kConstant ? input.constant_value() : std::nullopt);
@@ -65,7 +65,7 @@ struct Inputs {
   }
 };
 
-// No memory holds more bytes than an address can tell apart.
+// ResourceExhausted for an array larger than the address space.
 absl::Status CheckSize(const PartialTensorShape& shape, tensorflow::DataType dtype) {
   tensorflow::TensorShape known;
   if (!shape.AsTensorShape(&known)) return absl::OkStatus();
@@ -74,7 +74,7 @@ absl::Status CheckSize(const PartialTensorShape& shape, tensorflow::DataType dty
                                                    " and type ", tensorflow::DataTypeString(dtype)));
 }
 
-// The shape of a result; sizes whose product no int64 holds are an error.
+// The shape of a result. Fails if the product of its sizes overflows int64.
 absl::StatusOr<PartialTensorShape> ResultShape(tensorflow::shape_inference::InferenceContext* inference, int output) {
   const auto handle = inference->output(output);
   if (!inference->RankKnown(handle)) return PartialTensorShape();
@@ -86,7 +86,7 @@ absl::StatusOr<PartialTensorShape> ResultShape(tensorflow::shape_inference::Infe
   return result;
 }
 
-// Whether the op's shape function computes other sizes than its kernels: that of Conv3D mixes up dilations.
+// Whether the op's shape function computes other sizes than its kernels: Conv3D's shape function confuses dilations.
 bool InfersOtherSizes(const tensorflow::OpKernel& kernel) {
   std::vector<int32_t> dilations;
   return kernel.type_string() == "Conv3D" && tensorflow::TryGetNodeAttr(kernel.def(), "dilations", &dilations) &&
@@ -104,13 +104,13 @@ absl::StatusOr<std::vector<PartialTensorShape>> InferShapes(const tensorflow::Op
   if (op->shape_inference_fn == nullptr) return shapes;
 
   Inputs inputs;
-  // Lowerings through MLIR (MatrixDiag) call other lowerings without a compiler; constants are values then.
+  // Lowerings through MLIR (MatrixDiag) call other lowerings without a compiler; their constants are already values.
   xla::Client* const client = context->compiler() == nullptr ? nullptr : context->compiler()->client();
   const bool keeps_variables = !absl::StartsWith(kernel.type_string(), "AssignVariable");
   for (int i = 0; i < kernel.num_inputs(); ++i) {
     inputs.Add(context->InputExpression(i), absl::c_linear_search(constants, i), keeps_variables, client);
   }
-  // tf2xla's flow of a TensorArray's gradient is an empty vector in place of a scalar; no op looks at flows.
+  // tf2xla represents the flow of a TensorArray's gradient as an empty vector instead of a scalar. No op reads flows.
   if (int flow = 0, end = 0; kernel.InputRange("flow_in", &flow, &end).ok()) inputs.shapes[flow] = PartialTensorShape();
   std::vector<const Tensor*> values;
   for (const std::optional<Tensor>& value : inputs.values) values.push_back(value.has_value() ? &*value : nullptr);

@@ -1,4 +1,4 @@
-// Shapes of an op's results by the op's shape function, for the operands that a lowering gets.
+// Shape inference for the operands of a lowering, by the op's shape function.
 #ifndef HPU_PLUGIN_COMPILER_INFERRED_SHAPES_H_
 #define HPU_PLUGIN_COMPILER_INFERRED_SHAPES_H_
 
@@ -11,9 +11,9 @@
 
 namespace hpu {
 
-// One shape per result; unknown sizes where the shape function cannot tell. `constants` are the indices of the
-// compile-time constants among the inputs. Fails with the shape function's error, with InvalidArgument for a result
-// whose number of elements no int64 holds, and with ResourceExhausted for one that no address space holds.
+// One shape per result; sizes are unknown where the shape function cannot tell. `constants` are the indices of the
+// compile-time constants among the inputs. Fails with the shape function's error. InvalidArgument for a result whose
+// number of elements overflows int64; ResourceExhausted for a result larger than the address space.
 absl::StatusOr<std::vector<tensorflow::PartialTensorShape>> InferShapes(const tensorflow::OpKernel& kernel,
                                                                         const std::vector<int>& constants,
                                                                         int graph_def_version,

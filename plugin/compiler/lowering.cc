@@ -17,7 +17,7 @@ namespace {
 using tensorflow::XlaArgument;
 using tensorflow::XlaCompiler;
 
-// tf2xla wants a client to evaluate constants with. The host platform must be looked up before it is known by name.
+// tf2xla needs a client to evaluate constants. The host platform must be looked up before it is known by name.
 absl::StatusOr<xla::LocalClient*> EvaluationClient() {
   static const auto* client = new absl::StatusOr<xla::LocalClient*>([]() -> absl::StatusOr<xla::LocalClient*> {
     TF_ASSIGN_OR_RETURN(auto* platform, xla::PlatformUtil::GetPlatform("Host"));
@@ -124,7 +124,7 @@ absl::Status FillOutputs(const ClusterSource& source, const XlaCompiler::Compila
   return CheckResultShapes(source, result.xla_output_shape, next_result);
 }
 
-// The program, its arrays made static.
+// The program with static arrays only.
 absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompiler::CompilationResult& result, Executable* executable) {
   TF_ASSIGN_OR_RETURN(StaticProgram program, RemoveDynamicShapes(*result.computation));
   if (program.sizes > 0) {
@@ -138,7 +138,7 @@ absl::StatusOr<xla::HloModuleProto> MakeStatic(const XlaCompiler::CompilationRes
   return std::move(program.hlo);
 }
 
-// Lower, on the thread of the caller.
+// Lower on the calling thread.
 absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments) {
   TF_ASSIGN_OR_RETURN(xla::LocalClient * client, EvaluationClient());
   std::vector<XlaArgument> xla_arguments;

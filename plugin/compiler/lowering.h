@@ -1,4 +1,4 @@
-// Lowering: a cluster and its arguments to a program that a backend can compile.
+// Lowering: compiles a cluster and its arguments to a program for a backend.
 #ifndef HPU_PLUGIN_COMPILER_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_LOWERING_H_
 
@@ -25,7 +25,7 @@ struct ArgumentDescription {
   bool initialized = true;                              // kVariable
 };
 
-// What is to be lowered: a function of the library, or a single op where `node` is set. Borrowed pointers.
+// Input of Lower: a function of the library, or a single op where `node` is set. Borrowed pointers.
 struct ClusterSource {
   std::string name;  // for messages
   tensorflow::NameAttrList function;
@@ -33,7 +33,7 @@ struct ClusterSource {
   std::vector<tensorflow::DataType> node_outputs;  // dtypes of the single op's outputs
   const tensorflow::FunctionLibraryDefinition* library = nullptr;
   int graph_def_version = 0;
-  bool dynamic_results = false;  // whether results may have sizes that depend on data
+  bool dynamic_results = false;  // whether result sizes may depend on data
 };
 
 struct Lowered {
@@ -41,10 +41,10 @@ struct Lowered {
   Executable executable;  // all but the recipe
 };
 
-// Thread safe. The program has static shapes only: the executable says where the sizes of dynamic results are. Errors
-// are tf2xla's, which name the node at fault; Unimplemented for results of a size that depends on data, unless the
-// source allows them, and for results that cannot leave a program (tensor lists). A crash in tf2xla is an error that
-// satisfies containment::IsCrash.
+// Thread safe. The program has static shapes only; the executable describes the sizes of dynamic results. Fails with
+// tf2xla's errors, which name the node at fault. Unimplemented for results whose size depends on data, unless the
+// source allows them, and for results that cannot leave a program (tensor lists). A crash in tf2xla becomes an error
+// that satisfies containment::IsCrash.
 absl::StatusOr<Lowered> Lower(const ClusterSource& source, const std::vector<ArgumentDescription>& arguments);
 
 }  // namespace hpu

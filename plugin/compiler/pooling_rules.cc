@@ -34,11 +34,11 @@ absl::Status CheckSame(const TensorShape& shape, const TensorShape& expected, ab
       absl::StrCat("Expected ", name, " shape to be ", Text(expected), ", but got ", Text(shape)));
 }
 
-absl::StatusOr<TensorShape> ShapeOf(XlaOpKernelContext* context, int input) {
+absl::StatusOr<TensorShape> OperandShape(XlaOpKernelContext* context, int input) {
   return context->InputExpression(input).GetShape();
 }
 
-// The windows of a pooling op.
+// Windows of a pooling op.
 class PoolingWindows {
  public:
   static absl::StatusOr<PoolingWindows> Make(const OpKernel& kernel, XlaOpKernelContext* context) {
@@ -59,7 +59,7 @@ class PoolingWindows {
 
   int rank() const { return rank_; }
 
-  // The shape of what is made of images of this shape.
+  // The output shape for images of this shape.
   absl::StatusOr<TensorShape> OutputShape(const TensorShape& images) const {
     TensorShape shape = images;
     if (padding_ == tensorflow::EXPLICIT || format_ == tensorflow::FORMAT_NCHW_VECT_C) {
@@ -74,7 +74,7 @@ class PoolingWindows {
     return shape;
   }
 
-  // Gradients know no windows over channels.
+  // Gradients do not support windows over channels.
   absl::Status CheckDepth() const {
     const int channels = tensorflow::GetTensorFeatureDimIndex(rank_, format_);
     if (sizes_[channels] == 1 && strides_[channels] == 1) return absl::OkStatus();
@@ -118,13 +118,13 @@ class PoolingWindows {
   std::vector<int64_t> strides_;
 };
 
-// The shape of the gradient that belongs to the maxima, and whether it is that of what they are of.
+// Checks the shapes of the maxima and of the gradient. In second gradients, the gradient has the images' shape.
 absl::Status CheckMaxima(const OpKernel& kernel, XlaOpKernelContext* context, bool second) {
   TF_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
   TF_RETURN_IF_ERROR(windows.CheckDepth());
-  TF_ASSIGN_OR_RETURN(const TensorShape images, ShapeOf(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape given_maxima, ShapeOf(context, 1));
-  TF_ASSIGN_OR_RETURN(const TensorShape gradient, ShapeOf(context, 2));
+  TF_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
+  TF_ASSIGN_OR_RETURN(const TensorShape given_maxima, OperandShape(context, 1));
+  TF_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 2));
   TF_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input"));
   TF_ASSIGN_OR_RETURN(const TensorShape maxima, windows.OutputShape(images));
   TF_RETURN_IF_ERROR(CheckSame(given_maxima, maxima, "orig_output"));
@@ -138,7 +138,7 @@ absl::Status CheckMaxima(const OpKernel& kernel, XlaOpKernelContext* context, bo
 
 absl::Status CheckPooling(const OpKernel& kernel, XlaOpKernelContext* context) {
   TF_ASSIGN_OR_RETURN(const PoolingWindows windows, PoolingWindows::Make(kernel, context));
-  TF_ASSIGN_OR_RETURN(const TensorShape images, ShapeOf(context, 0));
+  TF_ASSIGN_OR_RETURN(const TensorShape images, OperandShape(context, 0));
   TF_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "tensor_in"));
   return windows.OutputShape(images).status();
 }
@@ -157,7 +157,7 @@ absl::Status CheckAveragePoolingGradient(const OpKernel& kernel, XlaOpKernelCont
   TF_RETURN_IF_ERROR(context->ConstantInputAsShape(0, &images));
   TF_RETURN_IF_ERROR(CheckRank(images, windows.rank(), "orig_input_shape"));
   TF_ASSIGN_OR_RETURN(const TensorShape averages, windows.OutputShape(images));
-  TF_ASSIGN_OR_RETURN(const TensorShape gradient, ShapeOf(context, 1));
+  TF_ASSIGN_OR_RETURN(const TensorShape gradient, OperandShape(context, 1));
   return CheckSame(gradient, averages, "grad");
 }
 

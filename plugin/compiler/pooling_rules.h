@@ -1,4 +1,4 @@
-// Rules for the windows and operands of pooling ops and of their gradients.
+// Argument checks for pooling ops and their gradients: windows and operand shapes.
 #ifndef HPU_PLUGIN_COMPILER_POOLING_RULES_H_
 #define HPU_PLUGIN_COMPILER_POOLING_RULES_H_
 
@@ -10,11 +10,11 @@ namespace hpu {
 
 absl::Status CheckPooling(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
-// Gradients of maxima, and the gradients of those: orig_input, orig_output, grad.
+// Max pooling gradients and their gradients: orig_input, orig_output, grad.
 absl::Status CheckMaxPoolingGradient(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 absl::Status CheckMaxPoolingSecondGradient(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
-// Gradients of averages: orig_input_shape, grad.
+// Average pooling gradients: orig_input_shape, grad.
 absl::Status CheckAveragePoolingGradient(const tensorflow::OpKernel& kernel, tensorflow::XlaOpKernelContext* context);
 
 }  // namespace hpu

@@ -1,4 +1,4 @@
-// RecipeCache: the recipes of this process, by what they compute; in front of those on disk.
+// RecipeCache: the recipes of this process in memory, keyed by what they compute, in front of the disk cache.
 #ifndef HPU_PLUGIN_COMPILER_RECIPE_CACHE_H_
 #define HPU_PLUGIN_COMPILER_RECIPE_CACHE_H_
 
@@ -23,10 +23,10 @@
 
 namespace hpu {
 
-// Clusters that differ only in names share a recipe: functions that are traced again, Sessions over one graph, eager
-// ops of several models. One compile per program: threads that ask for one that is being compiled wait for it, and
-// processes that share a disk cache (disk_cache.h) wait for each other. A failure is not kept. Recipes that nobody else
-// uses are dropped when there are more than kCapacity. Thread safe; never destroyed.
+// Clusters that differ only in names share a recipe: retraced functions, Sessions over one graph, eager ops of several
+// models. Each program is compiled once: threads that need a recipe wait while it is compiled, and processes with a
+// common disk cache (disk_cache.h) wait for each other. Failures are not kept. Beyond kCapacity, recipes without other
+// users are dropped. Thread safe; never destroyed.
 class RecipeCache {
  public:
   static RecipeCache& Get();
@@ -34,14 +34,14 @@ class RecipeCache {
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> FindOrCompile(hal::Device& device, const hal::Program& program,
                                                                    const CompileTask& task = {});
 
-  // The recipe of a key if it is in memory. Waits for no compilation and takes no lock that a compilation holds;
-  // threads that look for different keys, or for the same one, do not wait for each other.
+  // The key's recipe if it is in memory. Waits for no compilation and takes no lock that a compilation holds. Lookups
+  // do not wait for each other, whether for one key or for different keys.
   std::shared_ptr<const hal::Recipe> Find(const store::Key& key);
 
-  // All recipes in memory; recipes that are being made are left out.
+  // All recipes in memory, except recipes that are being compiled or loaded.
   std::vector<std::shared_ptr<const hal::Recipe>> Recipes();
 
-  // Since the process started.
+  // Counts since the process started.
   struct Counters {
     std::atomic<int64_t> memory_hits{0};
     std::atomic<int64_t> disk_hits{0};
@@ -55,7 +55,7 @@ class RecipeCache {
 
   struct Entry {
     bool making = true;
-    std::shared_ptr<const hal::Recipe> recipe;  // null while it is made, and after a failure
+    std::shared_ptr<const hal::Recipe> recipe;  // null while `making`, and after a failure
     absl::Status status;
   };
   // A key's first digit chooses its shard.
@@ -67,7 +67,7 @@ class RecipeCache {
   };
 
   Shard& ShardOf(const store::Key& key);
-  // From disk, or by compiling.
+  // Loads the recipe from disk or compiles it.
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Make(hal::Device& device, const hal::Program& program,
                                                           const store::Key& key, const CompileTask& task);
 
@@ -75,7 +75,7 @@ class RecipeCache {
   Counters counters_;
 };
 
-// What a recipe of the program for the device would be made from. InvalidArgument if the program does not parse.
+// The cache key of a recipe of `program` for `device`. InvalidArgument if the program does not parse.
 absl::StatusOr<store::Key> KeyOf(const hal::Device& device, const hal::Program& program);
 
 }  // namespace hpu

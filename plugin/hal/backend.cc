@@ -21,7 +21,7 @@ struct Registry {
   std::mutex mutex;
   std::map<std::string, Entry> entries;
   std::map<std::string, SchemeFactory> schemes;
-  std::map<std::string, std::unique_ptr<Backend>> of_schemes;  // by the whole spec
+  std::map<std::string, std::unique_ptr<Backend>> of_schemes;  // keyed by the whole spec
 };
 
 // Never destroyed: backends hold modules until the process ends.
@@ -30,7 +30,7 @@ Registry& GetRegistry() {
   return *registry;
 }
 
-// nullptr if the spec is of no registered scheme. Holds the registry's mutex.
+// nullptr if the spec has no registered scheme. The caller holds the registry's mutex.
 Backend* FindByScheme(Registry& registry, absl::string_view spec) {
   const size_t colon = spec.find(':');
   if (colon == absl::string_view::npos) return nullptr;

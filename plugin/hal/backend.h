@@ -1,4 +1,4 @@
-// Backend: a kind of device, found by the name that HPU_BACKEND gives.
+// Backend: a kind of device, selected by name with HPU_BACKEND.
 #ifndef HPU_PLUGIN_HAL_BACKEND_H_
 #define HPU_PLUGIN_HAL_BACKEND_H_
 
@@ -18,13 +18,13 @@ struct AcquireOptions {
   std::optional<int> module_id;  // HLS_MODULE_ID: this module and no other
   std::vector<int> visible;      // HABANA_VISIBLE_MODULES: one of these; empty: any
   uint64_t memory_bytes = 0;     // HPU_MEMORY_MB; 0: the backend's default
-  // Whether the caller holds `module_id` for the device by other means: the backend then claims nothing.
+  // The caller already holds `module_id` by other means; the backend then claims no module.
   bool is_claimed = false;
-  // Errors that a test asks for, as HPU_EMULATOR_FAULTS, whose value is taken if this is not there.
+  // Errors to inject for a test, in the syntax of HPU_FAULTS. Unset: the value of HPU_FAULTS.
   std::optional<std::vector<std::string>> faults;
 };
 
-// Stateless but for the process-wide claim of a module. Thread safe.
+// Stateless except for the process-wide claim of a module. Thread safe.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -32,33 +32,38 @@ class Backend {
   virtual absl::string_view name() const = 0;
   // Modules of this machine (or server), whether held or not. Acquires nothing.
   virtual absl::StatusOr<int> ModuleCount() = 0;
-  // What recipes compiled here depend on beside the program: DeviceInfo::compiler_target of a device acquired now.
-  // Unimplemented where only an acquired device knows. Acquires nothing.
+  // Target of recipes compiled here, besides the program: the DeviceInfo::compiler_target of a device acquired now.
+  // Unimplemented if only an acquired device knows it. Acquires nothing.
   virtual absl::StatusOr<std::string> CompilerTarget() {
     return absl::UnimplementedError("known once the device is acquired");
   }
-  // What Recipe::Serialize gives of what Device::Compile makes, without a device and without loading it. May take
-  // seconds. Unimplemented where only an acquired device compiles. Acquires nothing.
+  // Compiles without a device and without loading the result. Returns the bytes that Recipe::Serialize would return for
+  // Device::Compile's recipe. May take seconds. Unimplemented if only an acquired device compiles. Acquires nothing.
   virtual absl::StatusOr<std::string> Compile(const Program& program) {
     return absl::UnimplementedError("an acquired device compiles");
+  }
+  // The program after the backend's passes, from which code is generated: a serialised xla::HloModuleProto. Fails with
+  // the errors of Compile; Unimplemented if the backend does not show it. Acquires nothing.
+  virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
+    return absl::UnimplementedError("the backend does not show its optimised program");
   }
   // Acquires the first free module that the options admit. Unavailable if all are held: the message names the holders
   // (process id and command) and what to do.
   virtual absl::StatusOr<std::unique_ptr<Device>> Acquire(const AcquireOptions& options) = 0;
 };
 
-// The backend that `spec` (the value of HPU_BACKEND) names. InvalidArgument for an unknown one, naming those known.
-// Backends live as long as the process.
+// The backend that `spec` (the value of HPU_BACKEND) names. InvalidArgument for an unknown name; the message lists the
+// known ones. Backends live as long as the process.
 absl::StatusOr<Backend*> GetBackend(absl::string_view spec);
 
-// Called by each backend before main(); `factory` runs at the first GetBackend of `name`. "auto" takes the registered
+// Called by each backend before main(); `factory` runs at the first GetBackend of `name`. "auto" selects the registered
 // backend of the highest priority.
 using BackendFactory = std::unique_ptr<Backend> (*)();
 bool RegisterBackend(const char* name, int priority, BackendFactory factory);
-// The same for the backends of all specs "<scheme>:…"; `factory` gets the whole spec.
+// Registers a factory for all specs "<scheme>:…"; it receives the whole spec.
 using SchemeFactory = std::unique_ptr<Backend> (*)(absl::string_view spec);
 bool RegisterScheme(const char* scheme, SchemeFactory factory);
-// Names of all but the schemes, sorted.
+// Sorted names of the backends; schemes are left out.
 std::vector<std::string> BackendNames();
 
 }  // namespace hpu::hal

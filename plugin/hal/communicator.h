@@ -17,7 +17,8 @@ namespace hpu::hal {
 
 enum class ReduceOp { kSum, kProduct, kMin, kMax, kAverage };
 
-// What an operation is about. The ranks agree on both, or all of them get an InvalidArgument that names each rank's.
+// Size of an operation's data. Ranks that disagree on either field all get InvalidArgument, which names each rank's
+// value.
 struct Elements {
   static constexpr size_t kMaxShapeBytes = 256;
 
@@ -25,26 +26,26 @@ struct Elements {
   Elements(uint64_t count, std::string shape) : count(count), shape(std::move(shape)) {}
 
   uint64_t count = 0;
-  std::string shape;  // what the caller sees them as, as "[2,3]"; at most kMaxShapeBytes
+  std::string shape;  // the caller's shape, e.g. "[2,3]", for comparison and messages; at most kMaxShapeBytes
 };
 
 struct CommunicatorOptions {
-  // What Device::CreateCommunicatorId gave to rank 0, handed to the others by the caller's own means.
+  // Returned by Device::CreateCommunicatorId on rank 0; the caller distributes it to the other ranks.
   std::string id;
   int rank = 0;  // 0 … size - 1
-  int size = 1;  // processes that take part
-  // Asked now and then while other ranks are waited for: true ends that with Cancelled. Null waits to the end.
+  int size = 1;  // number of ranks
+  // Polled while waiting for other ranks; returning true ends the wait with Cancelled. Null: never cancelled.
   std::function<bool()> abandoned;
-  // Rendezvous of ranks in different processes. It borrows the file descriptor of shared memory that this rank has
-  // made, blocks until all ranks have joined and returns a new descriptor of rank 0's memory, which the callee's caller
-  // owns. An error ends CreateCommunicator. Null: the backend joins the ranks itself.
+  // Rendezvous of ranks in different processes. Borrows the file descriptor of this rank's shared memory and blocks
+  // until all ranks have joined. Returns a new descriptor of rank 0's memory, which the caller of `meet` owns. An error
+  // makes CreateCommunicator fail. Null: the backend joins the ranks itself.
   std::function<absl::StatusOr<int>(int segment)> meet;
 };
 
-// Made by Device::CreateCommunicator in every process that takes part. All ranks call the same operations in the same
-// order. Calls queue work on the stream and return, as those of Stream do: addresses, counts and ranks are checked at
-// once (InvalidArgument), errors of peers and of the network are errors of the stream. Elements are of `dtype`; source
-// and destination may be the same address where their sizes agree.
+// Created by Device::CreateCommunicator in every participating process. All ranks call the same operations in the same
+// order. Like Stream's, calls queue work on the stream and return. Addresses, counts and ranks are checked at once
+// (InvalidArgument); errors of peers and of the network are errors of the stream. Elements are of `dtype`. Source and
+// destination may be the same address where their sizes agree.
 //
 // One thread at a time. Must not outlive the Device; destruction waits for queued work.
 class Communicator {
@@ -73,12 +74,14 @@ class Communicator {
   virtual absl::Status Receive(Stream& stream, DeviceAddress destination, const Elements& elements, DataType dtype,
                                int peer) = 0;
 
-  // Operations between the two start together: Send and Receive of one rank need it not to wait for each other.
+  // Operations between BeginGroup and EndGroup start together. Without a group, a rank's Send and Receive may wait for
+  // each other.
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 
-  // Ends work that waits for peers with Cancelled and the reason, which names a rank ("rank 2 has gone"); empty: "rank
-  // N has aborted the communicator". The communicator is of no use afterwards. May be called by any thread.
+  // Fails work that waits for peers with Cancelled and `reason`, which names a rank ("rank 2 has gone"). An empty
+  // reason becomes "rank N has aborted the communicator". The communicator is unusable afterwards. May be called on any
+  // thread.
   virtual void Abort(absl::string_view reason) = 0;
 
  protected:

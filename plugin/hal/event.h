@@ -1,4 +1,4 @@
-// Event: a point in a stream's work that hosts and other streams can wait for.
+// Event: a point in a stream's work that the host and other streams can wait for.
 #ifndef HPU_PLUGIN_HAL_EVENT_H_
 #define HPU_PLUGIN_HAL_EVENT_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::hal {
 
-// Recorded by Stream::Record; recording again moves it, and waits queued earlier keep the point they saw. An event that
-// was never recorded counts as reached. It may be destroyed while a stream still waits for it. Thread safe.
+// Recorded by Stream::Record. Recording again moves the event; waits queued earlier keep the earlier point. An event
+// that was never recorded counts as reached. It may be destroyed while a stream still waits for it. Thread safe.
 class Event {
  public:
   virtual ~Event() = default;
@@ -18,7 +18,7 @@ class Event {
 
   // True once all work queued before the record has ended. An error of that work is returned instead.
   virtual absl::StatusOr<bool> Query() const = 0;
-  // Blocks until then, and returns the error of that work, if any.
+  // Blocks until that work has ended; returns its error, if any.
   virtual absl::Status Synchronize() const = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// HostBuffer: host memory that the device may reach.
+// HostBuffer: host memory that the device can access.
 #ifndef HPU_PLUGIN_HAL_HOST_BUFFER_H_
 #define HPU_PLUGIN_HAL_HOST_BUFFER_H_
 
@@ -6,9 +6,9 @@
 
 namespace hpu::hal {
 
-// The card copies only from and to memory that was allocated or mapped for it. Device::AllocateHost makes an owning
-// one, Device::MapHost one over memory of the caller, which must outlive it. Destruction unmaps (and frees); work that
-// is queued on the range must have finished. Thread safe. Must not outlive the Device that made it.
+// The card copies only from and to host memory that was allocated or mapped for it. Device::AllocateHost returns an
+// owning buffer; Device::MapHost returns a buffer over memory of the caller, which must outlive it. Destruction unmaps
+// (and frees); work queued on the range must have finished. Thread safe. Must not outlive its Device.
 class HostBuffer {
  public:
   virtual ~HostBuffer() = default;

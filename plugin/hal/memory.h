@@ -8,8 +8,8 @@
 
 namespace hpu::hal {
 
-// Destruction frees the range after the work already queued on the device's streams has finished with it: it may wait.
-// Thread safe. Must not outlive the Device that made it.
+// Destruction frees the range once the work already queued on the device's streams has finished with it, so it may
+// block. Thread safe. Must not outlive its Device.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -19,7 +19,7 @@ class Memory {
 
   // First byte; a multiple of kDeviceAlignment. Never 0.
   virtual DeviceAddress address() const = 0;
-  // Bytes, as asked for.
+  // Requested size in bytes.
   virtual uint64_t size() const = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// Program and Recipe: what a backend compiles, and what comes out.
+// Program and Recipe: input and output of a backend's compiler.
 #ifndef HPU_PLUGIN_HAL_RECIPE_H_
 #define HPU_PLUGIN_HAL_RECIPE_H_
 
@@ -13,25 +13,25 @@ namespace hpu::hal {
 
 // Input of Device::Compile.
 struct Program {
-  std::string name;  // cluster's name, for messages; no part of the result
-  // Serialised xla::HloModuleProto: the one program format that backends get. The entry computation takes flat array
-  // parameters and returns a flat tuple; its input_output_alias (may-alias only) names results that may take the place
-  // of a parameter.
+  std::string name;  // cluster's name, for messages; does not affect the result
+  // Serialised xla::HloModuleProto, the only program format of backends. The entry computation takes flat array
+  // parameters and returns a flat tuple. Its input_output_alias (may-alias only) names results that may reuse a
+  // parameter's memory.
   std::string hlo;
 };
 
 // A result of a recipe.
 struct ResultSpec {
   TensorSpec spec;
-  // The argument whose memory this result takes, or -1. The caller passes the same address for both.
+  // The argument whose memory this result reuses, or -1. The caller passes the same address for both.
   int32_t aliased_argument = -1;
 };
 
-// The time that one instruction of a recipe has taken, over all launches.
+// Run time of one instruction of a recipe, over all launches.
 struct InstructionTime {
   std::string instruction;  // its name in the backend's program
-  std::string kind;         // "loop fusion", "dot"; the kernel's name where it calls one
-  std::string op;           // the graph's op that it was made for, or the last one of several; empty if unknown
+  std::string kind;         // "loop fusion", "dot"; for a kernel call, the kernel's name
+  std::string op;           // source op in the graph, the last one of several; empty if unknown
   std::string op_type;      // of that op
   double seconds = 0;
 };
@@ -52,9 +52,9 @@ class Recipe {
   virtual uint64_t workspace_bytes() const = 0;
   // Everything Device::LoadRecipe needs, on the same kind of device and the same version of the backend.
   virtual absl::StatusOr<std::string> Serialize() const = 0;
-  // Bytes of what Serialize gives, without making it; 0 if it gives none.
+  // Size of Serialize's result in bytes, without producing it; 0 if Serialize fails.
   virtual uint64_t serialized_bytes() const = 0;
-  // In the order in which they run; none unless the backend was told to time them (HPU_EMULATOR_PROFILE).
+  // In execution order. Empty unless the backend times instructions (HPU_EMULATOR_PROFILE).
   virtual std::vector<InstructionTime> times() const { return {}; }
 
  protected:

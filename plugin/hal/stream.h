@@ -14,8 +14,8 @@
 
 namespace hpu::hal {
 
-// What a stream is mainly for. Launches need a compute stream; the rest is a hint for the card's engines, and every
-// kind of stream takes every kind of copy.
+// Main purpose of a stream. Launches need a compute stream. Otherwise the kind is a hint for the card's engines: every
+// stream accepts every kind of copy.
 enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost };
 
 // Addresses of one launch. The arrays are copied before Launch returns.
@@ -25,12 +25,12 @@ struct LaunchArguments {
   DeviceAddress workspace = 0;                // Recipe::workspace_bytes() bytes, or 0 where that is 0
 };
 
-// All calls queue work and return; arguments are checked at once (InvalidArgument, with the value and the bound). The
-// queue is bounded: a call waits while it is full. Work runs in the order of the calls. Several threads may queue.
+// All calls queue work and return. Arguments are checked at once (InvalidArgument, with the value and the bound). The
+// queue is bounded: a call blocks while it is full. Work runs in the order of the calls. Several threads may queue.
 //
-// Errors of work that already runs: the first one makes the stream skip all later work, with that error, until
-// Synchronize() reports it and clears the stream. Events recorded meanwhile carry it to whoever waits for them, other
-// streams included. Callbacks always run. Launch errors name the recipe.
+// Errors of running work: after the first one, the stream skips all later work with that error, until Synchronize()
+// reports and clears it. Events recorded meanwhile pass the error on to their waiters, including other streams.
+// Callbacks always run. Launch errors name the recipe.
 //
 // Destruction waits for queued work.
 class Stream {
@@ -54,11 +54,11 @@ class Stream {
 
   // Marks the end of the work queued so far.
   virtual absl::Status Record(Event& event) = 0;
-  // Holds later work back until the point that `event` marks now is reached.
+  // Later work waits until the point that `event` marks now is reached.
   virtual absl::Status Wait(const Event& event) = 0;
-  // Runs `callback` once all earlier work has ended, with the stream's error, if any: on a thread of the backend or, if
-  // that work has ended already, perhaps on this one before the call returns. So hold no lock that the callback takes.
-  // The callback must not block and must not call the HAL.
+  // Runs `callback` once all earlier work has ended, with the stream's error, if any. It runs on a thread of the
+  // backend, or on the calling thread before the call returns if that work has already ended. So hold no lock that the
+  // callback takes. The callback must not block and must not call the HAL.
   virtual absl::Status AddCallback(std::function<void(absl::Status)> callback) = 0;
 
   // Blocks until all work queued so far has ended; returns the stream's error and clears it.

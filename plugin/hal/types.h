@@ -1,4 +1,4 @@
-// Plain types that every HAL object shares. No TensorFlow type appears in the HAL.
+// Plain types shared by all HAL objects. No TensorFlow type appears in the HAL.
 #ifndef HPU_PLUGIN_HAL_TYPES_H_
 #define HPU_PLUGIN_HAL_TYPES_H_
 
@@ -9,7 +9,7 @@
 namespace hpu::hal {
 
 // An address in a device's memory. 0 is "no address". On every backend the value lies in a range that this process has
-// reserved without access, so host code that dereferences it by mistake faults instead of reading stale bytes.
+// reserved without access. Host code that dereferences it by mistake therefore faults instead of reading stale bytes.
 using DeviceAddress = uint64_t;
 
 // Every device allocation starts at a multiple of this many bytes (SynapseAI: ADDRESS_ALIGNMENT_SIZE).

@@ -14,8 +14,8 @@
 namespace hpu::passes {
 namespace {
 
-// A Session's partial run feeds and fetches a graph piece by piece, through these nodes: a cluster would wait for
-// pieces that the client gives only after it has seen the cluster's results.
+// Whether a graph belongs to a Session's partial run, which feeds and fetches it in steps through these nodes. A
+// cluster would wait for feeds that the client provides only after it has seen the cluster's results.
 bool RunsInParts(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(), [](const tensorflow::Node* node) {
     bool client = false;

@@ -1,4 +1,4 @@
-// The pass that TensorFlow calls on each placed graph: runs the passes of pipeline.h and keeps the report.
+// Driver pass: runs the passes of pipeline.h on each placed graph, and keeps the report.
 #ifndef HPU_PLUGIN_PASSES_DRIVER_PASS_H_
 #define HPU_PLUGIN_PASSES_DRIVER_PASS_H_
 

@@ -1,4 +1,4 @@
-// All passes that TensorFlow runs on a graph, in their order.
+// Registration and order of all graph passes in TensorFlow's phases.
 #include <memory>
 
 #include "plugin/passes/control_flow/control_flow_pass.h"
@@ -23,7 +23,7 @@ using Registry = tensorflow::OptimizationPassRegistry;
 
 struct Phase {
   Registry::Grouping grouping;
-  int phase;  // lower ones run first, equal ones in the order of this table
+  int phase;  // lower ones run first, equal ones in table order
   const char* name;
   tensorflow::Status (*run)(const tensorflow::GraphOptimizationPassOptions& options);
 };
@@ -33,22 +33,22 @@ constexpr int kLast = 1 << 20;
 constexpr Phase kPhases[] = {
     // The program's own pins, before other passes pin ops.
     {Registry::PRE_PLACEMENT, -1, "UserPinPass", RunUserPinPass},
-    // What TensorFlow would expand or lower in phase 10.
+    // Ops that TensorFlow would expand or lower in phase 10.
     {Registry::PRE_PLACEMENT, 0, "HidePass", RunHidePass},
     {Registry::PRE_PLACEMENT, 0, "InPlacePass", RunInPlacePass},
     {Registry::PRE_PLACEMENT, 1, "InlinePass", RunInlinePass},
-    // Loops in the graph with its calls inlined.
+    // Loops, after their calls are inlined.
     {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
     {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},
     // 10: TensorFlow inlines calls and lowers loops and branches.
     {Registry::PRE_PLACEMENT, 11, "LowerPass", RunLowerPass},
-    // The ops that lowering has left.
+    // Ops that remain after lowering.
     {Registry::PRE_PLACEMENT, 12, "FunctionValuesPass", RunFunctionValuesPass},
     {Registry::PRE_PLACEMENT, 12, "PlacementPass", RunPlacementPass},
     {Registry::PRE_PLACEMENT, kLast, "DumpBeforePlacement", DumpBeforePlacement},
     // TensorFlow places the graph.
     {Registry::POST_PLACEMENT, kLast, "DumpAfterPlacement", DumpAfterPlacement},
-    // Edges that clusters would take over.
+    // Edges that clusters would inherit.
     {Registry::POST_REWRITE_FOR_EXEC, 0, "LoopInvariantPass", RunLoopInvariantPass},
     {Registry::POST_REWRITE_FOR_EXEC, 0, "SwitchSidePass", RunSwitchSidePass},
     // Clusters (pipeline.h), before TensorFlow's own (10).

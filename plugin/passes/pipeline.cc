@@ -32,7 +32,7 @@ namespace {
 struct Pass {
   std::string_view name;
   absl::Status (*run)(PassContext*);
-  bool for_clusters = true;  // otherwise it changes what the graph computes, in clusters or not
+  bool for_clusters = true;  // false: changes results even without clusters, so it always runs
 };
 
 absl::Status AddChecks(PassContext* context) {
@@ -59,7 +59,7 @@ constexpr Pass kPasses[] = {
 
 absl::Status RunTimed(const Pass& pass, PassContext* context) {
   const auto start = std::chrono::steady_clock::now();
-  // Inlined calls, and passes that remove nodes, leave nodes without edges to both ends, which loops cannot have.
+  // Inlining and node removal leave nodes without edges to source and sink. Loops must not have such nodes.
   tensorflow::FixupSourceAndSinkEdges(context->graph->get());
   const absl::Status status = pass.run(context);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -67,10 +67,10 @@ absl::Status RunTimed(const Pass& pass, PassContext* context) {
   return status;
 }
 
-// The dumps of one run.
+// Writes the dumps of one run.
 class Dumper {
  public:
-  // context outlives this.
+  // `context` outlives this.
   explicit Dumper(const PassContext& context) : context_(context), label_(LabelOf(context)) {}
 
   void Before() const { DumpPair(context_.settings, label_, "before", **context_.graph, *context_.library); }

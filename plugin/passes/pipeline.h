@@ -1,4 +1,4 @@
-// The passes in their order.
+// Pipeline of the graph passes: their names and order.
 #ifndef HPU_PLUGIN_PASSES_PIPELINE_H_
 #define HPU_PLUGIN_PASSES_PIPELINE_H_
 
@@ -11,14 +11,14 @@
 
 namespace hpu::passes {
 
-// Names of the passes, in the order in which they run.
+// Names of the passes in execution order.
 std::vector<std::string> PassNames();
 
-// Runs all passes on a placed graph, with a dump after each, and fills the report. On an error graph and library may be
-// half changed.
+// Runs all passes on a placed graph, with a dump after each, and fills the report. After an error, graph and library
+// may be partly changed.
 absl::Status RunPasses(PassContext* context);
 
-// Runs one pass by name; NOT_FOUND for other names.
+// Runs the pass named `name`; NOT_FOUND if there is none.
 absl::Status RunPass(PassContext* context, std::string_view name);
 
 }  // namespace hpu::passes

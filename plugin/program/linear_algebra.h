@@ -1,13 +1,13 @@
-// How programs say that a call computes an op of linear algebra as a whole.
+// Frontend attribute for calls that compute an op of linear algebra.
 #ifndef HPU_PLUGIN_PROGRAM_LINEAR_ALGEBRA_H_
 #define HPU_PLUGIN_PROGRAM_LINEAR_ALGEBRA_H_
 
 namespace hpu::hal {
 
-// A frontend attribute of HLO's call instructions. Its value is the name of TensorFlow's op and the names of its
-// attributes that are true, with a space between them: "Qr full_matrices". Operands and results are those of the op, as
-// far as it makes them. What is called computes the same from simpler instructions: a backend that knows the op better
-// may replace the call, others need not look at the attribute.
+// A frontend attribute of HLO call instructions. Its value is the name of TensorFlow's op, followed by the names of its
+// true attributes, separated by spaces: "Qr full_matrices". Operands and results are the op's; results that the op does
+// not compute are left out. The called computation computes the same with simpler instructions. A backend with a better
+// implementation may replace the call; other backends ignore the attribute.
 inline constexpr char kLinearAlgebraAttribute[] = "hpu_linear_algebra";
 
 }  // namespace hpu::hal

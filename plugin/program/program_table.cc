@@ -26,8 +26,8 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
     case xla::S64:
       return hal::DataType::kInt64;
     case xla::U8:
-    case xla::F8E5M2:    // copied, never computed with, outside of programs: bytes will do
-    case xla::F8E4M3FN:  // the same
+    case xla::F8E5M2:    // outside of programs only copied, never computed with: bytes suffice
+    case xla::F8E4M3FN:  // as F8E5M2
       return hal::DataType::kUInt8;
     case xla::U16:
       return hal::DataType::kUInt16;
@@ -52,7 +52,7 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
   }
 }
 
-// `what` names the array in messages.
+// `what` names the array in error messages.
 absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::string& what) {
   if (shape.element_type() == xla::TUPLE) {
     return absl::InvalidArgumentError(absl::StrCat(what, " is a tuple; programs take and return flat arrays"));
@@ -123,7 +123,7 @@ absl::StatusOr<ProgramTable> ParseProgramTable(absl::string_view name, absl::str
   if (hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !module.ParseFromArray(hlo.data(), static_cast<int>(hlo.size()))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("program '", name, "' is no serialised HloModuleProto (", hlo.size(), " bytes)"));
+        absl::StrCat("program '", name, "' is not a serialised HloModuleProto (", hlo.size(), " bytes)"));
   }
   absl::StatusOr<ProgramTable> table = MakeProgramTable(module);
   if (!table.ok()) {

@@ -1,4 +1,4 @@
-// The argument and result table of a program, read from its HLO without a compiler.
+// Argument and result table of a program, read from its HLO without a compiler.
 #ifndef HPU_PLUGIN_PROGRAM_PROGRAM_TABLE_H_
 #define HPU_PLUGIN_PROGRAM_PROGRAM_TABLE_H_
 

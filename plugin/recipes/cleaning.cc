@@ -24,11 +24,11 @@ std::vector<File> ListFiles(const StoreDirectory& directory) {
   return files.ok() ? *std::move(files) : std::vector<File>();
 }
 
-// Removes a file if nobody has locked it; whether it is gone.
+// Removes a file unless a process has locked it. Returns whether the file is gone.
 absl::StatusOr<bool> RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
   const FileDescriptor file(openat(directory.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() || files::TryLock(file) != files::LockAttempt::kLocked) return false;
-  // Whoever waits for the lock of a removed file sees that the name holds another file, or none.
+  // A process that waits for the lock of a removed file sees that the name holds another file, or none.
   if (!directory.IsSame(name, file)) return false;
   TF_RETURN_IF_ERROR(directory.Remove(name));
   return true;

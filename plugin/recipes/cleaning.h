@@ -1,4 +1,4 @@
-// Removes from a recipe cache's directory what is left over, and what is too much.
+// Cleaning of a recipe cache's directory: leftovers, damaged entries and eviction.
 #ifndef HPU_PLUGIN_RECIPES_CLEANING_H_
 #define HPU_PLUGIN_RECIPES_CLEANING_H_
 
@@ -11,26 +11,26 @@
 
 namespace hpu::store {
 
-// Removes temporary and lock files of processes that have ended: their locks are gone. Errors leave files behind.
+// Removes temporary and lock files of ended processes, recognised by their missing lock. Errors leave files behind.
 // Returns the number of files removed.
 int RemoveLeftovers(const StoreDirectory& directory);
 
-// Removes entries that were set aside as damaged; returns their number.
+// Removes entries that were set aside as damaged. Returns their number.
 int RemoveDamaged(const StoreDirectory& directory);
 
 struct EvictionLimits {
-  int64_t max_bytes = std::numeric_limits<int64_t>::max();  // of all entries
-  absl::Duration max_unused = absl::InfiniteDuration();     // since an entry was last used
+  int64_t max_bytes = std::numeric_limits<int64_t>::max();  // total size of all entries
+  absl::Duration max_unused = absl::InfiniteDuration();     // time since an entry was last used
 };
 
 struct Eviction {
   int entries = 0;  // removed
   int64_t bytes = 0;
-  int in_use = 0;     // entries that had to go and stayed, for they are being read
-  bool busy = false;  // another process evicts at this moment, and nothing was done here
+  int in_use = 0;     // entries over the limits that stayed because they are being read
+  bool busy = false;  // another process is evicting; nothing was removed here
 };
 
-// Removes the least recently used entries until the others keep the limits. An error if one cannot be removed, as on a
+// Removes the least recently used entries until the rest keeps the limits. Fails if an entry cannot be removed, as on a
 // read-only disk.
 absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLimits& limits);
 

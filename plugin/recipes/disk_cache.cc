@@ -40,7 +40,7 @@ bool Equal(const store::StoreSettings& a, const store::StoreSettings& b) {
          a.lock_timeout == b.lock_timeout;
 }
 
-// Whether loading failed for what the bytes are, not for the state of the device.
+// Whether loading failed because of the bytes, not because of the device's state.
 bool IsOfTheRecipe(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status);
 }
@@ -132,7 +132,8 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
     if (!IsOfTheRecipe(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
-    // Whoever was faster has made it anew, and what is refused a second time is compiled here and not kept.
+    // Another process may have compiled the recipe meanwhile. If that entry is refused, too, the recipe is compiled
+    // here and not stored.
     if (found.payload.has_value()) {
       recipe = device.LoadRecipe(name, *found.payload);
       if (recipe.ok()) lookup.recipe = *std::move(recipe);

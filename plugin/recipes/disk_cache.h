@@ -1,5 +1,4 @@
-// DiskCache: the recipe store that TF_RECIPE_CACHE_PATH names, the remote cache behind it, and the threads that write
-// to both.
+// DiskCache: the recipe store at TF_RECIPE_CACHE_PATH, the remote cache behind it, and the threads that write to both.
 #ifndef HPU_PLUGIN_RECIPES_DISK_CACHE_H_
 #define HPU_PLUGIN_RECIPES_DISK_CACHE_H_
 
@@ -22,10 +21,11 @@
 
 namespace hpu {
 
-// Settings are read at each call: programs set the path after loading, and may change it. Thread safe; never destroyed.
+// Settings are read at each call, because programs set the path after loading and may change it. Thread safe; never
+// destroyed.
 class DiskCache {
  public:
-  // The right to compile, and where the result goes.
+  // The right to compile, and the store for the result.
   struct Claim {
     std::shared_ptr<store::RecipeStore> store;  // null: there is no disk cache
     store::Claim lock;
@@ -38,24 +38,24 @@ class DiskCache {
 
   static DiskCache& Get();
 
-  // Loads the recipe, or waits for the right to compile it (store/recipe_store.h) until `cancelled`, if any, is true.
-  // An entry that the device does not take is set aside. With that right, fetches the recipe from the remote cache
-  // (store/remote_cache.h) if it is there, and stores it locally.
+  // Loads the recipe, or waits for the right to compile it (recipe_store.h). The wait ends when `cancelled`, if any,
+  // turns true. An entry that the device refuses is set aside. With the right to compile, fetches the recipe from the
+  // remote cache (remote_cache.h) if it has one, and stores it locally.
   Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
                      const std::atomic<bool>* cancelled = nullptr);
 
-  // Stores the recipe in the background, then uploads it; the claim is held until it is on the disk.
+  // Stores the recipe in the background, then uploads it. The claim is held until the recipe is on disk.
   void Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
              Claim claim);
 
-  // Waits until all is stored, then for uploads, until the remote cache's time-out at most. Returns at once in a forked
-  // child, whose parent does it.
+  // Waits until all recipes are stored, then for uploads, at most for the remote cache's time-out. Returns at once in a
+  // forked child, because the parent stores them.
   void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Sets the command line of the transfer process (store/transfer_process.h).
+  // Sets the command line of the transfer process (transfer_process.h).
   void SetTransferCommand(std::vector<std::string> command) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of all stores that this process has used.
+  // Totals over all stores that this process has used.
   const store::StoreCounters& counters() const { return counters_; }
   const store::RemoteCounters& remote_counters() const { return remote_counters_; }
 
@@ -67,12 +67,12 @@ class DiskCache {
     Claim claim;
   };
 
-  // The store of the settings as they are now; null without a path.
+  // The store for the current settings; null without a path.
   std::shared_ptr<store::RecipeStore> CurrentStore() ABSL_LOCKS_EXCLUDED(mutex_);
-  // The remote cache of the settings as they are now; null without a URL.
+  // The remote cache for the current settings; null without a URL.
   std::shared_ptr<store::RemoteCache> CurrentRemote() ABSL_LOCKS_EXCLUDED(mutex_);
   void Fetch(hal::Device& device, const store::Key& key, const std::string& name, Lookup* lookup);
-  void WriteJobs() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+  void WriteJobs() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
   void Upload(const store::Key& key, const store::RecipeStore& store);
 
   store::StoreCounters counters_;
@@ -85,7 +85,7 @@ class DiskCache {
   std::shared_ptr<store::RecipeStore> store_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<store::RemoteCache> remote_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
-  bool writing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has a job in hand
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread is working on a job
   int thread_pid_ ABSL_GUARDED_BY(mutex_) = 0;    // process of the thread; 0: none yet
 };
 

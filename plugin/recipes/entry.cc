@@ -49,7 +49,7 @@ absl::string_view AsText(const Digest& digest) {
   return absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size());
 }
 
-// Takes `size` bytes off the front, which must have them.
+// Removes and returns the first `size` bytes; there must be so many.
 absl::string_view Take(absl::string_view* bytes, uint64_t size) {
   const absl::string_view front = bytes->substr(0, size);
   bytes->remove_prefix(size);
@@ -81,14 +81,14 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("it has ", file_bytes, " bytes, and a recipe has at most ", kMaxEntryBytes));
   }
-  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("it is no recipe");
+  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("not a recipe");
   const uint32_t version = absl::little_endian::Load32(header.data() + 8);
   if (version != kFormatVersion) {
     return absl::InvalidArgumentError(absl::StrCat("its format has version ", version, ", not ", kFormatVersion));
   }
   const Sizes sizes = SizesOf(header);
   const uint64_t rest = file_bytes - kHeaderBytes - kChecksumBytes;
-  // One after the other, so that no sum can overflow.
+  // Checked one by one, so that no sum can overflow.
   if (sizes.ingredients > rest || sizes.metadata > rest - sizes.ingredients ||
       sizes.payload != rest - sizes.ingredients - sizes.metadata) {
     return absl::InvalidArgumentError(absl::StrCat("it has ", file_bytes, " bytes, not what its header says"));

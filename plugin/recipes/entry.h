@@ -1,4 +1,4 @@
-// The bytes of an entry of the recipe cache.
+// File format of a recipe cache entry.
 //
 //   offset  size  field
 //   0       8     magic "HPURECIP"
@@ -9,8 +9,8 @@
 //   32      8     size of the payload, little-endian
 //   40            ingredients: hpu.recipe.v1.Ingredients, serialised deterministically
 //           metadata: hpu.recipe.v1.Metadata
-//           payload: what hal::Recipe::Serialize gave
-//   end-32  32    SHA-256 of all bytes before
+//           payload: result of hal::Recipe::Serialize
+//   end-32  32    SHA-256 of all preceding bytes
 #ifndef HPU_PLUGIN_RECIPES_ENTRY_H_
 #define HPU_PLUGIN_RECIPES_ENTRY_H_
 
@@ -27,18 +27,18 @@ namespace hpu::store {
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 40;
-// Of an entry. A file can seem larger than memory and hold next to nothing.
+// Limit for an entry's file. A sparse file can claim more bytes than memory has.
 inline constexpr uint64_t kMaxEntryBytes = uint64_t{2} << 30;
 
-// A recipe's name in the cache and all that it was made from.
+// Cache key of a recipe: everything that the recipe was compiled from, and a hash of it.
 struct Key {
   std::string ingredients;  // serialised
-  std::string name;         // SHA-256 of them, 64 hexadecimal digits
+  std::string name;         // SHA-256 of `ingredients`, 64 hexadecimal digits
 
   static Key Of(const recipe::v1::Ingredients& ingredients);
 };
 
-// Views into the bytes that were parsed.
+// Views into the parsed bytes.
 struct Entry {
   absl::string_view ingredients;
   absl::string_view metadata;
@@ -47,11 +47,11 @@ struct Entry {
 
 std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload);
 
-// InvalidArgument unless `header`, the first kHeaderBytes of a file (fewer if it ends before), is that of an entry of
-// `file_bytes`: what is damaged needs not be read whole, whatever size it seems to have.
+// InvalidArgument unless `header` is the header of an entry of `file_bytes`. `header` is the first kHeaderBytes of a
+// file, or all of a shorter file. So a damaged file is refused before all of its apparent size is read.
 absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes);
 
-// InvalidArgument that says what is wrong, for anything but what SerializeEntry gave. Reads nothing outside of `bytes`.
+// Inverse of SerializeEntry. InvalidArgument, with the reason, for all other bytes. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);
 
 }  // namespace hpu::store

@@ -6,7 +6,7 @@
 #include "plugin/recipes/sha256.h"
 
 namespace hpu::store {
-namespace {
+namespace entry_test {
 
 recipe::v1::Ingredients SomeIngredients() {
   recipe::v1::Ingredients ingredients;
@@ -94,5 +94,5 @@ TEST(KeyTest, EachIngredientCounts) {
   }
 }
 
-}  // namespace
+}  // namespace entry_test
 }  // namespace hpu::store

@@ -1,4 +1,4 @@
-// A file system that fails: calls on files below a directory end with an error that the test chose.
+// RecipeStore on a failing file system: calls on files below a directory fail with an error that the test chose.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -44,7 +44,7 @@ F Next(const char* name) {
 
 }  // namespace
 
-// These take the place of the C library's for all of this program.
+// Replacements for the C library's functions in the whole test program.
 extern "C" {
 ssize_t write(int fd, const void* data, size_t size) {
   static auto next = Next<ssize_t (*)(int, const void*, size_t)>("write");
@@ -105,7 +105,7 @@ class DiskFaultsTest : public ::testing::Test {
     std::filesystem::remove_all(settings_.path);
   }
 
-  // As a program does: looks the recipe up and, if it is not there, "compiles" and stores it. Whether it was there.
+  // Looks the recipe up like a program and, if it is missing, "compiles" and stores it. Returns whether it was found.
   bool Run() {
     RecipeStore::Lookup lookup = store_.FindOrClaim(SomeKey(), "cluster");
     if (lookup.payload.has_value()) {

@@ -1,4 +1,4 @@
-// Names of the files in a recipe cache's directory.
+// File names in a recipe cache's directory.
 #ifndef HPU_PLUGIN_RECIPES_FILE_NAMES_H_
 #define HPU_PLUGIN_RECIPES_FILE_NAMES_H_
 
@@ -10,10 +10,10 @@
 
 namespace hpu::store {
 
-inline constexpr absl::string_view kEntrySuffix = ".recipe";     // an entry, by its key's name
-inline constexpr absl::string_view kLockSuffix = ".lock";        // who compiles it
-inline constexpr absl::string_view kDamagedSuffix = ".damaged";  // an entry that was refused, set aside for people
-inline constexpr absl::string_view kTemporaryPrefix = ".tmp-";   // an entry that is being written
+inline constexpr absl::string_view kEntrySuffix = ".recipe";     // an entry, named by its key
+inline constexpr absl::string_view kLockSuffix = ".lock";        // lock held by the process that compiles the entry
+inline constexpr absl::string_view kDamagedSuffix = ".damaged";  // a refused entry, set aside for inspection
+inline constexpr absl::string_view kTemporaryPrefix = ".tmp-";   // an entry during writing
 inline constexpr absl::string_view kEvictionLock = ".eviction.lock";
 
 inline std::string EntryName(absl::string_view key) { return absl::StrCat(key, kEntrySuffix); }

@@ -11,7 +11,7 @@
 namespace hpu {
 namespace {
 
-// Gives ids the order of their first appearance.
+// Renumbers ids by their first appearance.
 class Renumbering {
  public:
   int64_t operator()(int64_t id) { return ids_.try_emplace(id, static_cast<int64_t>(ids_.size()) + 1).first->second; }

@@ -1,4 +1,4 @@
-// A name-independent form of a program, to be hashed and compared.
+// Canonical, name-independent form of a program, for hashing and comparison.
 #ifndef HPU_PLUGIN_RECIPES_FINGERPRINT_H_
 #define HPU_PLUGIN_RECIPES_FINGERPRINT_H_
 
@@ -9,9 +9,9 @@
 
 namespace hpu {
 
-// The program without what differs between equal programs: module, computation and instruction names, source metadata,
-// and the numbers that ids happen to have. Equal canonical forms compute the same. InvalidArgument if `program.hlo`
-// does not parse.
+// The program without details that differ between equal programs: names of modules, computations and instructions,
+// source metadata, and the values of ids. Programs with equal canonical forms compute the same. InvalidArgument if
+// `program.hlo` does not parse.
 absl::StatusOr<std::string> CanonicalForm(const hal::Program& program);
 
 }  // namespace hpu

@@ -1,4 +1,4 @@
-// Processes that share a recipe cache and are killed at random moments, while others read.
+// Processes that share a recipe cache and are killed at random moments while other processes read.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@
 #include "plugin/recipes/recipe_store.h"
 
 namespace hpu::store {
-namespace {
+namespace kills_test {
 
 constexpr int kKills = 30;  // each repetition of the test; `make soak` repeats it ten times
 constexpr int kWriters = 3;
@@ -29,22 +29,22 @@ constexpr int kReaders = 2;
 constexpr int kWorkers = kWriters + kReaders;
 constexpr int kKeys = 8;
 constexpr int kMaxPayload = 200'000;
-// Less than all entries take: each worker evicts all the time.
+// Smaller than all entries together, so that workers evict constantly.
 constexpr int64_t kMaxBytes = 400'000;
 constexpr absl::Duration kLongestRound = absl::Milliseconds(40);
-// A worker that does nothing for so long hangs: what it waits for takes milliseconds.
+// A worker that makes no progress for so long hangs: its waits take milliseconds.
 constexpr absl::Duration kHang = absl::Seconds(60);
 
 enum class Phase { kBetween, kFinding, kCompiling, kStoring };
 constexpr std::array<const char*, 4> kPhases = {"between", "finding or locking", "compiling", "writing or evicting"};
 
-// What a worker tells, in memory that the test shares with it.
+// A worker's state, in memory shared with the test.
 struct Progress {
   std::atomic<int64_t> operations{0};
   std::atomic<Phase> phase{Phase::kBetween};
   std::atomic<int64_t> found{0};
-  std::atomic<int64_t> wrong{0};    // payloads that are not those of their key
-  std::atomic<int64_t> refused{0};  // entries that were there and could not be used
+  std::atomic<int64_t> wrong{0};    // payloads of another key
+  std::atomic<int64_t> refused{0};  // unusable entries
 };
 
 struct Shared {
@@ -57,7 +57,7 @@ Key KeyOf(int number) {
   return Key::Of(ingredients);
 }
 
-// The same for a key each time; sizes differ.
+// The same payload for a key each time; sizes differ between keys.
 std::string PayloadOf(int number) {
   std::mt19937 random(number);
   std::string payload(random() % kMaxPayload, '\0');
@@ -65,7 +65,7 @@ std::string PayloadOf(int number) {
   return payload;
 }
 
-// Looks recipes up for ever, "compiles" and stores those that are missing.
+// Looks recipes up forever; "compiles" and stores missing ones.
 [[noreturn]] void Work(const StoreSettings& settings, unsigned seed, Progress* progress) {
   std::vector<Key> keys;
   std::vector<std::string> payloads;
@@ -126,7 +126,7 @@ class KillsTest : public ::testing::Test {
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "worker ended by itself: " << status;
     pids_[worker] = 0;
   }
-  // Every worker does something: none waits for one that is dead.
+  // Every worker makes progress: none waits for a dead one.
   void ExpectProgress() {
     for (int worker = 0; worker < kWorkers; ++worker) {
       const int64_t before = shared_->workers[worker].operations;
@@ -137,7 +137,7 @@ class KillsTest : public ::testing::Test {
       EXPECT_NE(shared_->workers[worker].operations, before) << "worker " << worker << " hangs";
     }
   }
-  // Verification and loading agree on every entry, and what is loaded is right.
+  // Verification and loading agree on every entry, and loaded payloads are correct.
   void ExpectSoundEntries(RecipeStore* store) {
     const absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, /*make=*/false);
     ASSERT_TRUE(directory.ok()) << directory.status();
@@ -146,7 +146,7 @@ class KillsTest : public ::testing::Test {
       const absl::StatusOr<std::string> verified = ReadEntry(*directory, key.name);
       const RecipeStore::Lookup loaded = store->FindOrClaim(key, "");
       EXPECT_EQ(verified.ok(), loaded.payload.has_value()) << verified.status();
-      // Only whole entries are ever in place.
+      // Entries are put in place whole, never in parts.
       EXPECT_TRUE(verified.ok() || absl::IsNotFound(verified.status())) << verified.status();
       if (loaded.payload.has_value()) EXPECT_EQ(*loaded.payload, PayloadOf(number));
     }
@@ -175,7 +175,7 @@ TEST_F(KillsTest, KilledProcessesHarmNobody) {
   int64_t found = 0, operations = 0;
   for (const Progress& progress : shared_->workers) {
     EXPECT_EQ(progress.wrong, 0);
-    EXPECT_EQ(progress.refused, 0);  // no reader ever met a part of an entry
+    EXPECT_EQ(progress.refused, 0);  // no reader saw a partial entry
     found += progress.found;
     operations += progress.operations;
   }
@@ -199,5 +199,5 @@ TEST_F(KillsTest, KilledProcessesHarmNobody) {
   printf("\n");
 }
 
-}  // namespace
+}  // namespace kills_test
 }  // namespace hpu::store

@@ -29,7 +29,7 @@ absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes)
   TF_RETURN_IF_ERROR(CheckKey(key));
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (Hex(Sha256({entry.ingredients})) != key) {
-    return absl::InvalidArgumentError("it was made from something else than its name says");
+    return absl::InvalidArgumentError("the recipe does not match its key; it is ignored and compiled again");
   }
   Contents contents;
   contents.payload_bytes = entry.payload.size();

@@ -1,4 +1,4 @@
-// What the directory of a recipe cache holds, for tools.
+// Contents of a recipe cache's directory, for tools.
 #ifndef HPU_PLUGIN_RECIPES_LISTING_H_
 #define HPU_PLUGIN_RECIPES_LISTING_H_
 
@@ -22,14 +22,15 @@ struct Contents {
   int64_t payload_bytes = 0;
 };
 
-// What the entry `bytes` of the key named `key` holds. InvalidArgument that says what is wrong, wherever a RecipeStore
-// would refuse it.
+// Parses and verifies the entry `bytes` of the key named `key`. InvalidArgument, with the reason, wherever a
+// RecipeStore would refuse the entry.
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
 
-// The bytes of an entry that Inspect takes; nothing is marked as used. InvalidArgument also if `key` is no key's name.
+// The bytes of an entry that passes Inspect, without marking it as used. InvalidArgument also if `key` is not a key's
+// name.
 absl::StatusOr<std::string> ReadEntry(const StoreDirectory& directory, absl::string_view key);
 
-// Puts an entry in place that Inspect takes.
+// Puts an entry in place if it passes Inspect.
 absl::Status WriteEntry(const StoreDirectory& directory, absl::string_view key, absl::string_view bytes);
 
 struct ListedEntry {
@@ -45,7 +46,7 @@ struct Listing {
   std::vector<std::string> pending;  // lock and temporary files: of processes at work, or left behind
 };
 
-// Reads every entry whole. Those that vanish meanwhile are left out.
+// Reads every entry whole. Entries that vanish meanwhile are left out.
 absl::StatusOr<Listing> List(const StoreDirectory& directory);
 
 }  // namespace hpu::store

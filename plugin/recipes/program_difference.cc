@@ -16,12 +16,12 @@ namespace {
 
 using Instructions = std::vector<const xla::HloInstructionProto*>;
 
-// A shape that changes goes through most of a program: the first few instructions tell where it comes from.
+// A changed shape affects most of a program; the first few instructions show where it comes from.
 constexpr size_t kMaxInstructions = 5;
 constexpr size_t kMaxFields = 4;
 constexpr size_t kMaxKinds = 8;
 
-// The instructions with the arguments first, in their order.
+// All instructions, in order, with the arguments first.
 Instructions Flatten(const xla::HloModuleProto& module) {
   Instructions instructions;
   for (const xla::HloComputationProto& computation : module.computations()) {

@@ -40,19 +40,19 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
   absl::Time next_report = start + kQuietWait;
   LockHolder holder;
   while (true) {
-    // Opened anew each time: the directory may vanish while we wait.
+    // Opened on every turn, because the directory may vanish during the wait.
     absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, !settings_.read_only);
     if (!directory.ok()) {
       WarnNotKept(directory.status());
       return {};
     }
     CleanOnce(*directory);
-    // Without the lock first: it is not needed for an entry that is there.
+    // First without the lock, which existing entries do not need.
     std::optional<std::string> payload = Find(*directory, key);
     std::optional<Claim> claim;
     if (!payload.has_value()) {
       claim = TryClaim(*directory, key, &holder);
-      // Whoever held the lock before may just have stored the entry.
+      // The lock's previous holder may just have stored the entry.
       if (claim.has_value()) payload = Find(*directory, key);
     }
     const absl::Duration waited = absl::Now() - start;
@@ -98,7 +98,7 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
     return std::nullopt;
   }
   if (entry->ingredients != key.ingredients) {
-    Refuse(directory, key, "it was made from something else than its name says");
+    Refuse(directory, key, "the recipe does not match its key; it is ignored and compiled again");
     return std::nullopt;
   }
   return std::string(entry->payload);
@@ -139,7 +139,7 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
       case LockAttempt::kLocked:
         break;
     }
-    // The holder before may have removed the file between our opening and locking it.
+    // The previous holder may have removed the file between open and lock.
     if (!directory.IsSame(name, *file)) continue;
     absl::StatusOr<StoreDirectory> own = StoreDirectory::Open(settings_.path, /*make=*/false);
     if (!own.ok()) return Claim();
@@ -165,7 +165,7 @@ bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_
     return false;
   }
   absl::Status status = Write(key, bytes);
-  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed since it was opened
+  if (absl::IsNotFound(status)) status = Write(key, bytes);  // the directory was removed meanwhile
   if (!status.ok()) {
     WarnNotKept(status);
     return false;

@@ -24,33 +24,34 @@ namespace hpu::store {
 
 struct StoreSettings {
   std::string path;
-  bool read_only = false;  // nothing in the directory is changed, no lock taken
+  bool read_only = false;  // the directory is not changed, and no lock is taken
   int64_t max_bytes = 0;   // of all entries; 0: no bound
   absl::Duration lock_timeout = absl::Minutes(10);
 };
 
-// Since the process started; each is read and written without a lock.
+// Counts since the process started; read and written without a lock.
 struct StoreCounters {
   std::atomic<int64_t> hits{0};
   std::atomic<int64_t> misses{0};
   std::atomic<int64_t> stored{0};
-  std::atomic<int64_t> refused{0};  // entries that were there and could not be used
+  std::atomic<int64_t> refused{0};  // unusable entries
   std::atomic<int64_t> evicted{0};
   std::atomic<int64_t> waits{0};  // for another process that compiled
   std::atomic<int64_t> wait_microseconds{0};
 };
 
-// The right to compile one recipe: until it goes, other processes wait for the entry. Movable.
+// The right to compile one recipe. While it exists, other processes wait for the entry. Movable.
 class Claim {
  public:
-  // Without a lock: where there is none to be had, everybody may compile.
+  // A claim without a lock, for directories where no lock can be taken: every process may compile.
   Claim() = default;
   Claim(StoreDirectory directory, std::string lock_name, files::FileLock lock)
       : held_(new Held{std::move(directory), std::move(lock_name), std::move(lock)}) {}
 
  private:
   struct Held {
-    // Removes the file while it is locked: whoever locks it next sees that the name holds another file, or none.
+    // Removes the file while it is locked, so that the next process to lock it sees that the name holds another file,
+    // or none.
     ~Held() { directory.Remove(lock_name).IgnoreError(); }
 
     StoreDirectory directory;
@@ -60,11 +61,12 @@ class Claim {
   std::unique_ptr<Held> held_;
 };
 
-// No method fails a program: what is wrong with the directory or an entry is reported once, in words for people, and
-// counts as a miss. Thread safe; threads of one process should not ask for one key at a time (RecipeCache sees to it).
+// No method makes a program fail. Each problem with the directory or an entry is reported once, as readable text, and
+// counts as a miss. Thread safe; threads of one process should not ask for the same key at a time (RecipeCache sees to
+// it).
 class RecipeStore {
  public:
-  // `warn` is called from any thread, once for each thing that is wrong. `counters` outlives the store.
+  // `warn` is called on any thread, once per problem. `counters` must outlive the store.
   RecipeStore(StoreSettings settings, StoreCounters* counters, std::function<void(const std::string&)> warn)
       : settings_(std::move(settings)), counters_(*counters), warn_(std::move(warn)) {}
 
@@ -72,22 +74,22 @@ class RecipeStore {
   RecipeStore& operator=(const RecipeStore&) = delete;
 
   struct Lookup {
-    std::optional<std::string> payload;  // of the entry that was found
-    Claim claim;                         // without one: the caller is to compile
+    std::optional<std::string> payload;  // set if an entry was found
+    Claim claim;                         // without a payload: the right to compile
   };
 
-  // The recipe, or the right to compile it. While another process holds that, waits for it, at most as long as
-  // lock_timeout and until `cancelled`, if any, is true: then gives neither. `name` says in messages what is waited
-  // for.
+  // Returns the recipe or the right to compile it. While another process holds that right, waits at most lock_timeout;
+  // after that, the caller compiles without a lock. If `cancelled`, if any, turns true, returns neither. `name` is the
+  // cluster's, for messages.
   Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 
-  // Stores a recipe and then releases the claim. Evicts others if there are too many bytes. Returns whether the recipe
-  // is stored.
+  // Stores a recipe, then releases the claim. Evicts other entries if the cache exceeds max_bytes. Returns whether the
+  // recipe is stored.
   bool Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim);
-  // Stores an entry that SerializeEntry returned, as Put does. `name` is the cluster's, for messages.
+  // Like Put, for an entry that SerializeEntry returned. `name` is the cluster's, for messages.
   bool PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim);
 
-  // Takes an entry away whose payload could not be loaded, so that it is compiled anew.
+  // Sets aside an entry whose payload could not be loaded, so that it is compiled again.
   void SetAside(const Key& key, absl::string_view reason);
 
   // Absolute path of the key's entry.
@@ -98,15 +100,15 @@ class RecipeStore {
  private:
   // The payload of the entry, or nothing.
   std::optional<std::string> Find(const StoreDirectory& directory, const Key& key);
-  // Puts the entry in place, and evicts others if there are too many bytes.
+  // Puts the entry in place. Evicts other entries if the cache exceeds max_bytes.
   absl::Status Write(const Key& key, absl::string_view bytes);
   void Refuse(const StoreDirectory& directory, const Key& key, absl::string_view reason);
-  // Locks the key's file; nullopt while somebody else holds it, whom `holder` then names.
+  // Locks the key's lock file. nullopt while another process holds the lock; `holder` then names that process.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
   void WarnOnce(const std::string& kind, const std::string& message);
-  // Once for the directory, whichever operation fails first.
+  // Reports one failure per directory, for all operations.
   void WarnNotKept(const absl::Status& status);
-  // Once for each time the directory was made: removes what killed processes left.
+  // Removes leftovers of killed processes, once each time the directory is created.
   void CleanOnce(const StoreDirectory& directory);
 
   const StoreSettings settings_;
@@ -114,7 +116,7 @@ class RecipeStore {
   const std::function<void(const std::string&)> warn_;
   absl::Mutex mutex_;
   absl::flat_hash_set<std::string> warned_ ABSL_GUARDED_BY(mutex_);
-  std::pair<uint64_t, uint64_t> cleaned_ ABSL_GUARDED_BY(mutex_){0, 0};  // device and number of the directory
+  std::pair<uint64_t, uint64_t> cleaned_ ABSL_GUARDED_BY(mutex_){0, 0};  // device and inode of the directory
 };
 
 }  // namespace hpu::store

@@ -23,7 +23,7 @@
 #include "plugin/recipes/file_names.h"
 
 namespace hpu::store {
-namespace {
+namespace recipe_store_test {
 
 Key KeyOf(const std::string& program) {
   recipe::v1::Ingredients ingredients;
@@ -103,7 +103,7 @@ TEST_F(RecipeStoreTest, DirectoryThatOthersMayWriteIsNotUsed) {
   chmod(settings_.path.c_str(), 0777);
   const auto store = Open();
   for (const char* program : {"one", "two"}) Store(*store, program, "payload");
-  ASSERT_EQ(warnings_.size(), 1u);  // once, not for each recipe, nor for each of reading and writing
+  ASSERT_EQ(warnings_.size(), 1u);  // once, not per recipe, nor once each for reading and writing
   EXPECT_TRUE(absl::StrContains(warnings_[0], "can be written by other users")) << warnings_[0];
   EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("chmod go-w ", settings_.path))) << warnings_[0];
 }
@@ -123,7 +123,7 @@ TEST_F(RecipeStoreTest, DamagedEntryIsSetAsideAndMadeAnew) {
 
 TEST_F(RecipeStoreTest, DamagedEntryOfAnySizeIsRefusedUnread) {
   Store(*Open(), "one", "payload");
-  // More than there is memory for; the file system keeps none of it.
+  // Larger than memory, but sparse on disk.
   std::filesystem::resize_file(PathOf(EntryName(KeyOf("one").name)), uint64_t{1} << 42);
   const auto store = Open();
   Store(*store, "one", "payload");
@@ -146,7 +146,7 @@ TEST_F(RecipeStoreTest, EntryUnderAnotherNameIsRefused) {
   std::filesystem::rename(PathOf(EntryName(KeyOf("one").name)), PathOf(EntryName(KeyOf("two").name)));
   EXPECT_FALSE(Open()->FindOrClaim(KeyOf("two"), "two").payload.has_value());
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(warnings_[0], "something else than its name says")) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "does not match its key")) << warnings_[0];
 }
 
 TEST_F(RecipeStoreTest, DirectoryMayVanishAndComeBack) {
@@ -155,7 +155,7 @@ TEST_F(RecipeStoreTest, DirectoryMayVanishAndComeBack) {
   std::filesystem::remove_all(base_ + "/a");
   RecipeStore::Lookup lookup = store->FindOrClaim(KeyOf("one"), "one");
   EXPECT_FALSE(lookup.payload.has_value());
-  std::filesystem::remove_all(base_ + "/a");  // between the claim and the result, too
+  std::filesystem::remove_all(base_ + "/a");  // also between claim and result
   store->Put(KeyOf("one"), {}, "payload", std::move(lookup.claim));
   EXPECT_EQ(store->FindOrClaim(KeyOf("one"), "one").payload, "payload");
   EXPECT_TRUE(warnings_.empty());
@@ -167,7 +167,7 @@ TEST_F(RecipeStoreTest, OneCompilesTheOthersWait) {
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
-      const auto store = Open();  // as processes do, each has its own
+      const auto store = Open();  // each thread has its own store, like a process
       RecipeStore::Lookup lookup = store->FindOrClaim(KeyOf("one"), "one");
       if (!lookup.payload.has_value()) {
         ++compiled;
@@ -202,7 +202,7 @@ TEST_F(RecipeStoreTest, ClaimOfAKilledProcessPassesOn) {
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
-  if (child == 0) {  // what is safe after fork() only
+  if (child == 0) {  // only calls that are safe after fork()
     const int fd = open(lock.c_str(), O_RDWR | O_CREAT, 0600);
     flock(fd, LOCK_EX);
     static_cast<void>(!write(ready[1], "x", 1));
@@ -330,5 +330,5 @@ TEST_F(RecipeStoreTest, PlaceThatCannotBeWrittenIsReportedOnce) {
   EXPECT_TRUE(absl::StrContains(warnings_[0], "recipes are compiled and not kept")) << warnings_[0];
 }
 
-}  // namespace
+}  // namespace recipe_store_test
 }  // namespace hpu::store

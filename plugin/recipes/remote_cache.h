@@ -1,4 +1,4 @@
-// RemoteCache: recipes that the machines of a team share, behind the local directory of each.
+// RemoteCache: recipes shared by the machines of a team, behind each machine's local directory.
 #ifndef HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_
 #define HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_
 
@@ -25,9 +25,9 @@ namespace hpu::store {
 inline constexpr int kMaxRemoteFailures = 3;
 
 struct RemoteSettings {
-  std::vector<std::string> command;  // of the transfer process, without the settings
+  std::vector<std::string> command;  // command line of the transfer process, without the settings
   std::string url;
-  std::string key_file;    // of the secret that signs entries
+  std::string key_file;    // file with the secret that signs entries
   std::string token_file;  // empty: no bearer token
   bool read_only = false;  // no uploads
   absl::Duration timeout;  // of one transfer
@@ -40,23 +40,23 @@ struct RemoteCounters {
   std::atomic<int64_t> hits{0};
   std::atomic<int64_t> misses{0};
   std::atomic<int64_t> uploaded{0};
-  std::atomic<int64_t> refused{0};   // entries that were there and could not be used
+  std::atomic<int64_t> refused{0};   // unusable entries
   std::atomic<int64_t> failures{0};  // transfers that failed
 };
 
-// No method fails a program or takes longer than the time-out. An error is reported once; the recipe is compiled.
-// After kMaxRemoteFailures failed transfers the storage is not asked any more. In a forked child, too, it is not asked.
-// The transfer process verifies signatures; entries are checked here. Thread safe.
+// No method makes a program fail or takes longer than the time-out. An error is reported once, and the recipe is
+// compiled. The storage is not used after kMaxRemoteFailures failed transfers, nor in a forked child. The transfer
+// process verifies signatures; entries are checked here. Thread safe.
 class RemoteCache {
  public:
-  // `warn` is called from any thread. `counters` outlives the cache.
+  // `warn` is called on any thread. `counters` must outlive the cache.
   RemoteCache(RemoteSettings settings, RemoteCounters* counters, std::function<void(const std::string&)> warn);
 
-  // Loads a payload. InvalidArgument and FailedPrecondition mean that the entry cannot be used.
+  // Loads a payload. InvalidArgument and FailedPrecondition mean that the entry is unusable.
   using Load = std::function<absl::Status(absl::string_view payload)>;
 
-  // Calls `load` if the storage has an entry of the key that is signed, undamaged and made from the key's ingredients.
-  // Returns the entry's bytes once it is loaded. `name` is the cluster's, for messages.
+  // Calls `load` if the storage has an entry for the key that is signed, undamaged and made from the key's ingredients.
+  // Returns the entry's bytes once they are loaded. `name` is the cluster's, for messages.
   std::optional<std::string> Fetch(const Key& key, absl::string_view name, const Load& load);
 
   // Uploads the entry in the file `path`. Does nothing if the file is gone.
@@ -66,7 +66,7 @@ class RemoteCache {
   const RemoteSettings& settings() const { return settings_; }
 
  private:
-  // A transfer process that is started when needed. Transfers wait for each other, until their deadline.
+  // A transfer process that starts on demand. Transfers wait for each other until their deadlines.
   class Channel {
    public:
     absl::StatusOr<TransferReply> Call(const std::vector<std::string>& command, absl::string_view verb,
@@ -76,7 +76,7 @@ class RemoteCache {
    private:
     absl::Mutex mutex_;
     bool busy_ ABSL_GUARDED_BY(mutex_) = false;
-    std::unique_ptr<TransferProcess> process_;  // of the caller that set busy_
+    std::unique_ptr<TransferProcess> process_;  // used by the caller that set busy_
   };
 
   bool InUse() const;
@@ -90,7 +90,7 @@ class RemoteCache {
   const int pid_;
   RemoteCounters& counters_;
   const std::function<void(const std::string&)> warn_;
-  // Two, so that no lookup waits for an upload.
+  // Two channels, so that no lookup waits for an upload.
   Channel downloads_;
   Channel uploads_;
   std::atomic<int> failures_{0};

@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 
 namespace hpu::store {
-namespace {
+namespace remote_cache_test {
 
 Key KeyOf(const std::string& program) {
   recipe::v1::Ingredients ingredients;
@@ -35,7 +35,7 @@ class RemoteCacheTest : public ::testing::Test {
   }
   ~RemoteCacheTest() override { std::filesystem::remove_all(base_); }
 
-  // A cache whose transfer process runs `reply` for each request, and notes the request's verb.
+  // A cache whose transfer process runs `reply` for each request and records the request's verb.
   RemoteCache Open(const std::string& reply) {
     settings_.command = {"sh", "-c",
                          absl::StrCat("while read verb key size; do head -c $size > /dev/null; echo $verb >> ", base_,
@@ -50,7 +50,7 @@ class RemoteCacheTest : public ::testing::Test {
     std::ofstream(absl::StrCat(base_, "/entry"), std::ios::binary) << bytes;
     return absl::StrCat("echo found ", bytes.size(), " >&0; cat ", base_, "/entry >&0");
   }
-  // The payload that Fetch loads, or empty.
+  // The payload that Fetch loads; empty if it loads none.
   std::string Fetch(RemoteCache& cache, const std::string& program, const absl::Status& status = absl::OkStatus()) {
     std::string loaded;
     cache.Fetch(KeyOf(program), "cluster_0", [&](absl::string_view payload) {
@@ -109,7 +109,7 @@ TEST_F(RemoteCacheTest, EntryThatTheDeviceDoesNotTakeIsRefused) {
   EXPECT_EQ(counters_.refused, 1);
   ASSERT_EQ(warnings_.size(), 1u);
   EXPECT_TRUE(absl::StrContains(warnings_[0], "of another format")) << warnings_[0];
-  // The state of the device says nothing about the entry.
+  // An error of the device says nothing about the entry.
   Fetch(cache, "one", absl::InternalError("the device is lost"));
   EXPECT_EQ(counters_.refused, 1);
   EXPECT_EQ(counters_.hits, 0);
@@ -198,5 +198,5 @@ TEST_F(RemoteCacheTest, ForkedChildAsksNothing) {
   EXPECT_EQ(Requests(), 1);
 }
 
-}  // namespace
+}  // namespace remote_cache_test
 }  // namespace hpu::store

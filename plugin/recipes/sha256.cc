@@ -2,7 +2,8 @@
 
 #include "absl/strings/escaping.h"
 
-// BoringSSL's, which TensorFlow exports without its headers. The context is at least as large as theirs (112 bytes).
+// BoringSSL's functions, which TensorFlow exports without headers. This context is at least as large as BoringSSL's
+// (112 bytes).
 extern "C" {
 struct HpuSha256Context {
   alignas(16) unsigned char state[256];

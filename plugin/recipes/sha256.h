@@ -1,4 +1,4 @@
-// SHA-256, by the implementation that TensorFlow carries.
+// SHA-256, computed by TensorFlow's BoringSSL.
 #ifndef HPU_PLUGIN_RECIPES_SHA256_H_
 #define HPU_PLUGIN_RECIPES_SHA256_H_
 
@@ -13,7 +13,7 @@ namespace hpu::store {
 
 using Digest = std::array<uint8_t, 32>;
 
-// Of the parts, one after the other. Thread safe.
+// Hash of the concatenated parts. Thread safe.
 Digest Sha256(std::initializer_list<absl::string_view> parts);
 
 // Lower-case hexadecimal digits.

@@ -1,4 +1,4 @@
-// Signature: what a recipe depends on besides its cluster.
+// Signature: the properties of a launch's arguments on which a recipe depends.
 #ifndef HPU_PLUGIN_RECIPES_SIGNATURE_H_
 #define HPU_PLUGIN_RECIPES_SIGNATURE_H_
 
@@ -14,14 +14,14 @@
 namespace hpu {
 
 // The run-time dtypes and shapes of a cluster's arguments, the values of its compile-time constants, and which
-// variables are initialised, in argument order. Equal signatures of one cluster share a recipe. Made at every launch: a
-// reused object allocates nothing.
+// variables are initialised, in argument order. Equal signatures of one cluster share a recipe. Built at every launch,
+// so a reused object allocates nothing.
 class Signature {
  public:
   void AddParameter(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
     AddArray(kParameter, dtype, shape);
   }
-  // `value` lies in host memory and is of a type that memcpy can copy.
+  // `value` must be in host memory and of a memcpy-able type.
   void AddConstant(const tensorflow::Tensor& value);
   void AddVariable(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
     AddArray(kVariable, dtype, shape);
@@ -44,7 +44,7 @@ class Signature {
     for (int i = 0; i < rank; ++i) words_.push_back(shape.dim_size(i));
   }
 
-  // Each argument begins with a word of tag, dtype and rank, so no two argument lists give the same words.
+  // Each argument begins with a word of tag, dtype and rank, so different argument lists have different words.
   absl::InlinedVector<int64_t, 64> words_;
 };
 

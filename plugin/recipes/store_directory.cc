@@ -22,7 +22,7 @@ namespace {
 
 using files::FileDescriptor;
 
-// A file's use is noted once a minute at most, so that a warm cache costs no writes.
+// A file's time of use is updated at most once a minute, so that a warm cache causes no writes.
 constexpr time_t kTouchSeconds = 60;
 
 absl::Status SystemError(absl::string_view what) {
@@ -37,14 +37,14 @@ absl::Status MakeDirectories(const std::string& path) {
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
-      // A directory above may be there and closed to us: what counts is whether the last one can be made.
+      // A parent may exist but deny access; only the last directory's result counts.
       if (end == std::string::npos) return SystemError(absl::StrCat("cannot make ", part));
     }
     if (end == std::string::npos) return absl::OkStatus();
   }
 }
 
-// FailedPrecondition if nothing may be read from it. Root can write anything anyway.
+// FailedPrecondition if the file is not trusted. Root is trusted, since root can write any file anyway.
 absl::Status CheckTrust(const struct stat& info, const std::string& path) {
   if (info.st_uid != geteuid() && info.st_uid != 0) {
     return absl::FailedPreconditionError(absl::StrCat(path, " belongs to user ", info.st_uid, ", not to you"));
@@ -66,7 +66,7 @@ bool WriteAll(int fd, absl::string_view bytes) {
   return true;
 }
 
-// From byte `done` on.
+// Reads from byte `done` on.
 bool ReadRest(int fd, size_t done, std::string* bytes) {
   while (done < bytes->size()) {
     const ssize_t got = read(fd, bytes->data() + done, bytes->size() - done);
@@ -75,7 +75,7 @@ bool ReadRest(int fd, size_t done, std::string* bytes) {
     if (got == 0) break;
     done += got;
   }
-  bytes->resize(done);  // shorter if it was cut off meanwhile: parsing refuses it
+  bytes->resize(done);  // shorter if the file was truncated meanwhile: parsing refuses it
   return true;
 }
 
@@ -98,10 +98,10 @@ absl::StatusOr<std::string> StoreDirectory::Read(absl::string_view name, bool to
   struct stat info;
   if (!file.valid() || fstat(file.get(), &info) != 0) return Error(name, "cannot be opened");
   if (!S_ISREG(info.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " is no ordinary file"));
+    return absl::FailedPreconditionError(absl::StrCat(path_, "/", name, " is not a regular file"));
   }
   TF_RETURN_IF_ERROR(CheckTrust(info, absl::StrCat(path_, "/", name)));
-  flock(file.get(), LOCK_SH | LOCK_NB);  // eviction leaves alone what is being read
+  flock(file.get(), LOCK_SH | LOCK_NB);  // eviction skips files that are being read
   std::string bytes(kHeaderBytes, '\0');
   if (!ReadRest(file.get(), 0, &bytes)) return Error(name, "cannot be read");
   TF_RETURN_IF_ERROR(CheckHeader(bytes, info.st_size));
@@ -130,7 +130,7 @@ absl::Status StoreDirectory::Write(absl::string_view name, absl::string_view byt
 absl::Status StoreDirectory::WriteNew(const std::string& name, absl::string_view bytes) const {
   const FileDescriptor file(openat(fd(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file.valid()) return Error(name, "cannot be made");
-  // Held while writing: an unlocked temporary file is a leftover, which the next cleaning removes.
+  // Locked during writing, because the next cleaning removes unlocked temporary files as leftovers.
   flock(file.get(), LOCK_EX | LOCK_NB);
   if (!WriteAll(file.get(), bytes)) return Error(name, "cannot be written");
   if (fsync(file.get()) != 0) return Error(name, "cannot be written to the disk");
@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<StoreDirectory::File>> StoreDirectory::List() const {
   FileDescriptor copy(openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   DIR* stream = copy.valid() ? fdopendir(copy.get()) : nullptr;
   if (stream == nullptr) return Error("", "cannot be listed");
-  copy.Release();  // the stream's now
+  copy.Release();  // owned by the stream now
   const std::unique_ptr<DIR, int (*)(DIR*)> closer(stream, &closedir);
   std::vector<File> files;
   while (const dirent* entry = readdir(stream)) {

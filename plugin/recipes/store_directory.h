@@ -16,34 +16,35 @@
 
 namespace hpu::store {
 
-// A directory may vanish and be made again at any time, so nothing is kept between operations. Names never hold a
-// slash. Errors are FailedPrecondition (somebody else could have written it), NotFound, ResourceExhausted (disk full)
-// or Unavailable (whatever else the system says), and name the file.
+// The directory may vanish and be created again at any time, so no state is kept between operations. Names never
+// contain a slash. Errors name the file: FailedPrecondition (another user could have written it), NotFound,
+// ResourceExhausted (disk full) or Unavailable (all other system errors).
 class StoreDirectory {
  public:
-  // FailedPrecondition if it is not this user's (or root's) or others may write to it. `make` creates it, and the
-  // directories above it, for this user alone.
+  // FailedPrecondition if the directory belongs neither to this user nor to root, or if other users may write to it.
+  // `make` creates the directory and its parents for this user alone.
   static absl::StatusOr<StoreDirectory> Open(const std::string& path, bool make);
 
-  // All of an entry that this user (or root) owns and that others may not write. Marks it as used now if `touch`.
-  // InvalidArgument if its header is not that of an entry of its size; whatever follows is for ParseEntry to check.
+  // The bytes of an entry. The file must belong to this user or root, and other users must not be able to write to it.
+  // `touch` marks it as used now. InvalidArgument if the header does not fit the file's size; ParseEntry checks the
+  // rest.
   absl::StatusOr<std::string> Read(absl::string_view name, bool touch) const;
-  // Puts a file in place whole, or not at all; readable by this user alone; on the disk when this returns.
+  // Puts a file in place atomically; only this user can read it. The file is on disk when Write returns.
   absl::Status Write(absl::string_view name, absl::string_view bytes) const;
-  // Opens a lock file, making it if there is none.
+  // Opens a lock file, creating it if necessary.
   absl::StatusOr<files::FileDescriptor> OpenLockFile(absl::string_view name) const;
-  // Whether `name` still is the file that `file` holds open.
+  // Whether `name` still refers to the file that `file` holds open.
   bool IsSame(absl::string_view name, const files::FileDescriptor& file) const;
   absl::Status Rename(absl::string_view from, absl::string_view to) const;
-  // No error if there is none.
+  // Succeeds if the file does not exist.
   absl::Status Remove(absl::string_view name) const;
 
   struct File {
     std::string name;
     int64_t bytes = 0;
-    timespec used{};  // modification time, which Read moves on
+    timespec used{};  // modification time, which Read updates
   };
-  // Ordinary files, in no order.
+  // Regular files, in no particular order.
   absl::StatusOr<std::vector<File>> List() const;
 
   const std::string& path() const { return path_; }
@@ -53,7 +54,7 @@ class StoreDirectory {
   StoreDirectory(std::string path, files::FileDescriptor directory)
       : path_(std::move(path)), directory_(std::move(directory)) {}
 
-  absl::Status Error(absl::string_view name, absl::string_view what) const;  // with errno
+  absl::Status Error(absl::string_view name, absl::string_view what) const;  // the message includes errno
   absl::Status WriteNew(const std::string& name, absl::string_view bytes) const;
 
   std::string path_;

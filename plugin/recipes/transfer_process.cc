@@ -26,7 +26,7 @@ namespace {
 
 using files::FileDescriptor;
 
-constexpr size_t kMaxHeaderBytes = 64;  // of a reply, with what was read behind it
+constexpr size_t kMaxHeaderBytes = 64;  // limit for a reply's header and the bytes read with it
 
 absl::Status Ended(absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("the transfer process ended: ", why));
@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const st
 
 TransferProcess::~TransferProcess() {
   socket_ = FileDescriptor();
-  // Without waiting: a child that is still stuck stays a zombie until the program ends.
+  // Does not block: a child that is still stuck stays a zombie until the program ends.
   waitpid(pid_, nullptr, WNOHANG);
 }
 
@@ -136,7 +136,7 @@ absl::Status TransferProcess::Send(absl::string_view bytes, absl::Time deadline)
 
 absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, absl::Time deadline) {
   while (true) {
-    // Before each read: a sender that never pauses must not outrun the deadline.
+    // Checked before each read, so that a sender that never pauses cannot outrun the deadline.
     TF_RETURN_IF_ERROR(Await(POLLIN, deadline));
     const ssize_t got = recv(socket_.get(), bytes, max_bytes, MSG_DONTWAIT);
     if (got > 0) return static_cast<size_t>(got);

@@ -1,4 +1,4 @@
-// TransferProcess: a child process that moves recipes between this machine and a remote storage.
+// TransferProcess: a child process that moves recipes between this machine and a remote store.
 //
 // Transfers run in a process of their own, in Python's standard library (recipe_store/remote/transfer_process.py):
 // the plugin needs no HTTP code; a file system or server that hangs blocks a thread of the program until the deadline
@@ -6,7 +6,7 @@
 //
 // The two talk over one stream socket, one request at a time:
 //   request  "VERB KEY SIZE\n", then SIZE bytes   get: none; put: path of the local entry
-//   reply    "OUTCOME SIZE\n", then SIZE bytes    found: the entry; else a text for people, or none
+//   reply    "OUTCOME SIZE\n", then SIZE bytes    found: the entry; else a readable text or none
 #ifndef HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_
 #define HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_
 

@@ -14,11 +14,11 @@
 #include "gtest/gtest.h"
 
 namespace hpu::store {
-namespace {
+namespace transfer_process_test {
 
 constexpr absl::Duration kHang = absl::Seconds(60);
 
-// Calls a shell script that has the socket as standard input.
+// Sends a request to a shell script whose standard input is the socket.
 absl::StatusOr<TransferReply> CallScript(const std::string& script, absl::Duration timeout = kHang) {
   const auto process = TransferProcess::Start({"sh", "-c", script});
   if (!process.ok()) return process.status();
@@ -56,7 +56,7 @@ TEST(TransferProcessTest, ProcessThatEndsIsUnavailable) {
 }
 
 TEST(TransferProcessTest, ProcessThatDoesNotAnswerMeetsTheDeadline) {
-  // The last one never pauses, and never sends a whole reply.
+  // The last script never pauses and never sends a whole reply.
   for (const char* script : {"exec sleep 5", "read line; printf 'found 9\\npart' >&0; exec sleep 5",
                              "read line; echo found 2000000000 >&0; cat /dev/zero >&0"}) {
     const absl::Status status = CallScript(script, absl::Milliseconds(300)).status();
@@ -79,5 +79,5 @@ TEST(TransferProcessTest, CommandThatDoesNotExistIsUnavailable) {
   EXPECT_TRUE(absl::StrContains(status.message(), "/no/such/program")) << status;
 }
 
-}  // namespace
+}  // namespace transfer_process_test
 }  // namespace hpu::store

@@ -1,4 +1,4 @@
-// UploadQueue: a thread that uploads recipes to a remote storage, one after the other.
+// UploadQueue: a thread that uploads recipes to remote storage, one at a time.
 #ifndef HPU_PLUGIN_RECIPES_UPLOAD_QUEUE_H_
 #define HPU_PLUGIN_RECIPES_UPLOAD_QUEUE_H_
 
@@ -11,20 +11,20 @@
 
 namespace hpu::store {
 
-// Apart from the thread that writes local entries: a slow storage must not delay these, as other processes wait for
-// them. Thread safe; never destroyed, because its thread never ends.
+// Separate from the thread that writes local entries: other processes wait for those entries, so slow storage must not
+// delay them. Thread safe; never destroyed, because its thread never ends.
 class UploadQueue {
  public:
   using Upload = std::function<void()>;
 
   void Add(Upload upload) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Waits until all uploads are done, until `deadline` at most. Drops uploads that have not begun by then; returns the
-  // number of unfinished uploads, the current one included. Returns at once in a forked child, which has no thread.
+  // Waits until all uploads are done or `deadline` has passed; then drops uploads that have not begun. Returns the
+  // number of unfinished uploads, including the current one. Returns at once in a forked child, which has no thread.
   size_t Flush(absl::Time deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
 
   absl::Mutex mutex_;
   std::deque<Upload> uploads_ ABSL_GUARDED_BY(mutex_);

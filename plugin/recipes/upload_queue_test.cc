@@ -10,11 +10,11 @@
 #include "gtest/gtest.h"
 
 namespace hpu::store {
-namespace {
+namespace upload_queue_test {
 
 constexpr absl::Duration kHang = absl::Seconds(60);
 
-// Never destroyed, as its thread uses it.
+// Never destroyed, because its thread uses it.
 UploadQueue& NewQueue() { return *new UploadQueue; }
 
 TEST(UploadQueueTest, FlushWaitsForAllUploadsInTheirOrder) {
@@ -60,5 +60,5 @@ TEST(UploadQueueTest, ForkedChildWaitsForNothing) {
   queue.Flush(absl::Now() + kHang);
 }
 
-}  // namespace
+}  // namespace upload_queue_test
 }  // namespace hpu::store

@@ -1,4 +1,4 @@
-// The table of functions that the library exports.
+// The function table that the library exports.
 #include <memory>
 #include <string>
 

@@ -18,7 +18,7 @@ namespace {
 
 using Deadline = std::chrono::system_clock::time_point;
 
-// Why a connection failed: a call tells.
+// Why a connection failed. A call's status contains the reason.
 grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline deadline) {
   grpc::ClientContext context;
   context.set_deadline(deadline);
@@ -35,8 +35,8 @@ grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline d
   return status;
 }
 
-// gRPC makes encrypted connections only by itself, and keeps their sockets to itself: `fd` gets that which has come. It
-// stays -1 if that is not to the server but to a proxy.
+// gRPC creates encrypted connections itself and does not expose their sockets. `fd` is set to the socket that has
+// appeared since. It stays -1 if the connection is to a proxy instead of the server.
 std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& options,
                                                 const grpc::ChannelArguments& arguments, int* fd,
                                                 grpc::Status* status) {
@@ -71,7 +71,7 @@ std::unique_ptr<Channel> Channel::Connect(const hpu_rpc_client_options& options,
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
   arguments.SetMaxSendMessageSize(HPU_RPC_MAX_MESSAGE_BYTES);
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // no connection of another channel
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // not shared with other channels
   std::shared_ptr<grpc::Channel> channel;
   int fd = -1;
   if (options.tls != nullptr) {

@@ -1,4 +1,4 @@
-// The client's side: a connection and its calls.
+// Client side of the RPC library: a connection and its calls.
 #ifndef HPU_PLUGIN_RPC_CLIENT_H_
 #define HPU_PLUGIN_RPC_CLIENT_H_
 
@@ -22,27 +22,27 @@ namespace hpu::rpc {
 
 class Call;
 
-// One connection and the thread that completes the operations of its calls, which must be gone before it.
+// One connection and the thread that completes its calls' operations. All calls must be destroyed before the channel.
 class Channel {
  public:
-  // Null after an error, which goes to `status`.
+  // Returns null after an error and sets `status`.
   static std::unique_ptr<Channel> Connect(const hpu_rpc_client_options& options, grpc::Status* status);
   ~Channel();
 
   // Ends all calls.
   void Disconnect();
 
-  // Calls come and go. False once disconnected.
+  // Registers a call. False once disconnected.
   bool Add(Call* call);
   void Remove(Call* call);
 
-  // Adds what goes with each call.
+  // Adds the authorization to a call.
   void Authorize(grpc::ClientContext* context) const;
   grpc::GenericStub& stub() { return stub_; }
   grpc::CompletionQueue& queue() { return queue_; }
 
  private:
-  // The channel closes `fd`, its socket; -1: unknown.
+  // `fd` is the channel's socket, which the channel closes; -1: unknown.
   Channel(const std::shared_ptr<grpc::Channel>& channel, int fd, std::string authorization);
 
   const int fd_;
@@ -67,14 +67,14 @@ class Call {
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
   void WritesDone() { writes_.End(); }
   void Cancel() { context_.TryCancel(); }
-  // The connection is broken.
+  // Marks the connection as broken.
   void Break() {
     broken_ = true;
     context_.TryCancel();
   }
 
  private:
-  // Ends of operations.
+  // Completions of operations.
   void Started(bool ok);
   void Read(bool ok);
   void Written(bool ok);
@@ -82,7 +82,7 @@ class Call {
   void Finished(bool ok);
 
   void Begin();
-  // The last operation to end tells the handler.
+  // The last operation to end notifies the handler.
   void End();
 
   Channel* const channel_;
@@ -101,7 +101,7 @@ class Call {
 
   std::mutex mutex_;
   std::condition_variable done_changed_;
-  int running_ = 0;    // operations; guarded by mutex_
+  int running_ = 0;    // operations in progress; guarded by mutex_
   bool done_ = false;  // guarded by mutex_
 };
 

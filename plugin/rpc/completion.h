@@ -1,4 +1,4 @@
-// Completion: what runs when an operation of gRPC has ended.
+// Completion: callback for a completed gRPC operation.
 #ifndef HPU_PLUGIN_RPC_COMPLETION_H_
 #define HPU_PLUGIN_RPC_COMPLETION_H_
 
@@ -25,7 +25,7 @@ class MethodCompletion final : public Completion {
   Owner* const owner_;
 };
 
-// Until the queue has been shut down and is empty.
+// Runs until the queue has been shut down and is empty.
 inline void RunCompletions(grpc::CompletionQueue* queue) {
   void* tag = nullptr;
   bool ok = false;

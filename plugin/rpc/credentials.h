@@ -1,4 +1,4 @@
-// Credentials of a client.
+// Client credentials: TLS and authorization.
 #ifndef HPU_PLUGIN_RPC_CREDENTIALS_H_
 #define HPU_PLUGIN_RPC_CREDENTIALS_H_
 
@@ -11,7 +11,7 @@
 
 namespace hpu::rpc {
 
-// Name of the metadata that hpu_rpc_client_options.authorization goes by.
+// Name of the metadata that carries hpu_rpc_client_options.authorization.
 inline constexpr char kAuthorization[] = "authorization";
 
 inline std::string TextOf(const char* text) { return text == nullptr ? "" : text; }

@@ -1,4 +1,4 @@
-// ErrorLog: what gRPC has to say of errors.
+// ErrorLog: redirects gRPC's error log.
 #ifndef HPU_PLUGIN_RPC_ERROR_LOG_H_
 #define HPU_PLUGIN_RPC_ERROR_LOG_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::rpc {
 
-// Goes to `report` as long as this lives; there is one at a time. Otherwise it goes to stderr.
+// Redirects the log to `report` during its lifetime; there may be one at a time. Without it the log goes to stderr.
 class ErrorLog {
  public:
   ErrorLog(hpu_rpc_report report, void* context);

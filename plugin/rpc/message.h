@@ -1,4 +1,4 @@
-// Messages as gRPC holds them and as the C interface gives them.
+// Conversion of messages between gRPC and the C interface.
 #ifndef HPU_PLUGIN_RPC_MESSAGE_H_
 #define HPU_PLUGIN_RPC_MESSAGE_H_
 
@@ -17,7 +17,7 @@ inline grpc::ByteBuffer MakeMessage(std::unique_ptr<std::string> bytes) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
-// The bytes of a received message, in one piece. Valid as long as it and the message live.
+// The bytes of a received message as one block. Valid while this object and the message exist.
 class MessageBytes {
  public:
   explicit MessageBytes(const grpc::ByteBuffer& message) {
@@ -35,7 +35,7 @@ class MessageBytes {
 
  private:
   std::vector<grpc::Slice> slices_;
-  std::string joined_;  // only if there are several slices
+  std::string joined_;  // only used for several slices
 };
 
 }  // namespace hpu::rpc

@@ -39,7 +39,7 @@ hpu_rpc_read_result ServerCall::Read(int timeout_ms, const void** data, size_t* 
 }
 
 void ServerCall::Accepted(bool ok) {
-  if (!ok) {  // the server stops; gone_ will not come
+  if (!ok) {  // the server stops, so gone_ will not complete
     delete this;
     return;
   }
@@ -58,7 +58,7 @@ void ServerCall::Accepted(bool ok) {
 void ServerCall::StartThread() {
   if (started_) return;
   started_ = true;
-  ++running_;  // the thread; without one, finished_
+  ++running_;  // counts the thread; without a thread, counts finished_
   try {
     std::thread([this] { Run(); }).detach();
   } catch (const std::system_error&) {
@@ -160,7 +160,7 @@ std::unique_ptr<Server> Server::Start(const hpu_rpc_server_options& options, grp
 }
 
 void Server::ServeConnection(int fd) {
-  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);  // gRPC takes no others
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);  // gRPC requires it
   grpc::AddInsecureChannelFromFd(server_.get(), fd);
 }
 

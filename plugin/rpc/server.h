@@ -1,4 +1,4 @@
-// The server's side: connections and the calls of their clients.
+// Server side of the RPC library: connections and their clients' calls.
 #ifndef HPU_PLUGIN_RPC_SERVER_H_
 #define HPU_PLUGIN_RPC_SERVER_H_
 
@@ -24,7 +24,7 @@ namespace hpu::rpc {
 
 class Server;
 
-// Waits to be taken by a client. Runs on a thread of its own from its first message on, and deletes itself at the end.
+// Waits for a client's call. Runs on its own thread from the first message on, and deletes itself at the end.
 class ServerCall {
  public:
   explicit ServerCall(Server* server);
@@ -38,22 +38,22 @@ class ServerCall {
   void SetStatus(grpc::Status status) { status_ = std::move(status); }
 
  private:
-  // Messages that have arrived and wait to be read: more only come when these have been taken, so that a client cannot
-  // fill the server's memory.
+  // Limits of received messages that have not been read. More are received only after these have been read, so a client
+  // cannot fill the server's memory.
   static constexpr size_t kMaxWaiting = 4;
   static constexpr size_t kMaxWaitingBytes = HPU_RPC_MAX_MESSAGE_BYTES;
 
-  // Ends of operations.
+  // Completions of operations.
   void Accepted(bool ok);
   void Received(bool ok);
   void Written(bool ok);
   void Finished(bool ok);
-  void Gone(bool ok);  // the client has got its status, or is gone
+  void Gone(bool ok);  // the client has received its status, or is gone
 
-  // Holds mutex_.
+  // Requires mutex_.
   void StartThread();
   void Run();
-  // Holds mutex_.
+  // Requires mutex_.
   void ReceiveNext();
   void Begin();
   void End();
@@ -68,23 +68,23 @@ class ServerCall {
   MethodCompletion<ServerCall, &ServerCall::Finished> finished_{this};
   MethodCompletion<ServerCall, &ServerCall::Gone> gone_{this};
   std::string authorization_;            // constant once the thread runs
-  grpc::Status status_;                  // of the call's thread
-  std::optional<MessageBytes> reading_;  // of the call's thread
+  grpc::Status status_;                  // only used on the call's thread
+  std::optional<MessageBytes> reading_;  // only used on the call's thread
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  grpc::ByteBuffer incoming_;              // of the receive that runs
-  std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, as all below
+  grpc::ByteBuffer incoming_;              // of the receive in progress
+  std::deque<grpc::ByteBuffer> messages_;  // guarded by mutex_, like all below
   size_t waiting_bytes_ = 0;               // of messages_
   bool receiving_ = false;
-  bool started_ = false;  // the thread
+  bool started_ = false;  // whether the thread has started
   bool at_end_ = false;   // nothing more will be received
-  int running_ = 0;       // operations
+  int running_ = 0;       // operations in progress
 };
 
 class Server {
  public:
-  // Null after an error, which goes to `status`.
+  // Returns null after an error and sets `status`.
   static std::unique_ptr<Server> Start(const hpu_rpc_server_options& options, grpc::Status* status);
   ~Server();
 
@@ -108,7 +108,7 @@ class Server {
 
   std::mutex mutex_;
   std::condition_variable calls_changed_;
-  int calls_ = 0;  // running; guarded by mutex_
+  int calls_ = 0;  // running calls; guarded by mutex_
 };
 
 }  // namespace hpu::rpc

@@ -37,7 +37,7 @@ void SplitHostPort(const std::string& address, std::string* host, std::string* p
   if (host->size() > 1 && host->front() == '[' && host->back() == ']') *host = host->substr(1, host->size() - 2);
 }
 
-// Finishes `fd`'s connection within the time; closes it and returns -1 if that fails.
+// Completes `fd`'s connection within the timeout; on failure closes it and returns -1.
 int Connect(int fd, const sockaddr* address, socklen_t size, int timeout_ms, std::string* error) {
   if (fd < 0) {
     *error = std::strerror(errno);
@@ -83,7 +83,7 @@ int ConnectUnix(const std::string& path, int timeout_ms, std::string* error) {
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
-// Null with the reason in `error`.
+// Returns null with the reason in `error`.
 Addresses Resolve(const std::string& target, std::string* error) {
   std::string host;
   std::string port;
@@ -108,7 +108,7 @@ int ConnectTcp(const std::string& target, int timeout_ms, std::string* error) {
   return fd;
 }
 
-// The TCP port of the other side; -1 for what is no connected TCP socket.
+// The peer's TCP port; -1 if `fd` is not a connected TCP socket.
 int PeerPort(int fd) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
@@ -123,8 +123,8 @@ int PeerPort(int fd) {
   }
 }
 
-// Remembered sockets. A child looks at them right after fork(), where it may take no lock: hence atomics. The inode
-// tells a socket from another file that has got its number since.
+// Remembered sockets. A child reads them right after fork(), where it may not take locks; hence the atomics. The inode
+// distinguishes the socket from a file that has since reused its number.
 struct OpenSocket {
   std::atomic<int> fd{-1};
   std::atomic<ino_t> inode{0};
@@ -158,8 +158,9 @@ std::string AddressProblem(const std::string& address) {
   std::string port;
   SplitHostPort(address, &host, &port);
   const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
-  // getaddrinfo() would silently take another port.
-  return digits && std::atoi(port.c_str()) <= 65535 ? "" : "'" + port + "' is no port, a number from 0 to 65535";
+  // getaddrinfo() would silently use another port.
+  return digits && std::atoi(port.c_str()) <= 65535 ? ""
+                                                    : "'" + port + "' is not a port: give a number from 0 to 65535";
 }
 
 bool IsLoopback(const std::string& address) {

@@ -1,4 +1,4 @@
-// Addresses and the client's socket.
+// Address parsing and the client's socket.
 #ifndef HPU_PLUGIN_RPC_SOCKET_H_
 #define HPU_PLUGIN_RPC_SOCKET_H_
 
@@ -9,23 +9,23 @@
 
 namespace hpu::rpc {
 
-// The path of "unix:/path"; empty for other addresses.
+// Returns the path of "unix:/path"; empty for other addresses.
 std::string UnixPath(const std::string& address);
-// Whether the host of "host:port" is this machine's loopback.
+// Whether the host of "host:port" is this machine's loopback interface.
 bool IsLoopback(const std::string& address);
 
-// Why "unix:/path" or "host:port" is no address, on any machine; empty if it is one.
+// Says why `address` is neither "unix:/path" nor "host:port" on any machine; empty if it is valid.
 std::string AddressProblem(const std::string& address);
 
-// A connected, non-blocking socket that exec() closes, or -1 with the reason in `error`. The address has no
+// Returns a connected, non-blocking, close-on-exec socket, or -1 with the reason in `error`. The address must have no
 // AddressProblem.
 int ConnectSocket(const std::string& address, int timeout_ms, std::string* error);
 
-// The numbers of this process's sockets whose other side has the port of "host:port", by inode.
+// File descriptors of this process's sockets whose peer has the port of "host:port", by inode.
 std::map<ino_t, int> SocketsTo(const std::string& address);
 
-// From now until ForgetSocket, a forked child closes `fd`: else the server would not see its client die as long as the
-// child lives.
+// Until ForgetSocket, forked children close `fd`. Otherwise the server would not see the client's death while a child
+// lives.
 void RememberSocket(int fd);
 void ForgetSocket(int fd);
 

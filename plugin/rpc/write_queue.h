@@ -1,5 +1,5 @@
-// WriteQueue: the messages of a call that wait to be sent. gRPC takes one at a time, and a message costs tens of
-// microseconds on its way: hence the joining.
+// WriteQueue: unsent messages of a call. gRPC sends one at a time, and each costs tens of microseconds, so small
+// messages are joined.
 #ifndef HPU_PLUGIN_RPC_WRITE_QUEUE_H_
 #define HPU_PLUGIN_RPC_WRITE_QUEUE_H_
 
@@ -18,14 +18,14 @@
 
 namespace hpu::rpc {
 
-// `send` starts the sending of a message, whose end the owner tells by Sent(). It runs under the queue's lock.
+// `send` starts sending a message; the owner calls Sent() when it has been sent. `send` runs under the queue's lock.
 // Thread safe.
 class WriteQueue {
  public:
   using Send = std::function<void(const grpc::ByteBuffer&)>;
   explicit WriteQueue(Send send) : send_(std::move(send)) {}
 
-  // Messages go out from now on; `at_end` runs after the last one if End() was called.
+  // Starts sending. `at_end` runs after the last message if End() was called.
   void Open(std::function<void()> at_end) {
     std::lock_guard<std::mutex> lock(mutex_);
     at_end_ = std::move(at_end);
@@ -34,7 +34,7 @@ class WriteQueue {
   }
   // False if the queue is closed or has ended.
   bool Push(const void* data, size_t size) { return Add(data, size, /*joinable=*/false); }
-  // The same for a message that may be sent as one with others of its kind, end to end.
+  // The same, but the message may be joined with queued messages of its kind by concatenating them.
   bool PushJoinable(const void* data, size_t size) { return Add(data, size, /*joinable=*/true); }
   void Sent(bool ok) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -47,20 +47,20 @@ class WriteQueue {
     }
     changed_.notify_all();
   }
-  // No message follows those pushed so far.
+  // Declares that no further message will be pushed.
   void End() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_) return;
     ended_ = true;
     Next();
   }
-  // Starts no further operation and wakes those who wait. What is being sent stays the owner's until Sent().
+  // Starts no further operation and wakes all waiters. The owner still calls Sent() for a message being sent.
   void Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
-  // False if the queue was closed meanwhile.
+  // Returns false if the queue is closed.
   bool WaitUntilAtMost(size_t bytes) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || waiting_bytes_ <= bytes; });
@@ -73,7 +73,7 @@ class WriteQueue {
     bool joinable;
   };
 
-  // So that joining does not keep the receiver waiting, nor make messages too large.
+  // Limits the size of joined messages and the time that the receiver waits for them.
   static constexpr size_t kMaxJoinedBytes = size_t{64} << 10;
 
   bool Add(const void* data, size_t size, bool joinable) {
@@ -90,7 +90,7 @@ class WriteQueue {
     Next();
     return true;
   }
-  // Holds mutex_.
+  // Requires mutex_.
   void Next() {
     if (!open_ || closed_ || sending_) return;
     if (!messages_.empty()) {
@@ -107,8 +107,8 @@ class WriteQueue {
   const Send send_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Message> messages_;  // without the one that is being sent
-  size_t waiting_bytes_ = 0;      // with that
+  std::deque<Message> messages_;  // without the message being sent
+  size_t waiting_bytes_ = 0;      // including the message being sent
   size_t sending_bytes_ = 0;
   std::function<void()> at_end_;
   bool open_ = false;

@@ -30,7 +30,7 @@
 namespace hpu::serve {
 namespace {
 
-// Memory, threads, time, and the files and sockets that the process has.
+// Calls for memory, threads, time, and the process's open files and sockets.
 constexpr int kAllowed[] = {
     SYS_read,
     SYS_write,
@@ -118,15 +118,15 @@ constexpr int kAllowed[] = {
     SYS_pidfd_send_signal,
 };
 
-// What RunForkServer needs beside.
+// Additional calls for RunForkServer.
 constexpr int kForking[] = {SYS_fork, SYS_vfork, SYS_wait4, SYS_waitid, SYS_kill, SYS_pidfd_open, SYS_setsid};
 
-// A program for the kernel's filter, which looks at a struct seccomp_data.
+// A filter program for the kernel; it reads a struct seccomp_data.
 class Filter {
  public:
   Filter() {
     Load(offsetof(seccomp_data, arch));
-    // Numbers of another architecture would mean other calls.
+    // On another architecture the numbers mean other calls.
     program_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
     Return(SECCOMP_RET_KILL_PROCESS);
     LoadNumber();
@@ -140,7 +140,7 @@ class Filter {
     program_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 1));
     Return(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error));
   }
-  // Allows the call if the lower half of argument `index`, of `mask`'s bits, is `value`.
+  // Allows the call if the lower 32 bits of argument `index`, masked with `mask`, equal `value`.
   void AllowIf(int number, int index, uint32_t mask, uint32_t value) {
     program_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(number), 0, 5));
     Load(offsetof(seccomp_data, args) + static_cast<size_t>(index) * sizeof(uint64_t));
@@ -151,7 +151,7 @@ class Filter {
   }
   void RefuseTheRest(int error) { Return(SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)); }
 
-  // Whether the kernel took it, for all threads; errno says why not.
+  // Installs the filter in all threads; false with errno set if the kernel refuses it.
   bool Install() {
     sock_fprog program = {static_cast<unsigned short>(program_.size()), program_.data()};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
@@ -185,10 +185,10 @@ absl::Status Confine(Role role) {
     filter.AllowIf(SYS_prctl, 0, ~uint32_t{0}, PR_SET_NAME);
     filter.AllowIf(SYS_prctl, 0, ~uint32_t{0}, PR_GET_NAME);
     filter.AllowIf(SYS_prctl, 0, ~uint32_t{0}, PR_SET_VMA);
-    // Of this process.
+    // Only for this process.
     filter.AllowIf(SYS_prlimit64, 0, ~uint32_t{0}, 0);
   }
-  // The kernel cannot look at its arguments, which lie in memory: glibc then uses clone.
+  // The filter cannot read clone3's arguments, because they lie in memory. With ENOSYS glibc uses clone instead.
   filter.Refuse(SYS_clone3, ENOSYS);
   filter.RefuseTheRest(EPERM);
   if (filter.Install()) return absl::OkStatus();
@@ -205,7 +205,7 @@ void SetApart() {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  // The kernel's groups of processes that share the processors (sched_autogroup) are sessions of setsid.
+  // The kernel groups processes for scheduling (sched_autogroup) by their setsid sessions.
   setsid();
 }
 

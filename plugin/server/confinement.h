@@ -1,4 +1,4 @@
-// Confinement: what the processes that run clients' programs give up (seccomp, no new privileges, resource limits).
+// Confinement of processes that run clients' programs: seccomp, no new privileges, resource limits.
 #ifndef HPU_PLUGIN_SERVER_CONFINEMENT_H_
 #define HPU_PLUGIN_SERVER_CONFINEMENT_H_
 
@@ -9,24 +9,25 @@
 
 namespace hpu::serve {
 
-// A confined process opens no files, makes no connections, starts no programs and looks into no other process: the
-// system call fails with EPERM. It uses the files and sockets that it has, memory and, as its role says, processes.
+// A confined process cannot open files, make connections, start programs or inspect other processes: the system call
+// fails with EPERM. It keeps its open files and sockets and can allocate memory. Its role decides whether it can create
+// processes.
 enum class Role {
-  kForks,    // starts processes like itself
-  kComputes  // starts threads alone
+  kForks,    // may start processes like itself
+  kComputes  // may start threads only
 };
 
-// Confines all threads of this process, for good. Roles add up: kComputes may follow kForks. Unimplemented where the
+// Confines all threads of this process permanently. Roles add up: kComputes may follow kForks. Unimplemented if the
 // kernel has no seccomp.
 absl::Status Confine(Role role);
 
-// A process that the kernel ends first when memory is short, that other processes of this user cannot inspect, that
-// writes no core file, and whose threads share the processors with other sessions as one group.
+// Isolates this process. The kernel kills it first when memory is short, and other processes of this user cannot
+// inspect it. It writes no core file, and its threads share the processors with other sessions as one group.
 void SetApart();
 
 // Limits this process's private writable memory.
 void LimitMemory(uint64_t bytes);
-// Ends this process when it has used so much more processor time.
+// Ends this process when it has used `more` additional processor time.
 void LimitProcessorTime(std::chrono::seconds more);
 
 }  // namespace hpu::serve

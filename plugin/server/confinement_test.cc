@@ -16,7 +16,7 @@
 namespace hpu::serve {
 namespace {
 
-// Runs `body` in a forked child and returns its exit code, or minus the signal that ended it.
+// Runs `body` in a forked child and returns its exit code, or the negated number of the signal that ended it.
 int InChild(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

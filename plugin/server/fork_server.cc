@@ -76,7 +76,7 @@ class ForkServer {
     return Answer(std::move(answer), -1);
   }
 
-  // Children do not have the socket. Where it is the standard input, they have an empty one.
+  // Closes the socket in a child. If it is standard input, /dev/null replaces it.
   void LeaveSocket() {
     close(socket_.get());
     if (socket_.get() == STDIN_FILENO) static_cast<void>(open("/dev/null", O_RDONLY));
@@ -133,7 +133,7 @@ void ReportForkServerError(const files::FileDescriptor& socket, const absl::Stat
   control::Forked answer;
   answer.set_pid(-1);
   answer.set_error(std::string(error.message()));
-  files::SendPacket(socket, answer.SerializeAsString()).IgnoreError();  // the front process may have gone
+  files::SendPacket(socket, answer.SerializeAsString()).IgnoreError();  // the front process may be gone
 }
 
 absl::Status ForkClient::AwaitReady() {

@@ -1,5 +1,5 @@
-// Fork server: a process that has loaded all libraries and started no thread, and forks children from there. A child is
-// ready in milliseconds, shares the libraries' memory with the others, and nothing else.
+// Fork server: a single-threaded process with all libraries loaded, from which children are forked. A child is ready in
+// milliseconds and shares only the libraries' memory with the others.
 #ifndef HPU_PLUGIN_SERVER_FORK_SERVER_H_
 #define HPU_PLUGIN_SERVER_FORK_SERVER_H_
 
@@ -15,17 +15,17 @@
 
 namespace hpu::serve {
 
-// What a child does with the files that came with the request for it. Never returns.
+// Entry point of a child, called with the files that came with the fork request. Never returns.
 using ChildMain = std::function<void(std::vector<files::FileDescriptor> files)>;
 
-// Answers requests (hpu/serve/v1/control.proto, ForkRequest) on `socket` with children that run `child_main`, until the
-// other end is closed; then returns. The process must have no other thread. Children do not have `socket`.
+// Answers requests (hpu/serve/v1/control.proto, ForkRequest) on `socket` with children that run `child_main`. Returns
+// when the other end is closed. The process must have no other thread. Children do not inherit `socket`.
 void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_main);
 
-// Instead of RunForkServer: says on `socket` why there is no fork server.
+// Alternative to RunForkServer: reports on `socket` why there is no fork server.
 void ReportForkServerError(const files::FileDescriptor& socket, const absl::Status& error);
 
-// The other end. Thread safe.
+// The client's end of a fork server's socket. Thread safe.
 class ForkClient {
  public:
   struct Child {
@@ -35,12 +35,12 @@ class ForkClient {
 
   explicit ForkClient(files::FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  // Waits until the fork server is ready. Unavailable if it ends instead, FailedPrecondition if it says why.
+  // Waits until the fork server is ready. Unavailable if it ends first, FailedPrecondition if it reports an error.
   absl::Status AwaitReady();
-  // A child that gets `file`. Unavailable if the fork server is gone, ResourceExhausted if there can be no more
-  // processes.
+  // Forks a child that receives `file`. Unavailable if the fork server is gone, ResourceExhausted if no more processes
+  // can be created.
   absl::StatusOr<Child> Fork(const files::FileDescriptor& file);
-  // How a child ended: "signal 6 (Aborted)". Kills one that does not end within 2 s.
+  // Returns how a child ended: "signal 6 (Aborted)". Kills a child that does not end within 2 s.
   std::string End(pid_t child);
 
  private:

@@ -10,8 +10,8 @@
 namespace hpu::serve {
 namespace {
 
-// A fork server in a child of this process, whose children obey the byte that they read from their file: they end with
-// that exit code, by a signal ('s'), or never ('h').
+// A fork server in a child of this process. Each of its children reads one byte from its file. The byte is the exit
+// code, 's' for death by a signal, or 'h' for a hang.
 class ForkServerTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -172,7 +172,7 @@ def test_a_failed_launch_of_a_large_int32_result(hpu: str) -> None:
     del hpu
     program = """
         import os
-        os.environ["HPU_EMULATOR_FAULTS"] = "launch@1"
+        os.environ["HPU_FAULTS"] = "launch@1"
         os.environ["HPU_EAGER_COMPILE_AFTER"] = "0"
         import numpy as np
         import tensorflow as tf

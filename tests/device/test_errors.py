@@ -46,7 +46,7 @@ def test_an_asynchronous_error_reaches_the_next_reader_and_is_over_then() -> Non
         assert copy().numpy().sum() == SIZE
         habana_device.synchronize()
         """,
-        {"HPU_EMULATOR_FAULTS": "copy@2"},
+        {"HPU_FAULTS": "copy@2"},
     )
 
 
@@ -59,7 +59,7 @@ def test_an_asynchronous_error_reaches_synchronize() -> None:
         habana_device.synchronize()
         assert copy().numpy().sum() == SIZE
         """,
-        {"HPU_EMULATOR_FAULTS": "copy@1"},
+        {"HPU_FAULTS": "copy@1"},
     )
 
 
@@ -69,7 +69,7 @@ def test_a_large_copy_reports_its_own_error() -> None:
         fails(copy, "copy")
         assert copy().numpy().sum() == SIZE
         """,
-        {"HPU_EMULATOR_FAULTS": "copy@1"},
+        {"HPU_FAULTS": "copy@1"},
         size=4 << 20,
     )
 
@@ -82,7 +82,7 @@ def test_an_error_on_the_way_back_is_raised() -> None:
             fails(tensor.numpy, "copy")
             assert tensor.numpy().sum() == SIZE
             """,
-            {"HPU_EMULATOR_FAULTS": "copy@2"},
+            {"HPU_FAULTS": "copy@2"},
             size=size,
         )
 
@@ -99,7 +99,7 @@ def test_a_session_gets_the_error_of_its_step() -> None:
                 assert fails(lambda: session.run(there.op, {fed: np.ones(10)}), "copy") is tf.errors.InternalError
                 assert session.run(there, {fed: np.ones(10)}).sum() == 10
         """,
-        {"HPU_EMULATOR_FAULTS": "copy@3"},
+        {"HPU_FAULTS": "copy@3"},
     )
 
 
@@ -110,7 +110,7 @@ def test_a_lost_device_says_so_every_time() -> None:
         for attempt in (tensor.numpy, lambda: copy().numpy(), habana_device.synchronize):
             fails(attempt, "lost")
         """,
-        {"HPU_EMULATOR_FAULTS": "lost@2"},
+        {"HPU_FAULTS": "lost@2"},
     )
 
 
@@ -119,15 +119,15 @@ def test_a_failed_acquisition_is_tried_again() -> None:
         """
         fails(copy, "allocate")
         assert not habana_device.info()["acquired"]
-        del os.environ["HPU_EMULATOR_FAULTS"]
+        del os.environ["HPU_FAULTS"]
         assert copy().numpy().sum() == SIZE
         """,
-        {"HPU_EMULATOR_FAULTS": "allocate@1"},
+        {"HPU_FAULTS": "allocate@1"},
     )
 
 
 def test_a_held_module_is_named_with_its_holder(tmp_path: object) -> None:
-    environment = {"HPU_EMULATOR_MODULES": "1", "HPU_EMULATOR_LOCK_DIR": str(tmp_path)}
+    environment = {"HPU_MODULES": "1", "HPU_MODULE_LOCK_DIR": str(tmp_path)}
     hold = """
         import os, sys
         from habana_frameworks.tensorflow import habana_device

@@ -119,9 +119,9 @@ def test_the_ninth_process_is_told_which_ones_hold_the_modules(tmp_path: pathlib
             os.waitpid(child, 0)
         for module, child in enumerate(children):
             assert f"module {module}: pid {child} (" in message, message
-        assert "HPU_EMULATOR_MODULES" in message, message
+        assert "HPU_MODULES" in message, message
         habana_device.acquire()
         assert habana_device.info()["module_id"] == 0
         """,
-        {"HPU_BACKEND": "emulator", "HPU_EMULATOR_LOCK_DIR": str(tmp_path), "HPU_EMULATOR_MODULES": None},
+        {"HPU_BACKEND": "emulator", "HPU_MODULE_LOCK_DIR": str(tmp_path), "HPU_MODULES": None},
     )

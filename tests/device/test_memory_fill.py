@@ -26,6 +26,6 @@ def test_results_stay(byte: str) -> None:
 @pytest.mark.parametrize(("byte", "fills"), [("-1", False), ("251", True)])
 def test_memory_is_filled(byte: str, fills: bool) -> None:
     """The first fill fails, where there is one."""
-    environment = {"HPU_FILL_MEMORY": byte, "HPU_EMULATOR_FAULTS": "fill@1"}
+    environment = {"HPU_FILL_MEMORY": byte, "HPU_FAULTS": "fill@1"}
     done = run_with_tensorflow(PROGRAM, environment, check=False)
     assert (done.returncode != 0) == fills, done.stderr

@@ -121,6 +121,7 @@ def environment_of(backend: Backend, directory: pathlib.Path) -> Iterator[dict[s
 
 
 def assert_same_weights(one: Trained, other: Trained, rtol: float = 1e-4) -> None:
+    assert len(one.weights) == len(other.weights) > 0
     for index, (a, b) in enumerate(zip(one.weights, other.weights)):
         # Biases may be about 0, where only their scale says what is close.
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1e-2, float(np.abs(b).max())), err_msg=str(index))

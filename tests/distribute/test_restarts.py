@@ -35,7 +35,7 @@ def run_failing(
     directory: pathlib.Path, processes: int, options: tuple[str, ...], *arguments: str, backend: str = "emulator"
 ) -> Result:
     # The emulator has 8 modules, which no other process holds.
-    environment = {"HPU_EMULATOR_LOCK_DIR": str(directory / "modules"), "HPU_BACKEND": backend}
+    environment = {"HPU_MODULE_LOCK_DIR": str(directory / "modules"), "HPU_BACKEND": backend}
     arguments = ("--out", str(directory), *arguments)
     return run_job(
         processes, PROGRAM, *arguments, options=options, environment=environment, check=False, python=sys.executable

@@ -183,7 +183,9 @@ def test_wrong_usage(script: pathlib.Path) -> None:
     assert "no program at" in refused(str(script))
     write(script, "")
     assert "3 processes need as many modules, and 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
-    assert "a (of --modules or HABANA_VISIBLE_MODULES) is no list of module" in refused("--modules", "a", str(script))
+    assert "a (of --modules or HABANA_VISIBLE_MODULES) is not a list of module" in refused(
+        "--modules", "a", str(script)
+    )
     assert "1,01 (of --modules or HABANA_VISIBLE_MODULES) names a module twice" in refused(
         "-np", "2", "--modules", "1,01", str(script)
     )

@@ -159,7 +159,7 @@ def test_workers_that_will_not_find_each_other_are_told(tmp_path: pathlib.Path) 
             print(error)
     """
     launcher = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
-    done = run_with_tensorflow(code, {"TF_CONFIG": None, "HPU_EMULATOR_LOCK_DIR": str(tmp_path), **launcher})
+    done = run_with_tensorflow(code, {"TF_CONFIG": None, "HPU_MODULE_LOCK_DIR": str(tmp_path), **launcher})
     assert "started 2 processes, and TF_CONFIG is not set: this HPUStrategy has one worker" in done.stderr
     assert "started 2 processes, and TF_CONFIG, by which they find each other, does not name them" in done.stdout
     assert "HPUStrategy was made after TensorFlow's first operation" in done.stdout

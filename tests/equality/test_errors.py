@@ -228,7 +228,7 @@ def test_an_asynchronous_error_names_the_cluster() -> None:
             assert "habana_cluster_unlucky_0" in str(error), error
             np.testing.assert_allclose(unlucky(x).numpy(), 2 * np.sin([1, 2]) + 1, rtol=1e-5)
         """,
-        {"HPU_EMULATOR_FAULTS": "launch@1"},
+        {"HPU_FAULTS": "launch@1"},
     )
 
 
@@ -292,7 +292,7 @@ def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:
     assert (cluster.fallbacks, cluster.launches) == (3, 0), cluster
     assert cluster.fallback_bytes > 0
         """,
-        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+        {"HPU_FAULTS": "compile@1+"},
     )
     for warning in (
         "Computation on HPU failed: node=habana_cluster_step_0 error: ",
@@ -319,7 +319,7 @@ def test_variables_that_a_fallback_assigns() -> None:
     np.testing.assert_array_equal(weights.numpy(), [-3.25, -3.25])
     assert statistics.get().fallbacks == 3
         """,
-        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+        {"HPU_FAULTS": "compile@1+"},
     )
 
 
@@ -332,7 +332,7 @@ def test_a_fallback_that_is_forbidden() -> None:
     assert "habana_cluster_step_0" in str(error) and "TF_CPU_RUNTIME_FALLBACK" in str(error), error
     np.testing.assert_array_equal(total.numpy(), [0, 0])
         """,
-        {"HPU_EMULATOR_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"},
+        {"HPU_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"},
     )
 
 
@@ -355,7 +355,7 @@ def test_a_fallback_that_fails_leaves_variables_alone() -> None:
         step(tf.ones([2, 3]), tf.ones([3, 2]))
     np.testing.assert_array_equal(total.numpy(), [14, 14])
         """,
-        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+        {"HPU_FAULTS": "compile@1+"},
     )
 
 
@@ -413,5 +413,5 @@ def test_channels_first_in_a_fallback() -> None:
         test_errors.assert_channels_first_equals_channels_last()
         assert statistics.get().fallbacks > 0
         """,
-        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+        {"HPU_FAULTS": "compile@1+"},
     )

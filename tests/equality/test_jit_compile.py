@@ -198,7 +198,7 @@ def test_it_never_falls_back() -> None:
                 raise SystemExit("no error")
         assert statistics.get().fallbacks == 0
         """,
-        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+        {"HPU_FAULTS": "compile@1+"},
     )
 
 

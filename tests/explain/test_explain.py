@@ -103,7 +103,7 @@ def test_failures_at_run_time_are_told(fault: str) -> None:
         (cluster,) = explained.graphs[0].clusters
         print(cluster.rule, cluster.fallbacks, cluster.fallback_bytes, explained.graphs[0].op("Tanh").rule)
         """,
-        {"HPU_EMULATOR_FAULTS": fault},
+        {"HPU_FAULTS": fault},
     )
     assert done.stdout.split() == [FAULTS[fault], "1", "32", FAULTS[fault]], done.stderr
 

@@ -81,7 +81,7 @@ def _command(start: Start, processes: int) -> list[str]:
 def take_modules_of_host() -> None:
     """Gives this rank's host modules of its own: in an elastic job, each name of this machine stands for a host."""
     host = os.environ.get("HOROVOD_HOSTNAME", HOSTS[0])
-    os.environ["HPU_EMULATOR_LOCK_DIR"] = f"{os.environ['HPU_EMULATOR_LOCK_DIR']}-{host}"
+    os.environ["HPU_MODULE_LOCK_DIR"] = f"{os.environ['HPU_MODULE_LOCK_DIR']}-{host}"
 
 
 def _installed(name: str) -> str:
@@ -114,7 +114,7 @@ def run_program(
     variables: dict[str, str | None] = {
         "PYTHONPATH": hooked(directory / "site"),
         # Ranks take the module of their local rank, of which this process may hold one.
-        "HPU_EMULATOR_LOCK_DIR": str(directory / "modules"),
+        "HPU_MODULE_LOCK_DIR": str(directory / "modules"),
     }
     if start is Start.MPIRUN_GLOO:
         variables["HOROVOD_CONTROLLER"] = "gloo"

@@ -108,6 +108,8 @@ def test_helpers_of_old_releases(tmp_path: pathlib.Path) -> None:
             lazy.allreduce
         except AssertionError as error:
             assert "hvd_init()" in str(error)
+        else:
+            raise RuntimeError("hvd is there before hvd_init()")
         helpers.hvd_init(framework=Framework.KERAS)
         helpers.hvd_init(framework=Framework.KERAS)
         assert lazy.is_initialized() and helpers.horovod_enabled()

@@ -58,6 +58,18 @@ def pushed_until(x: Any, limit: float) -> Any:
     )[1]
 
 
+def longer_in_the_body(x: Any, after: bool) -> Any:
+    """Each turn makes a list that is longer than the loop's by one, or by two, and keeps its last two elements."""
+
+    def body(i: Any, handle: Any, last: Any) -> Any:
+        pushed = push(handle, x[0] + tf.cast(i, TYPE))
+        longer = push(pushed, x[1]) if after else push(push(handle, x[2]), x[1])
+        end = raw.TensorListLength(input_handle=longer)
+        return i + 1, pushed, tf.stack([get(longer, end - 2), get(longer, end - 1)])
+
+    return tf.while_loop(lambda i, *_: i < 3, body, (tf.constant(0), empty(-1), x[:2]))[2]
+
+
 def pushed_and_popped(x: Any) -> Any:
     handle = push(empty(3), x[0])
     rest, last = pop(handle)
@@ -71,6 +83,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "pushed beyond the room": lambda x: pop(push(push(empty(1), x[0]), x[1]))[1],
     "popped when empty": lambda x: pop(pop(push(empty(2), x[0]))[0])[1],
     "pushed and popped": pushed_and_popped,
+    "a loop whose body pushes onto its list twice": lambda x: longer_in_the_body(x, False),
+    "a loop whose body pushes onto its new list": lambda x: longer_in_the_body(x, True),
     "a loop that ends early, stacked": lambda x: stack(pushed_until(x, 20.0)),
     "a loop that ends early, joined": lambda x: raw.TensorListConcatV2(
         input_handle=pushed_until(x, 20.0),

@@ -185,7 +185,7 @@ def test_a_file_is_read_again_when_it_changes(
         ('{"convertible_exceptions": [".*"]}', r"convertible_exceptions\[0\] must be a pair"),
         (
             '{"non_convertible_exceptions": [["a", ""], ["(b", ""]]}',
-            r'non_convertible_exceptions\[1\]: "\(b" is no regular expression: missing \)',
+            r'non_convertible_exceptions\[1\]: "\(b" is not a regular expression: missing \)',
         ),
     ],
 )

@@ -48,7 +48,7 @@ def test_healthy() -> None:
     code, findings = doctor({"XLA_FLAGS": None, "TF_XLA_FLAGS": None}, python=sys.executable)
     assert code == 0
     assert about(findings, "TensorFlow", "ok")[0]["data"]["built_for"] == ["2.15.1"]
-    assert about(findings, "plugin loads", "ok")[0]["text"].startswith("0.1.0_")
+    assert about(findings, "plugin loads", "ok")[0]["text"].startswith("0.2.0_")
     device = about(findings, "backend", "ok")[0]["data"]
     assert device.pop("compiler_target").startswith("emulator ")
     assert device == {"acquired": False, "backend": "emulator", "modules": 8}
@@ -104,18 +104,19 @@ def test_unknown_backend() -> None:
 
 def test_settings() -> None:
     environment = {"HPU_MEMORY_MB": "lots", "HPU_BACKENT": "null", "HPU_CLUSTERING": "off", "XLA_FLAGS": "--xla_foo"}
-    others = {"HOROVOD_FUSION_THRESHOLD": "0", "GRAPH_VISUALIZATION": "1"}
+    others = {"HOROVOD_FUSION_THRESHOLD": "0", "GRAPH_VISUALIZATION": "1", "HPU_EMULATOR_MODULES": "3"}
     _, findings = doctor({**environment, **others, "HPU_BACKEND": None})
     texts = [finding["text"] for finding in about(findings, "settings", "warning")]
     assert texts == [
         "HPU_MEMORY_MB=lots is not a whole number; '32768' is used",
-        "HPU_BACKENT is no setting of hpu-tensorflow",
+        "HPU_BACKENT is not a setting of hpu-tensorflow",
     ]
     assert "HPU_CLUSTERING=off (default on)" in [finding["text"] for finding in about(findings, "settings", "ok")]
     notes = [finding["text"] for finding in about(findings, "settings", "note")]
     assert "XLA_FLAGS=--xla_foo is TensorFlow's own" in notes
     assert "HOROVOD_FUSION_THRESHOLD=0 is for the processes of a job" in notes
     assert "GRAPH_VISUALIZATION=1 is accepted and has no effect" in notes
+    assert "HPU_EMULATOR_MODULES=3: it is called HPU_MODULES now" in notes
 
 
 def test_secrets_are_not_shown() -> None:
@@ -135,22 +136,22 @@ def test_modules_in_use(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "module-1"
     path.write_text("4711\npython train.py\n")
     (tmp_path / "module-0").write_text("4710\nended long ago\n")
-    environment: dict[str, str | None] = {"HPU_EMULATOR_LOCK_DIR": str(tmp_path), "HPU_EMULATOR_MODULES": "2"}
+    environment: dict[str, str | None] = {"HPU_MODULE_LOCK_DIR": str(tmp_path), "HPU_MODULES": "2"}
     with path.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         _, findings = doctor(environment)
         (finding,) = about(findings, "modules", "ok")
         assert finding["text"] == "1 of 2 are free; module 1: process 4711 (python train.py)"
-        code, findings = doctor({**environment, "HPU_EMULATOR_MODULES": "1"})
+        code, findings = doctor({**environment, "HPU_MODULES": "1"})
         assert code == 1
-        assert "HPU_EMULATOR_MODULES" in about(findings, "modules", "error")[0]["remedy"]
+        assert "HPU_MODULES" in about(findings, "modules", "error")[0]["remedy"]
 
 
 def test_usage() -> None:
     done = run([sys.executable, "-m", "habana_frameworks.tensorflow"], check=False)
     assert done.returncode == 2 and "usage: hpu" in done.stderr
     done = run([sys.executable, "-m", "habana_frameworks.tensorflow", "--version"])
-    assert done.stdout == "hpu-tensorflow 0.1.0\n"
+    assert done.stdout == "hpu-tensorflow 0.2.0\n"
 
 
 def test_output_that_nobody_reads() -> None:

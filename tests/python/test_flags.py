@@ -74,13 +74,13 @@ def test_unknown_variable_is_named_with_the_nearest(
 ) -> None:
     monkeypatch.setenv("HPU_BACKENT", "null")
     settings_check.report_unknown_settings()
-    assert caplog.messages == ["HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND?"]
+    assert caplog.messages == ["HPU_BACKENT is not a setting of hpu-tensorflow; did you mean HPU_BACKEND?"]
 
 
 def test_unknown_variable_far_from_all_has_no_suggestion() -> None:
     (found,) = flag_values.unknown(flags.ALL, {"HPU_ZZZZZZ": "1", "PATH": "", "HPU_BACKEND": ""})
     assert found.nearest is None
-    assert str(found) == "HPU_ZZZZZZ is no setting of hpu-tensorflow"
+    assert str(found) == "HPU_ZZZZZZ is not a setting of hpu-tensorflow"
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,22 @@ def test_gaudi_variables_of_other_packages_are_left_alone() -> None:
     assert flag_values.unknown(flags.ALL, {"HABANA_TOOLS_PATH": "x", "HBN_SOMETHING_ELSE": "1"}) == []
 
 
+@pytest.mark.parametrize("flag", [flag for flag in flags.ALL if flag.old_name], ids=lambda flag: flag.name)
+def test_an_old_name_counts_and_is_said_to_be_old(
+    flag: flag_values.Flag, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.delenv(flag.name, raising=False)
+    monkeypatch.setenv(flag.old_name, "3")
+    settings_check.report_unknown_settings()
+    assert caplog.messages == [f"{flag.old_name} is called {flag.name} now; the old name still counts"]
+    assert flag_values.parse_string(flag) == "3"
+    monkeypatch.setenv(flag.name, "4")
+    assert flag_values.parse_string(flag) == "4"
+    caplog.clear()
+    settings_check.report_unknown_settings()
+    assert not caplog.messages
+
+
 def test_a_pattern_declares_every_module() -> None:
     environment = {"LOG_LEVEL_GC": "0", "LOG_LEVEL_ALL": "1", "LOG_LEVEL_HCL": ""}
     (flag,) = [flag for flag in flags.ALL if flag.name == "LOG_LEVEL_<module>"]
@@ -108,5 +124,5 @@ def test_a_pattern_declares_every_module() -> None:
 def test_strict_makes_it_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HPU_BACKENT", "null")
     monkeypatch.setenv("HPU_STRICT_FLAGS", "1")
-    with pytest.raises(SettingError, match="HPU_BACKENT is no setting of hpu-tensorflow; did you mean HPU_BACKEND"):
+    with pytest.raises(SettingError, match="HPU_BACKENT is not a setting of hpu-tensorflow; did you mean HPU_BACKEND"):
         settings_check.report_unknown_settings()

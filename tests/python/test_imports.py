@@ -37,7 +37,7 @@ def test_public_names() -> None:
     import habana_frameworks.tensorflow as htf
 
     assert callable(htf.load_habana_module) and callable(htf.load_op_library)
-    assert htf.__version__ == htf.sysconfig.__version__ == "0.1.0"
+    assert htf.__version__ == htf.sysconfig.__version__ == "0.2.0"
     assert all(hasattr(htf, name) for name in htf.__all__)
 
 

@@ -90,9 +90,9 @@ def test_unknown_backend() -> None:
 
 def test_unknown_variable() -> None:
     done = run_with_tensorflow(LOAD + "load_habana_module()", {"HPU_MEMORYMB": "64"})
-    assert "HPU_MEMORYMB is no setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?" in done.stderr
+    assert "HPU_MEMORYMB is not a setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?" in done.stderr
     text = failure_of(REPORT_ERROR + USE_CPU, {"HPU_MEMORYMB": "64", "HPU_STRICT_FLAGS": "1"})
-    assert text.startswith("SettingError: HPU_MEMORYMB is no setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?")
+    assert text.startswith("SettingError: HPU_MEMORYMB is not a setting of hpu-tensorflow; did you mean HPU_MEMORY_MB?")
 
 
 def test_second_try_after_the_cause_is_mended() -> None:
@@ -189,7 +189,7 @@ def test_device_queries(hpu: str) -> None:
     assert 0 <= memory.in_use <= memory.peak <= memory.limit
     habana_device.synchronize()
     release, _, framework = version_getter.get_library_version().split("_")
-    assert (release, framework) == ("0.1.0", "tf2.15.1")
+    assert (release, framework) == ("0.2.0", "tf2.15.1")
 
 
 def test_device_type_is_a_setting() -> None:

@@ -90,7 +90,7 @@ def test_console(tmp_path: pathlib.Path) -> None:
 
 def test_errors_of_the_device_are_critical(tmp_path: pathlib.Path) -> None:
     code = PROGRAM.replace("LATE", "{}").replace("step(tf.ones([4]))", "step(tf.ones([4])).numpy()")
-    variables = {"HOME": str(tmp_path), "HPU_EMULATOR_FAULTS": "lost@2"}
+    variables = {"HOME": str(tmp_path), "HPU_FAULTS": "lost@2"}
     done = run_with_tensorflow(code, variables, check=False)
     assert done.returncode != 0
     (name,) = logs(tmp_path / ".habana_logs")
@@ -120,7 +120,7 @@ class TestNativeLog:
 
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:
         code = PROGRAM.replace("LATE", "{}")
-        fault: dict[str, str | None] = {"HPU_EMULATOR_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
+        fault: dict[str, str | None] = {"HPU_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
         stderr = run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
         assert "Delegating node=" in stderr and "HPU_MIN_CLUSTER_SIZE=many is not a whole number" in stderr
         assert run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "2"}).stderr == ""

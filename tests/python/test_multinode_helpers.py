@@ -112,7 +112,7 @@ def test_srun() -> None:
     os.environ["SLURM_STEP_TASKS_PER_NODE"] = "3(x2),2,1"
     assert ranks() == (9, 7, 2, 1)
     os.environ["SLURM_STEP_TASKS_PER_NODE"] = "three"
-    with pytest.raises(ValueError, match="SLURM_STEP_TASKS_PER_NODE=three is no list"):
+    with pytest.raises(ValueError, match="SLURM_STEP_TASKS_PER_NODE=three is not a list"):
         multinode_helpers.comm_rank()
 
 

@@ -113,7 +113,7 @@ REFUSED = {
     "other signature": (put("signature"), False, "its signature is not by this key"),
     "entry damaged before signing": (change_a_byte, True, "is damaged: its checksum is wrong"),
     "entry cut off before signing": (cut_an_entry, True, "is damaged: "),
-    "entries under each other's name": (swap_entries, True, "something else than its name says"),
+    "entries under each other's name": (swap_entries, True, "does not match its key"),
     "other format": (of_another_format, True, "its format has version 2, not 1"),
     "path above": (put("entries/../../x.recipe"), True, "a file outside of the directory"),
     "absolute path": (put("/tmp/x.recipe"), True, "a file outside of the directory"),
@@ -142,7 +142,7 @@ def test_bundle_that_is_no_zip_file_or_cut_off(bundle: pathlib.Path, key: pathli
     for bad in (b"", b"no bundle", data[:100], data[:-10], data[: len(data) // 2]):
         bundle.write_bytes(bad)
         done = hpu_cache("import", bundle, "--key", key, "--path", tmp_path / "other")
-        assert done.returncode == 2 and "it is no bundle, or damaged" in done.stderr, done.stderr
+        assert done.returncode == 2 and "not a bundle, or damaged" in done.stderr, done.stderr
     done = hpu_cache("import", tmp_path / "nowhere", "--key", key, "--path", tmp_path / "other")
     assert done.returncode == 2 and "No such file" in done.stderr
 

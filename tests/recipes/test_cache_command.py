@@ -101,7 +101,7 @@ def test_verify_names_what_loading_refuses(several: Warm) -> None:
     assert "and a recipe has at most" in refused[files[0].stem]
     (several.cache / f"{'0' * 64}.recipe").write_bytes(files[2].read_bytes())
     refused = as_json("verify", "--path", several.cache, code=1)["refused"]
-    assert "something else than its name says" in refused["0" * 64]
+    assert "does not match its key" in refused["0" * 64]
 
 
 def test_gc_by_size_removes_the_least_recently_used(several: Warm) -> None:

@@ -156,7 +156,7 @@ def test_a_background_compile_that_fails_is_a_fallback() -> None:
     print(json.dumps(counts()))
         """,
         "async",
-        {"HPU_EMULATOR_FAULTS": "compile@1+"},
+        {"HPU_FAULTS": "compile@1+"},
     )
     assert done["launches"] == 0 and done["reasons"]["compiling"] >= 1 and done["reasons"]["fallback"] >= 2
     assert done["messages"].count("Computation on HPU failed: node=habana_cluster_step_0") == 1
@@ -177,7 +177,7 @@ def test_a_background_compile_that_fails_is_an_error_where_fallbacks_are_forbidd
     print(json.dumps({**counts(), "error": str(error)}))
         """,
         "async",
-        {"HPU_EMULATOR_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"},
+        {"HPU_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"},
     )
     assert "TF_CPU_RUNTIME_FALLBACK=forbid" in done["error"] and done["reasons"].keys() == {"compiling"}
 

@@ -116,7 +116,7 @@ def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathli
     program = textwrap.dedent(PROGRAM.format(before=""))
     environment = {
         "TF_RECIPE_CACHE_PATH": str(cache),
-        "HPU_EMULATOR_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
+        "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
     }
     processes = [start([WARM_PYTHON, "-c", program], environment, stdout=subprocess.PIPE, text=True) for _ in range(8)]
     try:

@@ -284,7 +284,7 @@ def test_processes_of_one_machine_fetch_each_recipe_once(
         "TF_RECIPE_CACHE_PATH": str(machine),
         "HPU_RECIPE_CACHE_REMOTE": server.url,
         "HPU_RECIPE_CACHE_REMOTE_KEY_FILE": str(team.key_file),
-        "HPU_EMULATOR_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
+        "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
     }
     program = textwrap.dedent(PROGRAM.format(before=BEFORE))
     processes = [start([WARM_PYTHON, "-c", program], environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]

@@ -136,7 +136,7 @@ def test_wrong_settings_are_named(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
         ({"HPU_SERVER_TOKEN_FILE": open_file}, f"HPU_SERVER_TOKEN_FILE={open_file}: others may open it: chmod 600"),
         ({"HPU_SERVER_KEY": open_file}, f"HPU_SERVER_KEY={open_file}: others may open it: chmod 600"),
         ({"HPU_SERVER_TOKEN": "a\x01b"}, "printable"),
-        ({"HPU_SERVER_CERT": token_file}, "HPU_SERVER_CERT and HPU_SERVER_KEY belong together"),
+        ({"HPU_SERVER_CERT": token_file}, "only one of HPU_SERVER_CERT and HPU_SERVER_KEY"),
         ({"HPU_SERVER_CA": token_file}, "HPU_BACKEND=grpcs://192.0.2.1:1"),
         ({"HPU_SERVER_TOKEN": TOKEN}, "a token must not cross the network in clear"),
     ]
@@ -165,8 +165,8 @@ def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
             (f"unix:{tmp_path}/{'x' * 107}", "longer than a Unix socket's may be (107)"),
             (f"unix:{tmp_path}/none/socket", "No such file or directory; give --listen a path that you may write to"),
             (f"unix:{file}", "Address already in use"),
-            ("127.0.0.1:99999", "'99999' is no port"),
-            ("127.0.0.1:http", "'http' is no port"),
+            ("127.0.0.1:99999", "'99999' is not a port"),
+            ("127.0.0.1:http", "'http' is not a port"),
             (f"127.0.0.1:{other.getsockname()[1]}", "Address already in use"),
         ]
         said = run_with_input(START, [address for address, _ in cases], {}).stdout.splitlines()
@@ -175,8 +175,8 @@ def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
         assert reason in message
     assert file.read_text() == "of the user's"
     (refusal,) = refusals("grpc://127.0.0.1:99999", [{}])
-    assert "'99999' is no port" in refusal
-    with pytest.raises(monitor.UnavailableError, match="'99999' is no port"):
+    assert "'99999' is not a port" in refusal
+    with pytest.raises(monitor.UnavailableError, match="'99999' is not a port"):
         monitor.read("grpc://127.0.0.1:99999")
 
 
@@ -294,7 +294,7 @@ def test_addresses_that_others_reach_need_tls(tmp_path: pathlib.Path, known: dic
     cases: list[tuple[str, list[str], str]] = [
         ("0.0.0.0:0", [], "without TLS"),
         ("0.0.0.0:0", ["--token-file", write_token(tmp_path / "token")], "without TLS"),
-        ("127.0.0.1:0", tls[:2], "belong together"),
+        ("127.0.0.1:0", tls[:2], "only one of --tls-cert"),
         ("127.0.0.1:0", [*tls[:2], "--tls-key", str(known["client"].key)], "do not fit"),
         ("127.0.0.1:0", ["--tls-client-ca", tls[1]], "need TLS"),
         ("127.0.0.1:0", ["--tls-cert", str(tmp_path / "none")], "none cannot be read"),

@@ -62,7 +62,7 @@ def session_with(client: Client, *faults: str) -> Iterator[Session]:
 
 def start_hanging(server: Server, session: Session) -> Stream:
     """A call that a worker works on without end."""
-    hanging = "fault that was asked for: compiler_hang"
+    hanging = "injected fault: compiler_hang"
     before = server.log().count(hanging)
     call = session.client.recipe()
     header = pb.MakeRecipeHeader(session=session.acquired.session, recipe=1, source=SOURCE, bytes=len(PROGRAM))
@@ -95,7 +95,7 @@ def test_a_program_that_crashes_the_compiler_fails_alone(server: Server, client:
         assert code is grpc.StatusCode.INTERNAL
         assert "the compiler crashed on program '' (process " in error
         assert "signal 6 (Aborted)" in error
-        wait_until(lambda: "fault that was asked for: compiler_crash" in server.log())
+        wait_until(lambda: "injected fault: compiler_crash" in server.log())
         assert compile_program(session, 3) == (None, "")
         assert not workers(server) & before
         assert compile_program(other, 1) == (None, "")

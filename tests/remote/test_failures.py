@@ -193,4 +193,4 @@ def test_a_loopback_port_serves_too_and_faults_need_consent(tmp_path: pathlib.Pa
         assert server.backend.startswith("grpc://127.0.0.1:")
         token = {"HPU_SERVER_TOKEN_FILE": server.token_file}
         assert acquire(server.backend, token) == "acquired 0"
-        assert "--allow-faults" in acquire(server.backend, {"HPU_EMULATOR_FAULTS": "copy@1", **token})
+        assert "--allow-faults" in acquire(server.backend, {"HPU_FAULTS": "copy@1", **token})

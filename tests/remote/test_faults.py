@@ -130,7 +130,7 @@ def test_without_a_file_nothing_fails(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"fault": []}, "fault is no key; did you mean faults?"),
+        ({"fault": []}, "fault is not a key; did you mean faults?"),
         ({"seed": 1}, "faults is to be a list"),
         ({"seed": -1, "faults": []}, "seed is -1, not a whole number from 0"),
         ([], "the whole is to be an object"),

@@ -300,7 +300,7 @@ def test_busy_faults_are_the_servers(tmp_path: pathlib.Path) -> None:
                 answer = client.claim()
                 assert answer.status.code == expected, answer
                 if expected is not Code.OK:
-                    assert b"no HPU module is free: fault that was asked for: busy@2" in answer.status.message
+                    assert b"no HPU module is free: injected fault: busy@2" in answer.status.message
     with pytest.raises(StatusError, match="nonsense"), front(tmp_path, faults=["nonsense"]):
         pass
 

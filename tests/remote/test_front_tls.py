@@ -147,7 +147,7 @@ def test_certificates_that_cannot_be_used_say_why(tmp_path: pathlib.Path, known:
         (Tls(certificate, other.key.read_bytes()), "do not fit"),
         (Tls(certificate, b"nonsense"), "PEM files"),
         (Tls(certificate, key, b"nonsense"), "--tls-client-ca"),
-        (Tls(certificate, b""), "belong together"),
+        (Tls(certificate, b""), "only one of --tls-cert"),
         (Tls(b"", b"", certificate), "need TLS"),
     ):
         with pytest.raises(StatusError, match=text), front(tmp_path, address="127.0.0.1:0", token="secret", tls=tls):

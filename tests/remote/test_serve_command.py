@@ -128,7 +128,7 @@ def test_a_process_has_one_server(address: str) -> None:
         assert spec == f"grpc+{address}"
         with session(spec):
             pass
-        with pytest.raises(errors.DeviceError, match="is a device server already") as error:
+        with pytest.raises(errors.DeviceError, match="already runs a device server") as error:
             device_server.start(address)
         assert error.value.code == Code.FAILED_PRECONDITION
         device_server.stop()
@@ -152,7 +152,7 @@ def test_settings_that_cannot_be_used_are_errors(address: str, settings: dict[st
         device_server.start(**{"address": address, **settings})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("name", "value"), [("HPU_EMULATOR_MODULES", "65"), ("HPU_MEMORY_MB", "-1")])
+@pytest.mark.parametrize(("name", "value"), [("HPU_MODULES", "65"), ("HPU_MEMORY_MB", "-1")])
 def test_numbers_of_the_environment_are_checked(
     address: str, name: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

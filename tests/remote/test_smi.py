@@ -102,7 +102,7 @@ def test_a_busy_module_of_a_server(server: Server) -> None:
 
 
 def test_a_module_that_a_process_emulates(tmp_path: pathlib.Path) -> None:
-    settings = {"HPU_EMULATOR_LOCK_DIR": str(tmp_path / "locks"), "HPU_EMULATOR_MODULES": "2", "HPU_MEMORY_MB": "500"}
+    settings = {"HPU_MODULE_LOCK_DIR": str(tmp_path / "locks"), "HPU_MODULES": "2", "HPU_MEMORY_MB": "500"}
     busy = Busy("emulator", **settings)
     try:
         report = json.loads(smi("--json", settings=settings))

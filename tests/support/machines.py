@@ -102,7 +102,7 @@ def main() -> int:
         processes = []
         for rank, prefix in enumerate(prefixes):
             # Each machine has HPUs of its own.
-            modules = {"HPU_EMULATOR_LOCK_DIR": f"{directory}/machine-{rank}", "HPU_EMULATOR_MODULES": "1"}
+            modules = {"HPU_MODULE_LOCK_DIR": f"{directory}/machine-{rank}", "HPU_MODULES": "1"}
             environment = {**os.environ, **modules, **_variables(rank, arguments.count, arguments.mpi)}
             processes.append(subprocess.Popen([*prefix, sys.executable, *arguments.program], env=environment))
         codes = [process.wait() for process in processes]

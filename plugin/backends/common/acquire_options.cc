@@ -10,10 +10,9 @@
 namespace hpu::common {
 
 absl::StatusOr<int> ModuleCountSetting() {
-  const int64_t count = flags::EmulatorModules();
+  const int64_t count = flags::Modules();
   if (count < 1 || count > kMaxModules) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("HPU_EMULATOR_MODULES=", count, " is not between 1 and ", kMaxModules));
+    return absl::InvalidArgumentError(absl::StrCat("HPU_MODULES=", count, " is not between 1 and ", kMaxModules));
   }
   return static_cast<int>(count);
 }
@@ -36,7 +35,7 @@ absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& opt
   for (const int id : candidates) {
     if (id < 0 || id >= count) {
       return absl::InvalidArgumentError(absl::StrCat("module ", id, " does not exist: there are modules 0 to ",
-                                                     count - 1, " (HPU_EMULATOR_MODULES=", count, ")"));
+                                                     count - 1, " (HPU_MODULES=", count, ")"));
     }
   }
   return candidates;

@@ -1,4 +1,4 @@
-// What hal::AcquireOptions and the settings ask for, checked.
+// Validation of hal::AcquireOptions and the related settings.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_ACQUIRE_OPTIONS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_ACQUIRE_OPTIONS_H_
 
@@ -12,12 +12,12 @@ namespace hpu::common {
 
 inline constexpr int kMaxModules = 64;
 
-// Number of emulated modules, from HPU_EMULATOR_MODULES; InvalidArgument unless 1 to kMaxModules.
+// Number of emulated modules, from HPU_MODULES; InvalidArgument unless 1 to kMaxModules.
 absl::StatusOr<int> ModuleCountSetting();
-// The modules that the options admit, in the order in which to try them; at least one. InvalidArgument for modules that
+// The modules that the options admit, in the order in which to try them; never empty. InvalidArgument for modules that
 // do not exist, and for a module_id that is not visible.
 absl::StatusOr<std::vector<int>> CandidateModules(const hal::AcquireOptions& options);
-// Device memory that the options ask for, or HPU_MEMORY_MB.
+// Device memory that the options request; HPU_MEMORY_MB if they request none.
 absl::StatusOr<uint64_t> DeviceMemoryBytes(const hal::AcquireOptions& options);
 
 }  // namespace hpu::common

@@ -14,7 +14,7 @@ using hal::ReduceOp;
 absl::Status CheckedCommunicator::CheckStream(const hal::Stream& stream) const {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   if (OwnsStream(stream)) return absl::OkStatus();
-  return absl::InvalidArgumentError("a collective operation on a stream of another device");
+  return absl::InvalidArgumentError("collective operation: the stream belongs to another device");
 }
 
 absl::Status CheckedCommunicator::CheckRank(int rank) const {

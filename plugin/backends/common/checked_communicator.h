@@ -1,4 +1,4 @@
-// CheckedCommunicator: what the communicators of all backends check before they queue anything.
+// CheckedCommunicator: argument checks that the communicators of all backends share.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_CHECKED_COMMUNICATOR_H_
 
@@ -10,12 +10,12 @@
 
 namespace hpu::common {
 
-// An operation of all ranks, with the meaning that hal::Communicator gives to it.
+// An operation of all ranks, as hal::Communicator defines it.
 struct Collective {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kBroadcast };
 
   Kind kind = Kind::kAllReduce;
-  hal::DeviceAddress source = 0;  // 0 for a rank whose source is not read
+  hal::DeviceAddress source = 0;  // 0 if this rank's source is not read
   hal::DeviceAddress destination = 0;
   hal::Elements elements = 0;
   hal::DataType dtype = hal::DataType::kInvalid;
@@ -23,7 +23,7 @@ struct Collective {
   int root = 0;
 };
 
-// What a rank sends to another one or receives from it.
+// One send to, or receive from, another rank.
 struct Transfer {
   bool sends = false;
   int peer = 0;
@@ -32,7 +32,7 @@ struct Transfer {
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
-// Addresses, counts, ranks, streams and groups are those that the device can work with once they come to Queue.
+// Checks addresses, counts, ranks, streams and groups, so that Queue gets only operations that the device can run.
 class CheckedCommunicator : public hal::Communicator {
  public:
   int rank() const final { return rank_; }
@@ -53,22 +53,22 @@ class CheckedCommunicator : public hal::Communicator {
   absl::Status EndGroup() final;
 
  protected:
-  // Liveness and memory are the device's.
+  // `liveness` and `memory` belong to the device.
   CheckedCommunicator(const Liveness& liveness, const DeviceMemory& memory, int rank, int size)
       : liveness_(liveness), memory_(memory), rank_(rank), size_(size) {}
 
  private:
   virtual bool OwnsStream(const hal::Stream& stream) const = 0;
   virtual absl::Status Queue(hal::Stream& stream, const Collective& collective) = 0;
-  // Transfers that start together, at most one to each rank and one from each.
+  // Queues transfers that start together: at most one to each rank and one from each rank.
   virtual absl::Status Queue(hal::Stream& stream, std::vector<Transfer> transfers) = 0;
 
   absl::Status CheckStream(const hal::Stream& stream) const;
   absl::Status CheckRank(int rank) const;
-  // That so many times `count` elements lie in the device's memory.
+  // Checks that `parts` times `count` elements lie in the device's memory.
   absl::Status CheckElements(hal::DeviceAddress address, uint64_t parts, uint64_t count, hal::DataType dtype,
                              const char* what) const;
-  // Source and destination have so many times `count` elements.
+  // Source and destination hold `source_parts` and `destination_parts` times the collective's element count.
   absl::Status Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
                      uint64_t destination_parts) const;
   absl::Status Add(hal::Stream& stream, const Transfer& transfer);

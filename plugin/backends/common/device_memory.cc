@@ -6,12 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/round_up.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/hal/host_results.h"
+#include "plugin/hal/device_traits.h"
 
 namespace hpu::common {
 namespace {
 
-// Freed ranges from this size on go back to the operating system; smaller ones are likely to be wanted again at once.
+// Freed ranges of at least this size are returned to the operating system; smaller ones are likely to be reused soon.
 constexpr uint64_t kDecommitBytes = uint64_t{4} << 20;
 
 absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, size_t result, uint64_t address) {
@@ -100,9 +100,8 @@ absl::Status DeviceMemory::RangeError(const RangeSet::Reader& reader, hal::Devic
                                       absl::string_view what) const {
   const RangeSet::Range around = reader.Around(address);
   if (around.end != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes from byte ", address - around.begin,
-                                                   " on cross the end of the memory there, of ",
-                                                   around.end - around.begin, " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes at offset ", address - around.begin,
+                                                   " exceed the allocation of ", around.end - around.begin, " bytes"));
   }
   const char* hint = address == 0                      ? " (no address was given)"
                      : reservation_->Contains(address) ? " (never allocated, or freed)"
@@ -125,7 +124,7 @@ absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* 
         absl::StrCat("launch of ", recipe.name(), ": ", launch.arguments.size(), " arguments and ",
                      launch.results.size(), " results were given, it has ", arguments.size(), " and ", results.size()));
   }
-  // Texts are made only for errors: this runs once per argument and launch.
+  // Error texts are formatted only for errors, because this runs once per argument and launch.
   RangeSet::Reader reader(allocated_);
   const auto check = [&](hal::DeviceAddress address, uint64_t bytes, absl::string_view which, size_t index) {
     if (bytes == 0 || reader.Contains(address, bytes)) return absl::OkStatus();

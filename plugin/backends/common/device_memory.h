@@ -1,4 +1,4 @@
-// DeviceMemory: the memory of one device, handed out as hal::Memory, and the checks of device addresses.
+// DeviceMemory: allocator of one device's memory, and the checks of device addresses.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_DEVICE_MEMORY_H_
 
@@ -22,22 +22,22 @@
 
 namespace hpu::common {
 
-// Thread safe. Must outlive the Memory objects that it makes, which hold a pointer to it. Errors tell places in a piece
-// of memory and no addresses: clients of a device server get them, and have no business with where it keeps what.
+// Thread safe. Must outlive the Memory objects that it makes, because they point to it. Error texts contain offsets in
+// a piece of memory, never addresses: clients of a device server see them and must not learn the server's layout.
 class DeviceMemory {
  public:
-  // `before_free` runs before a range is given back; it waits until no queued work uses it.
+  // `before_free` runs before a range is freed; it waits until no queued work uses the range.
   DeviceMemory(std::unique_ptr<Reservation> reservation, const Liveness& liveness, std::function<void()> before_free);
 
-  // ResourceExhausted says what was asked, what is free and which setting to raise.
+  // ResourceExhausted names the requested size, the free size and the setting to raise.
   absl::StatusOr<std::unique_ptr<hal::Memory>> Allocate(uint64_t bytes);
   hal::MemoryInfo info() const;
 
-  // InvalidArgument unless one Memory holds the whole range; `what` names it ("destination of CopyToDevice").
-  // A range of 0 bytes lies anywhere.
+  // InvalidArgument unless one Memory holds the whole range; `what` names the range ("destination of CopyToDevice"). A
+  // range of 0 bytes may have any address.
   absl::Status Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const;
-  // The same for every address of a launch, under one lock, and that counts, aliases and workspace fit the recipe,
-  // which is there, and that the stream takes launches. Results may lie in `host`, too, unless it is null.
+  // Checks a whole launch under one lock: every address, the number of arguments and results, aliases, the workspace,
+  // that `recipe` is not null and that the stream takes launches. Results may also lie in `host` unless it is null.
   absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch,
                            const HostMemory* host = nullptr) const;
 

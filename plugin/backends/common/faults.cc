@@ -18,14 +18,14 @@
 namespace hpu::common {
 namespace {
 
-// Longer ones would look like a server that hangs, and hold up its end.
+// Longer delays would look like a hung server and would hold up its shutdown.
 constexpr std::chrono::milliseconds kMaxDelay(10'000);
 
-// Beside the enumerators of Faults::Kind, in their order.
+// Parallel to the enumerators of Faults::Kind.
 struct KindInfo {
   const char* name;
-  absl::StatusCode code;  // kOk: the event is late, and well
-  Faults::Kind also;      // counted with it; kKinds: nothing
+  absl::StatusCode code;  // kOk: the event is only delayed
+  Faults::Kind also;      // kind that is counted too; kKinds: none
 };
 constexpr KindInfo kInfos[] = {
     {"launch", absl::StatusCode::kInternal, Faults::kOutOfMemory},
@@ -46,7 +46,7 @@ constexpr KindInfo kInfos[] = {
 };
 static_assert(std::size(kInfos) == Faults::kKinds);
 
-// The finalizer of SplitMix64: every bit of the input moves every bit of the output.
+// The finalizer of SplitMix64: every input bit affects every output bit.
 uint64_t Mix(uint64_t value) {
   value += 0x9E3779B97F4A7C15;
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9;
@@ -56,7 +56,7 @@ uint64_t Mix(uint64_t value) {
 
 absl::Status CannotRead(absl::string_view entry) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "HPU_EMULATOR_FAULTS: \"", entry, "\" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of ",
+      "HPU_FAULTS: \"", entry, "\" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of ",
       absl::StrJoin(kInfos, ", ", [](std::string* out, const KindInfo& info) { absl::StrAppend(out, info.name); }),
       "; slow_copy, slow_compile and delay end with :ms, at most ", kMaxDelay.count()));
 }
@@ -108,7 +108,7 @@ absl::StatusOr<Faults> Faults::Parse(const std::vector<std::string>& entries) {
       faults.rules_.push_back(rule);
     }
   }
-  // What is for other sessions is not looked at again.
+  // Drops the rules for other sessions.
   faults.rules_.erase(
       std::remove_if(faults.rules_.begin(), faults.rules_.end(),
                      [&](const Rule& rule) { return rule.session != 0 && rule.session != faults.session_; }),
@@ -117,7 +117,7 @@ absl::StatusOr<Faults> Faults::Parse(const std::vector<std::string>& entries) {
 }
 
 absl::StatusOr<Faults> Faults::Of(const hal::AcquireOptions& options) {
-  return Parse(options.faults.has_value() ? *options.faults : flags::EmulatorFaults());
+  return Parse(options.faults.has_value() ? *options.faults : flags::Faults());
 }
 
 absl::Status Faults::CountCommandSlow(Kind kind, hal::StreamKind stream, Liveness& liveness) {
@@ -136,7 +136,7 @@ bool Faults::Hits(size_t rule, uint64_t number, hal::StreamKind stream, uint64_t
   for (const uint64_t value : {session_, uint64_t{rule}, static_cast<uint64_t>(stream), number_on_stream}) {
     drawn = Mix(drawn ^ value);
   }
-  // Of the 2^53 numbers that a double tells apart.
+  // drawn >> 11 has 53 bits, as many as a double's mantissa.
   return static_cast<double>(drawn >> 11) < asked.probability * static_cast<double>(uint64_t{1} << 53);
 }
 
@@ -147,7 +147,7 @@ absl::Status Faults::CountSlow(Kind kind, hal::StreamKind stream) {
       stream_counts_[kind][static_cast<size_t>(stream)].fetch_add(1, std::memory_order_relaxed) + 1;
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (rules_[i].kind != kind || !Hits(i, number, stream, number_on_stream)) continue;
-    const std::string text = absl::StrCat("fault that was asked for: ", info.name, "@", number);
+    const std::string text = absl::StrCat("injected fault: ", info.name, "@", number);
     if (info.code == absl::StatusCode::kOk) {
       HPU_LOG(kBackend, kInfo) << text;
       std::this_thread::sleep_for(rules_[i].delay);

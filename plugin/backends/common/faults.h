@@ -1,4 +1,4 @@
-// Faults: errors and delays that a test asks for.
+// Faults: errors and delays that a test injects.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_FAULTS_H_
 
@@ -18,56 +18,56 @@
 
 namespace hpu::common {
 
-// What HPU_EMULATOR_FAULTS says: a list of rules `kind@n` (the n-th event of that kind on the device, from 1),
-// `kind@n+` (that one and all later ones) and `kind%p` (each with probability p). Rules of the kinds that delay end
-// with `:ms`. The word `seed=n` sets what the probabilities draw from, and a device server gives each session its
-// number by `session=n`: a rule that ends with `#n` is for that session only.
+// The rules in HPU_FAULTS. `kind@n` hits the n-th event of that kind on the device, counted from 1. `kind@n+` hits the
+// n-th and all later events. `kind%p` hits each event with probability p. A rule whose kind is a delay ends with `:ms`.
+// `seed=n` seeds the probabilities. A device server numbers each session by `session=n`; a rule that ends with `#n`
+// applies to that session only.
 //
-// What a probability hits depends on the seed, the session and the event's number on its stream, and on nothing else:
-// neither on time nor on other streams.
+// What a probability hits depends only on the seed, the session and the event's number on its stream: neither on time
+// nor on other streams.
 class Faults {
  public:
   enum Kind {
-    // While the work runs.
+    // Hit while the work runs.
     kLaunch,
     kCopy,
     kFill,
     kOutOfMemory,  // a launch
     kSlowCopy,
-    kLost,  // counts commands of all streams: that one loses the device
-    // At the call.
+    kLost,  // counts commands of all streams; a hit loses the device
+    // Hit at the call.
     kCompile,
     kSlowCompile,
     kAllocate,
-    // At a device server only.
+    // Hit at a device server only.
     kBusy,           // an acquisition finds no free module
-    kDrop,           // the message with a command of a stream is lost, and the call with it
-    kDelay,          // a command of a stream comes late
-    kSilence,        // a sign of life stays without an answer
-    kCompilerCrash,  // a compilation ends the process that compiles
-    kCompilerHang,   // a compilation does not end
+    kDrop,           // a message with a stream's command is lost, and so is the call
+    kDelay,          // a stream's command arrives late
+    kSilence,        // a keepalive gets no answer
+    kCompilerCrash,  // a compilation crashes the process that compiles
+    kCompilerHang,   // a compilation hangs
     kKinds
   };
 
-  // InvalidArgument names the entry that cannot be read, and the kinds.
+  // InvalidArgument names the malformed entry and lists the kinds.
   static absl::StatusOr<Faults> Parse(const std::vector<std::string>& entries);
-  // Those that the options or else the setting ask for.
+  // The faults in the options, or else those in the setting.
   static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);
 
   Faults() = default;
   Faults(Faults&& other) noexcept  // only before first use
       : rules_(std::move(other.rules_)), seed_(other.seed_), session_(other.session_) {}
 
-  // Counts a command that is about to run on a stream of that kind: by `kind`, by the kinds that go with it, and by
-  // kLost, which ends the device's life.
+  // Counts a command that is about to run on a stream of that kind. Besides `kind`, it counts the related kinds and
+  // kLost, which marks the device as lost.
   absl::Status CountCommand(Kind kind, hal::StreamKind stream, Liveness& liveness) {
     if (absl::Status status = liveness.Check(); !status.ok()) return status;
     if (rules_.empty()) return absl::OkStatus();
     return CountCommandSlow(kind, stream, liveness);
   }
-  // Counts one event, and waits if it is to be late. An error if it is to fail: Aborted for kLost, ResourceExhausted
-  // for kOutOfMemory, Unavailable at a device server, else Internal. Thread safe; next to nothing where no fault was
-  // asked for.
+  // Counts one event, and sleeps if a rule delays it. Returns an error if a rule fails it: Aborted for kLost,
+  // ResourceExhausted for kOutOfMemory, Unavailable at a device server, else Internal. Thread safe; nearly free without
+  // rules.
   absl::Status Count(Kind kind, hal::StreamKind stream = hal::StreamKind::kCompute) {
     if (rules_.empty()) return absl::OkStatus();
     return CountSlow(kind, stream);
@@ -76,15 +76,15 @@ class Faults {
  private:
   struct Rule {
     Kind kind = kKinds;
-    uint64_t first = 0;  // 0: by probability
+    uint64_t first = 0;  // 0: `probability` applies
     bool onwards = false;
     double probability = 0;
     std::chrono::milliseconds delay{0};
-    uint64_t session = 0;  // 0: all
+    uint64_t session = 0;  // 0: all sessions
   };
   static constexpr int kStreamKinds = 3;
 
-  // False if it cannot be read.
+  // False if `entry` is malformed.
   static bool ParseRule(const std::string& entry, Rule* rule);
   bool Hits(size_t rule, uint64_t number, hal::StreamKind stream, uint64_t number_on_stream) const;
   absl::Status CountSlow(Kind kind, hal::StreamKind stream);

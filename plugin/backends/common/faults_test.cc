@@ -18,7 +18,7 @@ Faults Parsed(const std::vector<std::string>& entries) {
   return *std::move(faults);
 }
 
-// Which of the first events on a stream fail.
+// Numbers of the failing events among the first kEvents on a stream.
 std::set<int> Failures(Faults faults, Faults::Kind kind, hal::StreamKind stream = hal::StreamKind::kCompute) {
   std::set<int> failures;
   for (int i = 1; i <= kEvents; ++i) {

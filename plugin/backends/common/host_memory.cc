@@ -65,9 +65,9 @@ absl::Status HostMemory::Check(const void* data, uint64_t bytes, absl::string_vi
   if (reader.Contains(begin, bytes)) return absl::OkStatus();
   const RangeSet::Range around = reader.Around(begin);
   if (around.end != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes from byte ", begin - around.begin,
-                                                   " on cross the end of the mapped host memory there, of ",
-                                                   around.end - around.begin, " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes at offset ", begin - around.begin,
+                                                   " exceed the mapped host memory of ", around.end - around.begin,
+                                                   " bytes"));
   }
   return absl::InvalidArgumentError(
       absl::StrCat(what, ": ", bytes,

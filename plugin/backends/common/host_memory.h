@@ -1,4 +1,4 @@
-// HostMemory: the host memory that one device may reach, handed out as hal::HostBuffer, and its checks.
+// HostMemory: allocator and checks of the host memory that one device may access.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_HOST_MEMORY_H_
 
@@ -14,16 +14,16 @@
 
 namespace hpu::common {
 
-// Thread safe. Must outlive the buffers that it makes, which hold a pointer to it.
+// Thread safe. Must outlive the buffers that it makes, because they point to it.
 class HostMemory {
  public:
   explicit HostMemory(const Liveness& liveness) : liveness_(liveness) {}
 
-  // Page aligned, zero, committed page by page as it is touched: a pool of many GiB costs address space only.
+  // Page aligned and zeroed. Pages are committed when they are touched, so a pool of many GiB costs address space only.
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Allocate(uint64_t bytes);
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> Map(void* data, uint64_t bytes);
 
-  // InvalidArgument unless one buffer holds the whole range. A range of 0 bytes lies anywhere.
+  // InvalidArgument unless one buffer holds the whole range. A range of 0 bytes may have any address.
   absl::Status Check(const void* data, uint64_t bytes, absl::string_view what) const;
 
  private:

@@ -1,4 +1,4 @@
-// Liveness: whether a device can still be used by this process.
+// Liveness: whether this process can still use a device.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_LIVENESS_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_LIVENESS_H_
 
@@ -12,24 +12,25 @@
 
 namespace hpu::common {
 
-// Counts the forks between this process and the first user of the HAL; a child sees a higher number than its parent.
+// Number of forks between this process and the first user of the HAL; a child's number is higher than its parent's.
 uint32_t ForkGeneration();
 
-// One per device. The objects of a device ask it before anything else: in a forked child the device's threads do not
-// exist, its mutexes may be held for ever and its memory is not mapped, so nothing behind this check may be touched.
+// One per device. Every object of a device checks it before anything else, and touches nothing if the check fails. In a
+// forked child the device's threads do not exist, its mutexes may be locked forever and its memory is not mapped.
 // Thread safe.
 class Liveness {
  public:
   Liveness();
 
-  // True in a child that was forked after this object was made. Destructors then leave everything as it is.
+  // True in a child that was forked after this object was made. Destructors then touch nothing.
   bool forked() const { return generation_ != ForkGeneration(); }
-  // An error that says what to do, once the device is lost.
+  // Once the device is lost, an error that says what to do.
   absl::Status Check() const {
     if (ABSL_PREDICT_TRUE(!forked() && !lost_.load(std::memory_order_acquire))) return absl::OkStatus();
     return LostError();
   }
-  // From now on Check() fails, for good: with `reason`, if the first call gives one, else with Aborted.
+  // Makes Check() fail from now on: with `reason` if the first call passes an error, else with Aborted. Later calls
+  // change nothing.
   void MarkLost(absl::Status reason = absl::OkStatus());
 
  private:

@@ -24,28 +24,28 @@ using files::LockAttempt;
 
 absl::Status Refusal(const std::string& path, absl::string_view what) {
   return absl::FailedPreconditionError(absl::StrCat(path, " ", what,
-                                                    "; remove it or set HPU_EMULATOR_LOCK_DIR to a directory "
+                                                    "; remove it or set HPU_MODULE_LOCK_DIR to a directory "
                                                     "of your own (mode 0700)"));
 }
 
 std::string LockDirectory() {
-  if (std::string setting = flags::EmulatorLockDir(); !setting.empty()) return setting;
+  if (std::string setting = flags::ModuleLockDir(); !setting.empty()) return setting;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const bool usable = runtime != nullptr && *runtime == '/' && access(runtime, W_OK | X_OK) == 0;
   return absl::StrCat(usable ? runtime : "/tmp", "/hpu-emulator-", geteuid());
 }
 
-// The directory, made if need be. In a shared /tmp somebody else may have put something there first.
+// Opens the directory and creates it if necessary. In a shared /tmp, another user may have created that path first.
 absl::StatusOr<FileDescriptor> OpenDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::FailedPreconditionError(absl::StrCat("cannot make ", path,
                                                       " for the locks of emulated modules: ", std::strerror(errno),
-                                                      "; set HPU_EMULATOR_LOCK_DIR to a directory that you can write"));
+                                                      "; set HPU_MODULE_LOCK_DIR to a directory that you can write"));
   }
   FileDescriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info;
   if (!directory.valid() || fstat(directory.get(), &info) != 0) {
-    return Refusal(path, absl::StrCat("is no usable directory (", std::strerror(errno), ")"));
+    return Refusal(path, absl::StrCat("is not a usable directory (", std::strerror(errno), ")"));
   }
   if (info.st_uid != geteuid()) return Refusal(path, absl::StrCat("belongs to user ", info.st_uid));
   if ((info.st_mode & 077) != 0) return Refusal(path, "can be entered by other users");
@@ -61,7 +61,7 @@ absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, con
     return Refusal(absl::StrCat(path, "/", name), absl::StrCat("cannot be opened (", std::strerror(errno), ")"));
   }
   if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink != 1) {
-    return Refusal(absl::StrCat(path, "/", name), "is no ordinary file of this user");
+    return Refusal(absl::StrCat(path, "/", name), "is not a regular file of this user");
   }
   return file;
 }
@@ -81,7 +81,7 @@ absl::Status AllHeld(const std::vector<ModuleHolder>& holders) {
       "no emulated HPU module is free. Held by ",
       absl::StrJoin(holders, "; ", [](std::string* out, const ModuleHolder& holder) { out->append(Describe(holder)); }),
       ". End one of these processes, admit other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES), or raise "
-      "HPU_EMULATOR_MODULES"));
+      "HPU_MODULES"));
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options)
       case LockAttempt::kFailed:
         return absl::FailedPreconditionError(
             absl::StrCat("cannot lock ", path, "/module-", module_id, ": ", std::strerror(errno),
-                         "; set HPU_EMULATOR_LOCK_DIR to a directory on a local file system"));
+                         "; set HPU_MODULE_LOCK_DIR to a directory on a local file system"));
       case LockAttempt::kLocked:
         files::FileLock lock(std::move(file));
         if (!lock.closed_in_children()) {

@@ -1,4 +1,4 @@
-// ModuleLock: the claim of this process to one module.
+// ModuleLock: this process's claim to one module.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_MODULE_LOCK_H_
 
@@ -13,24 +13,24 @@
 
 namespace hpu::common {
 
-// A module that some process holds.
+// A module that a process holds.
 struct ModuleHolder {
   int module_id = 0;
-  int pid = 0;          // 0: it has not said yet
+  int pid = 0;          // 0: not written yet
   std::string command;  // arguments joined by blanks
 };
 
-// A file `module-<n>` in the directory of HPU_EMULATOR_LOCK_DIR, locked with flock(2) for as long as the module is
-// held. The lock is the claim: the kernel drops it when the process ends, however it ends. What the file says (pid,
-// command line) only serves messages and counts only while it is locked. A child gets no share of the lock: the file is
-// closed after fork() and by exec(). Movable, thread compatible.
+// A file `module-<n>` in the directory of HPU_MODULE_LOCK_DIR, locked with flock(2) while the module is held. The lock
+// is the claim: the kernel drops it when the process ends, even if it is killed. The contents (pid, command line) only
+// serve messages, and are valid only while the file is locked. Children do not share the lock: the file is closed after
+// fork() and by exec(). Movable, thread compatible.
 class ModuleLock {
  public:
-  // The first free module that the options admit. Unavailable if all of those are held: names the holders and says what
-  // to do. InvalidArgument for modules that do not exist; FailedPrecondition if the directory is not private to this
-  // user.
+  // Claims the first free module that the options admit. Unavailable if all of them are held: the error names the
+  // holders and says what to do. InvalidArgument for modules that do not exist; FailedPrecondition if the directory is
+  // not private to this user.
   static absl::StatusOr<ModuleLock> Claim(const hal::AcquireOptions& options);
-  // Everyone who holds a module. Claims none.
+  // All held modules and their holders. Claims none.
   static absl::StatusOr<std::vector<ModuleHolder>> Holders();
 
   int module_id() const { return module_id_; }

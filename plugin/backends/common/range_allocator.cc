@@ -10,7 +10,7 @@ RangeAllocator::RangeAllocator(uint64_t size, uint64_t alignment)
 }
 
 std::optional<uint64_t> RangeAllocator::Allocate(uint64_t bytes) {
-  if (bytes == 0 || bytes > size_) return std::nullopt;  // the second also keeps RoundUp from wrapping around
+  if (bytes == 0 || bytes > size_) return std::nullopt;  // the second test also prevents overflow in RoundUp
   const uint64_t rounded = RoundUp(bytes);
   const auto best = by_size_.lower_bound({rounded, 0});
   if (best == by_size_.end()) return std::nullopt;

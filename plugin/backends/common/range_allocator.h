@@ -1,4 +1,4 @@
-// RangeAllocator: hands out parts of [0, size).
+// RangeAllocator: best-fit allocator of parts of [0, size).
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_RANGE_ALLOCATOR_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_RANGE_ALLOCATOR_H_
 
@@ -12,8 +12,8 @@
 
 namespace hpu::common {
 
-// Best fit, lowest offset among equals; neighbouring free parts are merged. All offsets and sizes are multiples of the
-// alignment. Logarithmic in the number of free parts. Not thread safe.
+// Best fit; the lowest offset among parts of equal size. Neighbouring free parts are merged. All offsets and sizes are
+// multiples of the alignment. Logarithmic in the number of free parts. Not thread safe.
 class RangeAllocator {
  public:
   // `alignment` is a power of two; `size` is rounded down to a multiple of it.
@@ -21,7 +21,7 @@ class RangeAllocator {
 
   // Offset of a part of at least `bytes` > 0 bytes; nothing if no free part is large enough.
   std::optional<uint64_t> Allocate(uint64_t bytes);
-  // Takes back a part; `bytes` as given to Allocate.
+  // Frees a part; `bytes` is the size that was passed to Allocate.
   void Free(uint64_t offset, uint64_t bytes);
 
   uint64_t size() const { return size_; }

@@ -16,7 +16,7 @@ struct Part {
   uint64_t bytes;
 };
 
-// Marks every unit of the range that is handed out; a second mark is an overlap.
+// Marks every unit of each allocated range; a unit that is marked twice is an overlap.
 TEST(RangeAllocatorTest, PartsNeverOverlapAndNothingIsLost) {
   std::mt19937 random(11);
   RangeAllocator allocator(kSize, kAlignment);

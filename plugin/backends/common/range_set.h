@@ -1,4 +1,4 @@
-// RangeSet: address ranges, asked on every copy and launch whether they hold an access.
+// RangeSet: the address ranges that copies and launches may access.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_RANGE_SET_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_RANGE_SET_H_
 
@@ -9,9 +9,8 @@
 
 namespace hpu::common {
 
-// Ranges may overlap and repeat. A question takes a shared lock and, where the range is the one that the last question
-// of the same Reader found, two comparisons; else a binary search. Changes are linear in the number of ranges. Thread
-// safe.
+// Ranges may overlap and repeat. A lookup takes a shared lock. It costs two comparisons if it hits the range that the
+// same Reader found last, else a binary search. Changes are linear in the number of ranges. Thread safe.
 class RangeSet {
  public:
   struct Range {
@@ -23,7 +22,7 @@ class RangeSet {
   // Removes one range that was inserted with these values.
   void Erase(uint64_t begin, uint64_t bytes);
 
-  // Holds the shared lock, so make it for a few questions and let it go. Not thread safe itself.
+  // Holds the shared lock, so keep it for a few lookups only. Not thread safe itself.
   class Reader {
    public:
     explicit Reader(const RangeSet& set) : set_(set), lock_(set.mutex_) {}
@@ -32,7 +31,7 @@ class RangeSet {
     bool Contains(uint64_t begin, uint64_t bytes) {
       return (begin >= last_.begin && bytes <= last_.end - begin && begin <= last_.end) || Find(begin, bytes);
     }
-    // The range that holds `begin` and reaches furthest; {0, 0} if none does. For error messages.
+    // The range that holds `begin` and ends last; {0, 0} if none does. For error messages.
     Range Around(uint64_t begin) const;
 
    private:
@@ -44,14 +43,14 @@ class RangeSet {
   };
 
  private:
-  // Of all ranges that begin at or before `begin`, the one that ends last.
+  // Index of the range that ends last among those that begin at or before `begin`; kNone if there is none.
   static constexpr size_t kNone = ~size_t{0};
   size_t Candidate(uint64_t begin) const;
   void UpdateFurthest(size_t first);
 
   mutable std::shared_mutex mutex_;
-  std::vector<Range> ranges_;     // by begin
-  std::vector<size_t> furthest_;  // furthest_[i]: which of ranges_[0 … i] ends last
+  std::vector<Range> ranges_;     // sorted by begin
+  std::vector<size_t> furthest_;  // furthest_[i]: index of the range that ends last in ranges_[0 … i]
 };
 
 }  // namespace hpu::common

@@ -8,7 +8,7 @@
 namespace hpu::common {
 namespace {
 
-// Ranges that overlap, nest and repeat, against looking at every one.
+// Compares lookups in overlapping, nested and repeated ranges to a linear search.
 TEST(RangeSetTest, AnswersAsALookAtEveryRangeDoes) {
   std::mt19937 random(7);
   RangeSet set;

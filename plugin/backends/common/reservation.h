@@ -10,14 +10,14 @@
 
 namespace hpu::common {
 
-// Address space only: no page is committed until the backend writes to it. The window has no access rights, so whoever
-// dereferences a device address faults, and system calls given one answer EFAULT. The data lies at a constant distance,
-// in memory that is private to this process and not inherited by its children. Thread safe.
+// Address space only: no page is committed until the backend writes to it. The window has no access rights:
+// dereferencing a device address faults, and a system call that gets one fails with EFAULT. The data lies at a constant
+// distance from the window, in memory that is private to this process and not inherited by its children. Thread safe.
 class Reservation {
  public:
   enum class Data { kNone, kReadWrite };
 
-  // `bytes` > 0. ResourceExhausted, with the setting to lower, where the address space cannot be had.
+  // `bytes` > 0. ResourceExhausted, naming the setting to lower, if the address space is not available.
   static absl::StatusOr<std::unique_ptr<Reservation>> Create(uint64_t bytes, Data data);
   ~Reservation();
 
@@ -28,11 +28,11 @@ class Reservation {
   uint64_t size() const { return size_; }  // bytes of the window
   bool Contains(uint64_t address) const { return address - base_ < size_; }
 
-  // Where the data of a device address lies. Only with Data::kReadWrite.
+  // Host address of the data at a device address. Only with Data::kReadWrite.
   char* ToData(uint64_t address) const { return reinterpret_cast<char*>(address + distance_); }
-  // Gives the whole pages of a range back to the operating system; their contents are lost.
+  // Returns the whole pages of a range to the operating system; their contents are lost.
   void Decommit(uint64_t address, uint64_t bytes);
-  // Bytes of the pages that were written. Asks the kernel about each page: milliseconds for tens of GiB.
+  // Bytes of the pages that have been written. Queries the kernel for each page: milliseconds for tens of GiB.
   uint64_t CommittedBytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// ScopedSignalMask: threads started meanwhile receive no signals of the process.
+// ScopedSignalMask: blocks all signals in the threads that are started within its scope.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_SIGNAL_MASK_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::common {
 
-// Signals of the host program (Ctrl-C, timers, profilers) belong to its threads: a new thread inherits this mask.
+// Signals (Ctrl-C, timers, profilers) belong to the host program's threads. A new thread inherits this mask.
 class ScopedSignalMask {
  public:
   ScopedSignalMask() {

@@ -1,4 +1,4 @@
-// Spinning for a moment before a thread goes to sleep, where that has paid off lately.
+// Adaptive spinning before a thread goes to sleep.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_SPIN_H_
 
@@ -15,7 +15,7 @@ namespace hpu::common {
 // Number of CPUs in this process's affinity mask.
 int AvailableCpus();
 
-// Looks for `ready()` for that long, without sleeping; returns whether it came true.
+// Polls `ready()` for at most `most` without sleeping; returns whether it became true.
 template <typename Ready>
 bool SpinFor(std::chrono::nanoseconds most, const Ready& ready) {
   const auto end = std::chrono::steady_clock::now() + most;
@@ -30,13 +30,14 @@ bool SpinFor(std::chrono::nanoseconds most, const Ready& ready) {
   return false;
 }
 
-// One per kind of waiting. A wake-up through the kernel costs 5 to 50 µs; spinning saves it when the wait is short and
-// a CPU is idle, and takes that CPU from whoever we wait for when not. So the time spent adapts: it grows while
-// spinning succeeds and halves when it fails, down to a rare try. On one CPU it never spins. Thread safe.
+// One per kind of wait. A wake-up through the kernel costs 5 to 50 µs. Spinning saves that cost if the wait is short
+// and a CPU is idle; otherwise it takes the CPU from the thread that is waited for. So the spinning time adapts: it
+// doubles when spinning succeeds and halves when it fails, down to an occasional try. On one CPU it never spins. Thread
+// safe.
 class AdaptiveSpin {
  public:
   AdaptiveSpin() = default;
-  // most: how long a wait spins where that pays.
+  // most: the longest time that a wait spins.
   explicit AdaptiveSpin(std::chrono::nanoseconds most) : most_(static_cast<int>(most.count())) {}
 
   // Returns `ready()`, perhaps after spinning for it.

@@ -1,4 +1,4 @@
-// Timeline: how far a stream has come, and which of its work failed. What events point into.
+// Timeline: progress and errors of a stream, which events point to.
 #ifndef HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_
 #define HPU_PLUGIN_BACKENDS_COMMON_TIMELINE_H_
 
@@ -14,25 +14,25 @@
 
 namespace hpu::common {
 
-// A stream numbers its commands from 1; the timeline is the number of those that have ended. Shared by the stream and
-// the events recorded on it, so that either may go first. Thread safe; one thread completes.
+// A stream numbers its commands from 1; the timeline holds the number of completed commands. The stream and the events
+// recorded on it share it, so either may be destroyed first. Thread safe, but only one thread calls Complete.
 class Timeline {
  public:
   bool Reached(uint64_t sequence) const { return completed_.load(std::memory_order_seq_cst) >= sequence; }
   void WaitFor(uint64_t sequence);
-  // All commands up to `sequence` have ended. Makes a system call only if somebody sleeps until then.
+  // Marks all commands up to `sequence` as ended. Makes a system call only if a thread sleeps for one of them.
   void Complete(uint64_t sequence);
 
  private:
   std::atomic<uint64_t> completed_{0};
-  std::atomic<uint64_t> wake_at_{~uint64_t{0}};  // the least sequence that a sleeper waits for
+  std::atomic<uint64_t> wake_at_{~uint64_t{0}};  // the lowest sequence that a sleeper waits for
   AdaptiveSpin spin_;
   std::mutex mutex_;
   std::condition_variable reached_;
 };
 
-// The first error of a stream since it was last cleared. The stream replaces the object when Synchronize() clears the
-// error; events keep the one that was current when they were recorded.
+// The first error of a stream since its error was last cleared. Synchronize() clears the error by replacing this
+// object; events keep the object that was current when they were recorded.
 class Failure {
  public:
   // Called at most once, before the command `sequence` completes.
@@ -50,14 +50,14 @@ class Failure {
   absl::Status status_;
 };
 
-// A moment of a stream's work: what an event holds. Without a timeline it is one that is long reached.
+// A point in a stream's work, which an event holds. Without a timeline it has been reached.
 struct Point {
   std::shared_ptr<Timeline> timeline;
   std::shared_ptr<const Failure> failure;
   uint64_t sequence = 0;
 
   bool Reached() const { return timeline == nullptr || timeline->Reached(sequence); }
-  // Error of the work before the point; call it once reached.
+  // Error of the work before the point; valid once the point is reached.
   absl::Status Error() const { return failure == nullptr ? absl::OkStatus() : failure->UpTo(sequence); }
   absl::Status Wait() const {
     if (timeline != nullptr) timeline->WaitFor(sequence);

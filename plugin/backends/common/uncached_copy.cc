@@ -7,7 +7,7 @@
 namespace hpu::common {
 namespace {
 
-// Less than this is soon read again: it may stay in the caches.
+// Smaller copies may stay in the caches, because they are likely to be read soon.
 constexpr uint64_t kMinBytes = uint64_t{256} << 10;
 constexpr uint64_t kLine = 64;
 constexpr uint64_t kParts = kLine / sizeof(__m128i);

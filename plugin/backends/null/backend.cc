@@ -13,7 +13,7 @@
 namespace hpu::null {
 namespace {
 
-// Modules are not exclusive here: there is nothing to share.
+// Modules are not exclusive, because null devices share nothing.
 class NullBackend final : public hal::Backend {
  public:
   absl::string_view name() const override { return "null"; }

@@ -1,4 +1,4 @@
-// The null device: every rule and check of a device, and no work.
+// NullDevice: a device that checks everything and computes nothing.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_NULL_DEVICE_H_
 
@@ -13,8 +13,7 @@
 
 namespace hpu::null {
 
-// What is left of a program's time on it is the host's own: it is the yardstick for host overhead, and the place to
-// start from when a backend is added.
+// A program's time on it is host time only: it measures host overhead. It is also the starting point for a new backend.
 class NullDevice final : public hal::Device {
  public:
   NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults);

@@ -1,4 +1,4 @@
-// Events of the null backend: reached as soon as they are recorded, they only carry errors.
+// Events of the null backend: reached when recorded, they only carry errors.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_NULL_EVENT_H_
 
@@ -22,7 +22,7 @@ class NullEvent final : public hal::Event {
 
  private:
   const common::Liveness& liveness_;
-  std::atomic<bool> failed_{false};  // whether status_ is an error: the usual answer takes no lock
+  std::atomic<bool> failed_{false};  // whether status_ is an error; avoids the lock in the usual case
   mutable std::mutex mutex_;
   absl::Status status_;  // guarded by mutex_
 };

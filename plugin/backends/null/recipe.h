@@ -1,4 +1,4 @@
-// Recipes of the null backend: the argument and result table and nothing to run.
+// Recipes of the null backend: the argument and result tables, and no code.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_NULL_RECIPE_H_
 
@@ -17,7 +17,7 @@ namespace hpu::null {
 
 class NullRecipe final : public hal::Recipe {
  public:
-  // From the program's HLO, which is checked as far as the table needs it.
+  // From the program's HLO, of which only what the table needs is checked.
   static absl::StatusOr<std::shared_ptr<const NullRecipe>> Compile(const hal::Program& program);
   static absl::StatusOr<std::shared_ptr<const NullRecipe>> Load(absl::string_view name, absl::string_view bytes);
 
@@ -27,7 +27,7 @@ class NullRecipe final : public hal::Recipe {
   const std::string& name() const override { return name_; }
   const std::vector<hal::TensorSpec>& arguments() const override { return table_.arguments; }
   const std::vector<hal::ResultSpec>& results() const override { return table_.results; }
-  // Some, so that callers allocate and pass one as they would on a card.
+  // Not 0, so that callers allocate and pass a workspace as they would on a card.
   uint64_t workspace_bytes() const override { return 4096; }
   absl::StatusOr<std::string> Serialize() const override;
   uint64_t serialized_bytes() const override;

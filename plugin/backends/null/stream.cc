@@ -55,7 +55,7 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
 absl::Status NullStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<NullEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("record of an event of another backend");
+  if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
   own->Set(CurrentError());
   return absl::OkStatus();
 }

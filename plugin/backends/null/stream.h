@@ -1,4 +1,4 @@
-// Streams of the null backend: they check what is queued, and it has ended when the call returns.
+// Streams of the null backend: calls check their arguments and complete at once.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_NULL_STREAM_H_
 
@@ -13,8 +13,8 @@ namespace hpu::null {
 
 class NullDevice;
 
-// Copies move nothing, launches compute nothing. CopyToHost gives zeros, so that what programs read is the same in
-// every run. No thread, no queue, and no lock unless something failed.
+// Copies move nothing, launches compute nothing. CopyToHost writes zeros, so that programs read the same values in
+// every run. No thread, no queue, and no lock unless a command failed.
 class NullStream final : public hal::Stream {
  public:
   NullStream(NullDevice* device, hal::StreamKind kind) : device_(device), kind_(kind) {}
@@ -31,15 +31,15 @@ class NullStream final : public hal::Stream {
   absl::Status Synchronize() override;
 
  private:
-  // Whether a command of this kind does its work: false after an error, or if a test asked for one. `name` names a
-  // launch.
+  // Whether a command of this kind runs: false after an error, or if a test injected a fault. `name`: the recipe's
+  // name, for launches only.
   bool Begin(common::Faults::Kind kind, const std::string* name = nullptr);
   void Fail(absl::Status status);
   absl::Status CurrentError() const;
 
   NullDevice* const device_;
   const hal::StreamKind kind_;
-  std::atomic<bool> failed_{false};  // whether error_ is one
+  std::atomic<bool> failed_{false};  // whether error_ is an error
   mutable std::mutex mutex_;
   absl::Status error_;  // guarded by mutex_
 };

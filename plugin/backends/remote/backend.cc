@@ -24,14 +24,14 @@ proto::Acquire RequestFor(const hal::AcquireOptions& options) {
   }
   for (const int module : options.visible) request.add_visible(module);
   request.set_memory_bytes(options.memory_bytes);
-  for (const std::string& fault : options.faults.has_value() ? *options.faults : flags::EmulatorFaults()) {
-    // Allocations are divided up on this side.
+  for (const std::string& fault : options.faults.has_value() ? *options.faults : flags::Faults()) {
+    // Memory is allocated in this process, so allocation faults stay here.
     if (!absl::StartsWith(fault, "allocate")) request.add_faults(fault);
   }
   return request;
 }
 
-// The device server that the spec names. Makes a connection for each question and each device.
+// Backend of the device server in the spec. Opens a connection for each query and each device.
 class RemoteBackend final : public hal::Backend {
  public:
   explicit RemoteBackend(absl::string_view spec) : spec_(spec) {}
@@ -50,7 +50,7 @@ class RemoteBackend final : public hal::Backend {
     if (const absl::Status status = call.Wait(kAnswerTimeout); !status.ok()) {
       return absl::Status(status.code(), absl::StrCat("device server at ", spec_, ": ", status.message()));
     }
-    if (!valid) return absl::InternalError(absl::StrCat("what answers at ", spec_, " is no device server"));
+    if (!valid) return absl::InternalError(absl::StrCat(spec_, " is not a device server"));
     return response.modules_size();
   }
 

@@ -11,8 +11,8 @@
 namespace hpu::remote {
 namespace {
 
-// The server itself waits for the other ranks for a minute.
-constexpr absl::Duration kAnswerTimeout = absl::Seconds(70);
+// Longer than the minute for which the server waits for the other ranks.
+constexpr absl::Duration kJoinTimeout = absl::Seconds(70);
 
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
 
@@ -72,7 +72,7 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
   header.set_rank(rank());
   header.set_size(size());
   call_->Write(request);
-  const absl::Time end = absl::Now() + kAnswerTimeout;
+  const absl::Time end = absl::Now() + kJoinTimeout;
   while (!answered_.WaitForNotificationWithTimeout(kPoll)) {
     if (options.abandoned && options.abandoned()) {
       return absl::CancelledError(absl::StrCat("rank ", rank(), " of ", size(), " has gone"));

@@ -1,4 +1,4 @@
-// The remote backend's communicators: modules of one server, which does the work in its own memory.
+// Communicators of the remote backend, among modules of one server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_COMMUNICATOR_H_
 
@@ -15,17 +15,19 @@ namespace hpu::remote {
 
 class RemoteDevice;
 
-// Sends commands; what the server's device refuses of them is an error of the stream.
+// Sends commands to the server, which computes in its own memory. If the server's device rejects a command, the stream
+// fails with that error.
 class RemoteCommunicator final : public common::CheckedCommunicator {
  public:
-  // Begins with the server's name for what its sessions share, and a colon. Unimplemented if it has none.
+  // The id starts with Acquired.fabric, the server's name for the collectives that its sessions share, and a colon.
+  // Unimplemented if the server has none.
   static absl::StatusOr<std::string> NewId(const Session& session);
-  // Waits until the server says that all ranks have come.
+  // Waits until the server reports that all ranks have joined.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(RemoteDevice* device,
                                                                    const hal::CommunicatorOptions& options);
   ~RemoteCommunicator() override;
 
-  // The server chooses the reason.
+  // Ignores `reason`: the server chooses the reason.
   void Abort(absl::string_view reason) override;
 
  private:

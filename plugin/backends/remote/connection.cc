@@ -16,7 +16,7 @@ namespace {
 constexpr int32_t kConnectTimeoutMs = 5000;
 
 struct Address {
-  std::string text;  // as gRPC has it
+  std::string text;  // in gRPC's notation
   bool encrypted = false;
 };
 
@@ -29,12 +29,12 @@ absl::StatusOr<Address> AddressOf(absl::string_view spec) {
   if (absl::ConsumePrefix(&rest, "grpc+unix:") && rest.size() > 1 && rest.front() == '/') {
     return Address{absl::StrCat("unix:", rest), false};
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("HPU_BACKEND=", spec,
-                   " is no address of a device server: give grpc+unix:/path, grpc://host:port or grpcs://host:port"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "HPU_BACKEND=", spec,
+      " is not the address of a device server: give grpc+unix:/path, grpc://host:port or grpcs://host:port"));
 }
 
-// Nobody else may read the token, and who asks for TLS gets it.
+// Prevents that a token is sent unencrypted, and that TLS settings are silently ignored.
 absl::Status CheckSecrecy(const Address& address, const Credentials& credentials, const hpu_rpc_api& api) {
   if (address.encrypted || absl::StartsWith(address.text, "unix:")) return absl::OkStatus();
   if (!credentials.root_certificates.empty() || !credentials.certificate.empty()) {

@@ -17,18 +17,19 @@
 
 namespace hpu::remote {
 
-// One connection. When it breaks, all its calls end with Unavailable and it is of no further use. Thread safe.
+// One connection. When it breaks, all its calls end with Unavailable, and it cannot be used again. Thread safe.
 class Connection {
  public:
-  // `spec` as HPU_BACKEND takes it: "grpc+unix:/path", "grpc://host:port", or "grpcs://host:port" with TLS. Credentials
-  // are those of HPU_SERVER_…. Unavailable if no server answers, or if client and server do not trust each other.
+  // `spec` is a value of HPU_BACKEND: "grpc+unix:/path", "grpc://host:port", or "grpcs://host:port" with TLS.
+  // Credentials come from HPU_SERVER_…. Unavailable if no server answers, or if client and server do not trust each
+  // other.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(absl::string_view spec);
   ~Connection() { api_->close(channel_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   const std::string& spec() const { return spec_; }
-  // For a server that does not answer.
+  // Disconnects from a server that does not answer.
   void Break() { api_->disconnect(channel_); }
 
  private:
@@ -44,11 +45,11 @@ class Connection {
 // One call of DeviceService. Thread safe. Must not outlive its connection.
 class Call {
  public:
-  // Both run on the connection's thread, so they must not block; `on_done` last, once.
+  // Both run on the connection's thread, so they must not block. `on_done` runs last and once.
   using OnMessage = std::function<void(absl::string_view)>;
   using OnDone = std::function<void(const absl::Status&)>;
 
-  // `method` is the name in DeviceService ("Hold").
+  // `method` is a method of DeviceService ("Hold").
   Call(const Connection& connection, absl::string_view method, OnMessage on_message, OnDone on_done = nullptr);
   // Cancels the call if it has not ended, and waits until on_done has returned.
   ~Call();
@@ -58,13 +59,13 @@ class Call {
   // Queues a message; false if the call has ended.
   bool Write(absl::string_view message) { return api_->write(call_, message.data(), message.size()) != 0; }
   bool Write(const google::protobuf::MessageLite& message) { return Write(message.SerializeAsString()); }
-  // The same for a message of nothing but repeated fields, which may be sent as one with others like it.
+  // As Write, for a message of repeated fields only: it may be merged with similar messages before it is sent.
   bool WriteJoinable(absl::string_view message) {
     return api_->write_joinable(call_, message.data(), message.size()) != 0;
   }
-  // Waits while more than `bytes` have not been sent; false if the call has ended.
+  // Waits while more than `bytes` are unsent; false if the call has ended.
   bool WaitWritable(uint64_t bytes) { return api_->wait_writable(call_, bytes) != 0; }
-  // No more messages will be written.
+  // Ends the client's side of the call: no more messages are written.
   void WritesDone() { api_->writes_done(call_); }
   // Waits for the end of the call; Unavailable if it takes longer than `timeout`.
   absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());

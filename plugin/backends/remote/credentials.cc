@@ -15,7 +15,7 @@
 namespace hpu::remote {
 namespace {
 
-// The contents of the file that the setting names; empty if it names none.
+// Contents of the file at `path`, the value of `setting`; empty if the path is empty.
 absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& path) {
   if (path.empty()) return std::string();
   std::ifstream file(path, std::ios::binary);
@@ -27,7 +27,7 @@ absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& pat
   return text;
 }
 
-// The same for a file that must be open to nobody but its user.
+// As ReadFile, for a file that only its user may access.
 absl::StatusOr<std::string> ReadSecretFile(const char* setting, const std::string& path) {
   struct stat info;
   if (!path.empty() && stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -36,7 +36,7 @@ absl::StatusOr<std::string> ReadSecretFile(const char* setting, const std::strin
   return ReadFile(setting, path);
 }
 
-// It goes into a header, of which gRPC takes printable characters only.
+// The token is sent in a header, in which gRPC allows printable characters only.
 absl::Status CheckToken(const std::string& token) {
   for (const char c : token) {
     if (!absl::ascii_isgraph(c)) {
@@ -70,7 +70,7 @@ absl::StatusOr<Credentials> ReadCredentials() {
   HPU_ASSIGN_OR_RETURN(credentials.certificate, ReadFile("HPU_SERVER_CERT", flags::ServerCert()));
   HPU_ASSIGN_OR_RETURN(credentials.private_key, ReadSecretFile("HPU_SERVER_KEY", flags::ServerKey()));
   if (credentials.certificate.empty() != credentials.private_key.empty()) {
-    return absl::InvalidArgumentError("HPU_SERVER_CERT and HPU_SERVER_KEY belong together: one of them is not set");
+    return absl::InvalidArgumentError("only one of HPU_SERVER_CERT and HPU_SERVER_KEY is set: TLS needs both");
   }
   return credentials;
 }

@@ -1,4 +1,4 @@
-// What a client shows a device server, and how it knows it.
+// Credentials of a client of a device server, and the certificates by which it trusts the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_CREDENTIALS_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_CREDENTIALS_H_
 
@@ -8,16 +8,16 @@
 
 namespace hpu::remote {
 
-// Certificates and key are PEM texts. Empty: none.
+// Certificates and key are PEM texts; empty if not set.
 struct Credentials {
   std::string token;
-  std::string root_certificates;  // that vouch for the server; none: the system's
+  std::string root_certificates;  // trusted for the server; empty: the system's
   std::string certificate;        // the client's
-  std::string private_key;        // the client's; there if and only if its certificate is
+  std::string private_key;        // the client's; set if and only if its certificate is
 };
 
-// As HPU_SERVER_TOKEN, _TOKEN_FILE, _CA, _CERT and _KEY have it now. InvalidArgument, which names the setting, if a
-// file cannot be read or settings contradict each other.
+// Reads HPU_SERVER_TOKEN, _TOKEN_FILE, _CA, _CERT and _KEY. InvalidArgument, which names the setting, if a file cannot
+// be read or if settings contradict each other.
 absl::StatusOr<Credentials> ReadCredentials();
 
 }  // namespace hpu::remote

@@ -1,4 +1,4 @@
-// A device of another process: checks, addresses and host memory are here, memory and work at the server.
+// RemoteDevice: client of a device server's module.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_DEVICE_H_
 
@@ -14,22 +14,28 @@
 #include "plugin/backends/remote/session.h"
 #include "plugin/backends/remote/shared_staging.h"
 #include "plugin/hal/device.h"
-#include "plugin/hal/interruptible.h"
-#include "plugin/hal/staged_copies.h"
+#include "plugin/hal/device_traits.h"
 
 namespace hpu::remote {
 
 class RemoteStream;
 
-// The server gives the session all its memory as one range; this side divides it, in a window of its own without
-// access.
-class RemoteDevice final : public hal::Device, public hal::StagedCopies, public hal::Interruptible {
+// Checks, addresses and host memory are in this process; device memory and work are at the server. The server gives the
+// session all its memory as one range. This class allocates from that range, under addresses of a local window without
+// access rights.
+class RemoteDevice final : public hal::Device, public hal::Interruptible {
  public:
   RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
                common::Faults faults);
   ~RemoteDevice() override;
 
   const hal::DeviceInfo& info() const override { return info_; }
+  hal::DeviceTraits traits() override {
+    hal::DeviceTraits traits;
+    traits.copies_are_staged = true;
+    traits.interruptible = this;
+    return traits;
+  }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
   absl::StatusOr<std::unique_ptr<hal::Memory>> AllocateMemory(uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<hal::HostBuffer>> AllocateHost(uint64_t bytes) override;
@@ -50,23 +56,23 @@ class RemoteDevice final : public hal::Device, public hal::StagedCopies, public 
   const common::Liveness& liveness() const { return state_->session->liveness(); }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
-  // For a copy of so many bytes; null if it goes in messages.
+  // Shared staging for a copy of `bytes`; null if the copy goes in messages.
   SharedStaging* StagingFor(uint64_t bytes) const {
     return bytes < SharedStaging::kMinBytes ? nullptr : state_->staging.get();
   }
   bool Made(const RemoteRecipe& recipe) const { return recipe.IsOf(state_->session); }
-  // The server's address for one of the window. 0 stays 0.
+  // The server's address of an address in the window. 0 stays 0.
   uint64_t ToServer(hal::DeviceAddress address) const { return address == 0 ? 0 : address + distance_; }
   void AddStream(RemoteStream* stream);
   void RemoveStream(RemoteStream* stream);
 
  private:
-  // Left alone, not destroyed, in a forked child.
+  // Leaked, not destroyed, in a forked child.
   struct State {
     State(RemoteDevice* device, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
           common::Faults faults);
 
-    const std::shared_ptr<Session> session;  // first: all below use it
+    const std::shared_ptr<Session> session;  // first: the members below use it
     const std::unique_ptr<SharedStaging> staging;
     common::DeviceMemory memory;
     common::HostMemory host;

@@ -1,4 +1,4 @@
-// Events of the remote backend: a point on a stream's timeline, and the server's name for it.
+// Events of the remote backend: a point on a stream's timeline, and its handle at the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_EVENT_H_
 
@@ -13,7 +13,7 @@
 
 namespace hpu::remote {
 
-// What a Record made at the server. Forgotten there when the last event and the last stream have let go of it.
+// A recorded point at the server. The server forgets it when the last event and the last stream release it.
 class Mark {
  public:
   explicit Mark(Session* session) : session_(session), handle_(session->NewHandle()) {}
@@ -22,7 +22,7 @@ class Mark {
   Mark& operator=(const Mark&) = delete;
 
   uint64_t handle() const { return handle_; }
-  // Once for each Wait that is sent, before it is.
+  // Called once before each Wait that is sent.
   void CountUse() { uses_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -31,10 +31,10 @@ class Mark {
   std::atomic<uint64_t> uses_{0};
 };
 
-// Queries and waits of the host are answered here: the server reports when a recorded point is reached.
+// Host queries and waits are answered in this process: the server reports when a recorded point is reached.
 class RemoteEvent final : public hal::Event {
  public:
-  // A moment of a stream's work; without a mark it was reached when it was recorded.
+  // A point in a stream's work; without a mark it had been reached when it was recorded.
   struct Moment {
     common::Point point;
     std::shared_ptr<Mark> mark;
@@ -51,7 +51,7 @@ class RemoteEvent final : public hal::Event {
   Moment moment() const;
 
  private:
-  // Left alone, not destroyed, in a forked child.
+  // Leaked, not destroyed, in a forked child.
   struct State {
     std::mutex mutex;
     Moment moment;

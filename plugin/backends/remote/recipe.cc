@@ -4,13 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/rpc/limits.h"
 
 namespace hpu::remote {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
-// Of a serialised recipe; the server's bound is the same.
+// Maximum size of a serialised recipe; the server has the same limit.
 constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNameBytes = 4096;
 
@@ -27,7 +27,7 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
   return spec;
 }
 
-// What comes back: a table and the chunks of the serialised recipe. Written on the connection's thread.
+// The server's answer: a table and the chunks of the serialised recipe. Written on the connection's thread.
 struct Answer {
   proto::RecipeTable table;
   std::string bytes;
@@ -55,7 +55,7 @@ void Send(Call& call, const proto::MakeRecipeHeader& header, absl::string_view b
   for (uint64_t at = 0; at < bytes.size() && open; at += kChunkBytes) {
     const absl::string_view chunk = bytes.substr(at, kChunkBytes);
     request.set_chunk(chunk.data(), chunk.size());
-    open = call.Write(request) && call.WaitWritable(kMaxUnsent);
+    open = call.Write(request) && call.WaitWritable(rpc::kMaxUnsentBytes);
   }
   call.WritesDone();
 }
@@ -86,7 +86,7 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
     }
     HPU_RETURN_IF_ERROR(status);
   }
-  // From here on the server has the recipe, which this object's destructor gives back.
+  // From here on the server holds the recipe; this object's destructor releases it.
   auto recipe = std::make_shared<RemoteRecipe>(session, header.recipe(), std::string(name));
   if (!answer.valid || answer.bytes.size() != answer.table.bytes()) {
     return absl::InternalError(absl::StrCat("the device server's answer on recipe '", name, "' is damaged"));

@@ -1,4 +1,4 @@
-// Recipes of the remote backend: the table here, the code at the server.
+// Recipes of the remote backend: the table in this process, the code at the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 
@@ -18,7 +18,7 @@ namespace hpu::remote {
 
 class RemoteRecipe final : public hal::Recipe {
  public:
-  // Has the server compile a program or load what an earlier recipe's Serialize gave. Waits for it.
+  // Makes the server compile a program, or load the result of an earlier recipe's Serialize. Waits for it.
   static absl::StatusOr<std::shared_ptr<const RemoteRecipe>> Make(const std::shared_ptr<Session>& session,
                                                                   proto::MakeRecipeHeader::Source source,
                                                                   absl::string_view name, absl::string_view bytes);
@@ -36,7 +36,7 @@ class RemoteRecipe final : public hal::Recipe {
 
   uint64_t handle() const { return handle_; }
   bool IsOf(const std::shared_ptr<Session>& session) const { return session_.lock() == session; }
-  // Once for each launch that is sent, before it is.
+  // Called once before each launch that is sent.
   void CountUse() const { uses_.fetch_add(1, std::memory_order_relaxed); }
 
  private:

@@ -17,7 +17,7 @@ constexpr char kName[] = "libhpu_remote.so";
 std::string Path() {
   Dl_info info;
   std::string own = dladdr(reinterpret_cast<const void*>(&RpcLibrary), &info) != 0 ? info.dli_fname : "";
-  // In a program its first argument, which may be anything.
+  // In an executable, `own` is its first argument, which may be any text.
   if (own.find('/') == std::string::npos) own = std::filesystem::read_symlink("/proc/self/exe").string();
   return absl::StrCat(own.substr(0, own.rfind('/') + 1), kName);
 }
@@ -31,8 +31,8 @@ absl::StatusOr<const hpu_rpc_api*> Load() {
         "files were missing. Install them and build again: sudo apt-get install pkg-config libgrpc++-dev"));
   }
   const common::ScopedSignalMask mask;  // for gRPC's own threads
-  // Deep binding: where TensorFlow's symbols are global, the library must still find its own absl, protobuf and
-  // OpenSSL.
+  // Deep binding, because the library must find its own absl, protobuf and OpenSSL even if TensorFlow's symbols are
+  // global.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (library == nullptr) return absl::UnimplementedError(absl::StrCat(path, " cannot be loaded: ", dlerror()));
   const auto get_api = reinterpret_cast<decltype(&hpu_rpc_get_api)>(dlsym(library, "hpu_rpc_get_api"));

@@ -1,4 +1,4 @@
-// libhpu_remote.so, in which gRPC is.
+// Loader of libhpu_remote.so, which contains gRPC.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_RPC_LIBRARY_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_RPC_LIBRARY_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::remote {
 
-// Its functions; loaded at the first call, from beside this code's own file, and never unloaded. Unimplemented, with
-// what to install, if it was not built. Thread safe.
+// The library's functions. The first call loads it from this library's own directory; it is never unloaded.
+// Unimplemented, with what to install, if it was not built. Thread safe.
 absl::StatusOr<const hpu_rpc_api*> RpcLibrary();
 
 }  // namespace hpu::remote

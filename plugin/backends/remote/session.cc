@@ -16,9 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kFirstVersion = 1;
 constexpr uint32_t kLastVersion = 1;
-// The server may wait a moment for a module that is being given back.
-constexpr auto kAnswerTimeout = absl::Seconds(10);
-// Forgotten handles that are collected before they are sent on their own; signs of life take the rest along.
+// Includes the moment that the server may wait for a module that is being released.
+constexpr auto kSessionTimeout = absl::Seconds(10);
+// Number of forgotten handles after which they are sent by themselves; keepalives send the rest.
 constexpr int kMaxPending = 64;
 
 }  // namespace
@@ -41,7 +41,7 @@ absl::Status Session::Start(proto::Acquire request) {
   proto::HoldRequest message;
   *message.mutable_acquire() = std::move(request);
   hold_->Write(message);
-  if (!answered_.WaitForNotificationWithTimeout(kAnswerTimeout)) {
+  if (!answered_.WaitForNotificationWithTimeout(kSessionTimeout)) {
     connection_->Break();
     return absl::UnavailableError(absl::StrCat("the device server at ", connection_->spec(),
                                                " took the connection but does not answer; start it again (hpu serve)"));
@@ -72,8 +72,8 @@ void Session::Receive(absl::string_view message) {
   if (answered_.HasBeenNotified()) return;
   proto::HoldResponse response;
   if (!response.ParseFromArray(message.data(), static_cast<int>(message.size())) || !response.has_acquired()) {
-    answer_ = absl::InternalError(
-        absl::StrCat("what answers at ", connection_->spec(), " does not speak the protocol of device servers"));
+    answer_ =
+        absl::InternalError(absl::StrCat(connection_->spec(), " is not a device server of this protocol version"));
   } else {
     acquired_ = std::move(*response.mutable_acquired());
   }

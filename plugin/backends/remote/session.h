@@ -22,34 +22,34 @@ namespace hpu::remote {
 
 namespace proto = ::hpu::device::v1;
 
-// Of the path at which a server hands out shared memory, after that of its own socket.
+// Suffix of the path at which a server hands out shared memory, appended to the path of the server's own socket.
 inline constexpr char kMemorySocketSuffix[] = ".memory";
 
-// A thread tells the server that this process lives, and takes the server for dead when it is silent for the lease:
-// then, or when the connection breaks, the device is lost with an Unavailable that names the server. Thread safe. In a
-// forked child nothing but liveness() may be used, the destructor included.
+// A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease. In that case,
+// or when the connection breaks, the device is lost with an Unavailable that names the server. Thread safe. In a forked
+// child only liveness() may be used; not even the destructor may run.
 class Session {
  public:
-  // Waits for the server's answer, whose error it returns.
+  // Waits for the server's answer; returns the server's error if it refuses.
   static absl::StatusOr<std::unique_ptr<Session>> Acquire(std::unique_ptr<Connection> connection,
                                                           proto::Acquire request);
-  // Gives the module back and waits until it is free. The calls made on connection() must be gone.
+  // Releases the module and waits until it is free. All calls made on connection() must have been destroyed.
   ~Session();
 
   const common::Liveness& liveness() const { return liveness_; }
   const proto::Acquired& acquired() const { return acquired_; }
   const Connection& connection() const { return *connection_; }
 
-  // A number for a mark or a recipe.
+  // A new handle for a mark or a recipe.
   uint64_t NewHandle() { return handles_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void ForgetMark(uint64_t handle, uint64_t uses);
   void ForgetRecipe(uint64_t handle, uint64_t uses);
 
-  // A call of this session ended though nobody asked for it. The first error stays.
+  // Marks the device as lost because a call of this session ended unexpectedly. The first error stays.
   void Lose(const absl::Status& error);
-  // The program gave up waiting: ends the session and all its calls.
+  // Ends the session and all its calls, because the program has stopped waiting.
   void Interrupt();
-  // The device reported that it is lost.
+  // Marks the device as lost because the server reported so.
   void LoseDevice() { liveness_.MarkLost(); }
 
  private:
@@ -59,7 +59,7 @@ class Session {
   void Receive(absl::string_view message);
   void Done(const absl::Status& status);
   void KeepAlive();
-  // Hold mutex_.
+  // Require mutex_.
   void AddForget(proto::Forget* forget, uint64_t handle, uint64_t uses);
   void Flush();
 
@@ -70,7 +70,7 @@ class Session {
   absl::Status answer_;  // the refusal, once answered_
   std::unique_ptr<Call> hold_;
   std::atomic<uint64_t> handles_{0};
-  std::atomic<bool> unanswered_{false};  // whether a sign of life was sent since the last answer
+  std::atomic<bool> unanswered_{false};  // whether a keepalive was sent since the last answer
 
   std::mutex mutex_;
   std::condition_variable stop_changed_;

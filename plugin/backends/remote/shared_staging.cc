@@ -20,7 +20,7 @@ constexpr uint64_t kSmallPieceBytes = uint64_t{512} << 10;
 constexpr uint64_t kLargePieceBytes = uint64_t{4} << 20;
 constexpr uint64_t kCacheLine = 64;
 
-// From the socket beside the server's.
+// Receives the shared memory from the socket beside the server's.
 absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view server_path,
                                                            const proto::Acquired& acquired) {
   HPU_ASSIGN_OR_RETURN(const files::FileDescriptor socket,

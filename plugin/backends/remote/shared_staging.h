@@ -1,4 +1,4 @@
-// SharedStaging: memory that this process and the device server both see, through which large copies go.
+// SharedStaging: memory shared with the device server, for large copies.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_SHARED_STAGING_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_SHARED_STAGING_H_
 
@@ -13,22 +13,22 @@
 
 namespace hpu::remote {
 
-// Hands out the session's shared memory in pieces. Thread safe.
+// Allocates pieces of the session's shared memory. Thread safe.
 class SharedStaging {
  public:
   // A copy of fewer bytes is cheaper in a message.
   static constexpr uint64_t kMinBytes = uint64_t{16} << 10;
 
-  // Null where the server offers no shared memory or is on another machine, or HPU_REMOTE_SHARED_MEMORY=0.
+  // Null if the server offers no shared memory or runs on another machine, or if HPU_REMOTE_SHARED_MEMORY=0.
   static std::unique_ptr<SharedStaging> Open(const Session& session);
 
-  // How large the pieces of a copy should be: small enough for client and server to work at once, and large enough to
-  // be worth a message.
+  // Size of the pieces of a copy: small enough that client and server work at the same time, large enough to justify a
+  // message each.
   static uint64_t PieceBytes(uint64_t copy_bytes);
-  // A piece of at most PieceBytes; waits while there is no room. The lowest that is free comes first: it was used last
-  // and is in the CPU's cache. It comes back when the last reference goes. Must not outlive this object.
+  // Allocates a piece of at most PieceBytes; waits until there is room. The lowest free piece comes first, because it
+  // was used last and is in the CPU's cache. The piece is freed with its last reference. Must not outlive this object.
   std::shared_ptr<char> Take(uint64_t bytes);
-  // Where the piece is, as the server counts.
+  // Offset of the piece in the shared memory, which the server uses.
   uint64_t OffsetOf(const std::shared_ptr<char>& piece) const { return piece.get() - memory_->data(); }
 
  private:
@@ -38,7 +38,7 @@ class SharedStaging {
   const std::unique_ptr<files::SharedMemory> memory_;
   std::mutex mutex_;
   std::condition_variable returned_;
-  common::RangeAllocator allocator_;  // of offsets; guarded by mutex_
+  common::RangeAllocator allocator_;  // allocates offsets; guarded by mutex_
 };
 
 }  // namespace hpu::remote

@@ -9,13 +9,13 @@
 #include "plugin/backends/remote/device.h"
 #include "plugin/backends/remote/recipe.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/rpc/limits.h"
 
 namespace hpu::remote {
 namespace {
 
-// The largest copy of one command whose data are in messages.
+// Size limit of the data in one message; larger copies take several commands.
 constexpr uint64_t kMessageBytes = uint64_t{1} << 20;
-constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
 
 proto::StreamKind ProtoKind(hal::StreamKind kind) {
   switch (kind) {
@@ -81,7 +81,7 @@ absl::Status RemoteStream::SendReported(const Write& write, std::function<void(a
   return absl::OkStatus();
 }
 
-void RemoteStream::WaitForRoom() { state_->call->WaitWritable(kMaxUnsent); }
+void RemoteStream::WaitForRoom() { state_->call->WaitWritable(rpc::kMaxUnsentBytes); }
 
 absl::Status RemoteStream::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
@@ -230,7 +230,7 @@ absl::Status RemoteStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<RemoteEvent*>(&event);
   if (own == nullptr || own->session() != &device_->session()) {
-    return absl::InvalidArgumentError("record of an event of another backend or device");
+    return absl::InvalidArgumentError("cannot record the event: it belongs to another backend or device");
   }
   std::unique_lock<std::mutex> lock(state_->mutex);
   RemoteEvent::Moment moment;

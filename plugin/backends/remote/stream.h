@@ -1,4 +1,4 @@
-// The remote backend's streams: a call to the server each.
+// Streams of the remote backend: one call to the server each.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_STREAM_H_
 
@@ -17,9 +17,9 @@ namespace hpu::remote {
 
 class RemoteDevice;
 
-// Queueing checks everything that the caller can get wrong and sends a message, without waiting for an answer. Data of
-// copies to the device are in the message or in shared memory, so the source may be reused at once. A copy waits while
-// all shared memory is in use by earlier ones.
+// Queueing checks all arguments and sends a message, without waiting for an answer. A copy to the device puts its data
+// into the message or into shared memory, so the source may be reused at once. A copy waits while earlier copies use
+// all the shared memory.
 class RemoteStream final : public hal::Stream {
  public:
   RemoteStream(RemoteDevice* device, hal::StreamKind kind);
@@ -36,17 +36,17 @@ class RemoteStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // For communicators, which have checked it.
+  // Sends a collective that the communicator has checked.
   void SendCollective(const proto::Collective& collective);
   const RemoteDevice* device() const { return device_; }
-  // Whether a report of the server has been asked for and has not come. Any thread may ask.
+  // Whether a requested report of the server is outstanding. Any thread may call it.
   bool IsWaitedFor() const;
 
-  // The end of the work queued so far, of which the server will report.
+  // The end of the work queued so far; requests a report of the server for it.
   common::Point End();
 
  private:
-  // What sending and the connection's thread work with. Left alone, not destroyed, in a forked child.
+  // State of the senders and the connection's thread. Leaked, not destroyed, in a forked child.
   struct State {
     explicit State(Session* session) : progress(session) {}
 
@@ -56,31 +56,31 @@ class RemoteStream final : public hal::Stream {
     proto::Command* command;    // the one in `request`
     std::string message;
     uint64_t sent = 0;      // number of the command sent last
-    uint64_t reported = 0;  // number of the last one of which the server reports
+    uint64_t reported = 0;  // number of the last command for which a report was requested
     std::unique_ptr<Call> call;
   };
 
-  // Sends a command that `write` fills in, once `prepare` has run with its number. Holds state_->mutex. An error of the
-  // connection shows in the progress.
+  // Runs `prepare` with the command's number, lets `write` fill in the command, and sends it. Holds state_->mutex. An
+  // error of the connection shows in the progress.
   template <typename Write, typename Prepare>
   void Send(const Write& write, const Prepare& prepare);
   template <typename Write>
   void Send(const Write& write) {
     Send(write, [](uint64_t) {});
   }
-  // The same for a command of which the server reports.
+  // As Send, and requests a report.
   template <typename Write>
   void SendReported(const Write& write);
-  // The same, and runs `done` on that report. An error if the connection has gone: then it will not run.
+  // As Send, and runs `done` on the requested report. An error if the connection is broken: `done` does not run then.
   template <typename Write>
   absl::Status SendReported(const Write& write, std::function<void(absl::Status)> done);
-  // A part of a copy: in a message, or through a piece of shared memory.
+  // Send one part of a copy: in a message, or through a piece of shared memory.
   void SendToDevice(const char* source, hal::DeviceAddress destination, uint64_t bytes);
   void SendToHost(hal::DeviceAddress source, char* destination, uint64_t bytes);
   absl::Status SendSharedToDevice(SharedStaging* staging, const char* source, hal::DeviceAddress destination,
                                   uint64_t bytes);
   absl::Status SendToHostShared(SharedStaging* staging, hal::DeviceAddress source, char* destination, uint64_t bytes);
-  // Waits while too much has not been sent.
+  // Waits while too many bytes are unsent.
   void WaitForRoom();
   absl::Status Clear();
 

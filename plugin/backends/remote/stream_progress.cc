@@ -31,7 +31,7 @@ void StreamProgress::TakeData(absl::string_view data) {
   if (destinations_.empty()) return;
   const Destination destination = destinations_.front();
   destinations_.pop_front();
-  // No data come of a copy that failed: the stream's error says so.
+  // A failed copy returns no data; its error is the stream's error.
   if (data.size() == destination.bytes) std::memcpy(destination.data, data.data(), data.size());
 }
 
@@ -63,7 +63,8 @@ void StreamProgress::Advance(uint64_t sequence, const absl::Status& status) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!status.ok() && !failed_) {
-      // Of all commands since the last report. Points between the two are at commands that report: there are none.
+      // The error covers all commands since the last report. No point lies between the two reports, because points are
+      // only at commands that report.
       failure_->Set(reached_ + 1, status);
       failed_ = true;
     }

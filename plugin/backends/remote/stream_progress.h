@@ -1,4 +1,4 @@
-// StreamProgress: what the server has said of a stream's work.
+// StreamProgress: progress of a stream as the server has reported it.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_STREAM_PROGRESS_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_STREAM_PROGRESS_H_
 
@@ -15,7 +15,7 @@
 
 namespace hpu::remote {
 
-// Thread safe. Receive and End are for the connection's thread.
+// Thread safe. Receive and End run on the connection's thread.
 class StreamProgress {
  public:
   explicit StreamProgress(Session* session)
@@ -23,21 +23,21 @@ class StreamProgress {
         timeline_(std::make_shared<common::Timeline>()),
         failure_(std::make_shared<common::Failure>()) {}
 
-  // Takes a RunResponse.
+  // Handles a serialised RunResponse.
   void Receive(absl::string_view message);
-  // The call has ended: whatever is still waited for has failed.
+  // Handles the end of the call: all outstanding work has failed.
   void End(const absl::Status& status);
 
-  // The command `sequence`, which is about to be sent, gives data to be written here. Those of several commands come in
-  // the order of their numbers.
+  // Registers where to write the data that the next command to be sent returns. Data arrives in the order of the
+  // commands.
   void ExpectData(void* destination, uint64_t bytes);
-  // Runs `callback` when the server has reported the command `sequence`, which is about to be sent. False if the call
-  // has ended: it will not run.
+  // Runs `callback` when the server reports the command `sequence`, which is about to be sent. False if the call has
+  // ended: `callback` does not run then.
   bool ExpectReport(uint64_t sequence, std::function<void(absl::Status)> callback);
 
   common::Point PointAt(uint64_t sequence);
   bool Reached(uint64_t sequence) const { return timeline_->Reached(sequence); }
-  // The error of the stream up to a command that has been reported.
+  // The stream's error up to a command that has been reported.
   absl::Status ErrorUpTo(uint64_t sequence);
 
  private:
@@ -52,13 +52,13 @@ class StreamProgress {
 
   void TakeData(absl::string_view data);
   void TakeReport(const proto::Progress& progress);
-  // All commands up to `sequence` have ended, with this error of the stream.
+  // Marks all commands up to `sequence` as ended, with `status` as the stream's error.
   void Advance(uint64_t sequence, const absl::Status& status);
 
   Session* const session_;
   const std::shared_ptr<common::Timeline> timeline_;
-  proto::RunResponse response_;  // of the connection's thread; kept for its storage
-  uint64_t reached_ = 0;         // of the connection's thread
+  proto::RunResponse response_;  // connection's thread only; kept for its storage
+  uint64_t reached_ = 0;         // connection's thread only
 
   std::mutex mutex_;
   std::shared_ptr<common::Failure> failure_;  // guarded by mutex_, as all below

@@ -18,11 +18,12 @@
 namespace hpu::containment {
 namespace {
 
-// XLA's passes recurse over operands; deep graphs need more than a thread's usual 8 MiB. Untouched pages cost nothing.
+// XLA's passes recurse over operands, so deep graphs need more than a thread's usual 8 MiB. Untouched pages cost
+// nothing.
 constexpr size_t kStackBytes = size_t{64} << 20;
 constexpr char kCrashUrl[] = "hpu-tensorflow/crash";
 
-// Shared with a thread that may never end, so neither side frees it alone.
+// Shared by caller and thread. The thread may never end, so neither side can free it alone.
 struct Call {
   Call(absl::string_view what, absl::FunctionRef<absl::Status()> work) : what(what), work(work) {
     sem_init(&thread.ended, 0, 0);
@@ -61,7 +62,7 @@ void* RunThread(void* argument) {
   return nullptr;
 }
 
-// False if the system has no thread to give.
+// False if the system cannot create a thread.
 bool StartThread(const std::shared_ptr<Call>& call, pthread_t* thread) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;

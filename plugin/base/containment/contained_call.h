@@ -11,16 +11,16 @@ namespace hpu::containment {
 // Runs `work` on a new thread and blocks until it returns, throws or crashes.
 //
 // Returns `work`'s status; the status in an absl::BadStatusOrAccess; ResourceExhausted for std::bad_alloc; Internal for
-// any other exception, and for SIGABRT (a failed CHECK), SIGSEGV, SIGBUS, SIGFPE or SIGILL on that thread. The message
-// of a crash begins with `what`, names the ActivityScope and the failed CHECK if there are such, and satisfies IsCrash.
+// any other exception, and for SIGABRT (a failed CHECK), SIGSEGV, SIGBUS, SIGFPE or SIGILL on that thread. A crash's
+// message begins with `what`, names the ActivityScope and the failed CHECK, if any, and satisfies IsCrash.
 //
-// After a crash the thread sleeps until the process ends. Memory that it owns leaks, and locks that it holds stay
-// locked. So `work` must hold no lock and no file lock of this project. Signals on other threads reach the handlers
-// that the program installed. Thread safe; some 60 µs a call.
+// After a crash the thread sleeps until the process ends. Its memory leaks, and its locks stay locked. So `work` must
+// hold no lock and no file lock of this project. Signals on other threads reach the program's own handlers. Thread
+// safe; some 60 µs a call.
 absl::Status RunContained(absl::string_view what, absl::FunctionRef<absl::Status()> work);
 
 // Names the part of contained work that runs while in scope; a crash's message holds the innermost name. `name` must
-// outlive the scope. Without effect outside of RunContained.
+// outlive the scope. Does nothing outside RunContained.
 class ActivityScope {
  public:
   explicit ActivityScope(absl::string_view name);

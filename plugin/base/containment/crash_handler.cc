@@ -23,14 +23,14 @@ constexpr int kMaxSignal = 32;
 constexpr int kMaxThreads = 256;
 constexpr size_t kHandlerStackBytes = 64 * 1024;
 
-// A handler cannot use thread_local: the first access in a thread allocates. So threads are found by their id.
+// A handler cannot use thread_local, whose first access in a thread allocates. So threads are looked up by id.
 struct Slot {
   std::atomic<pid_t> thread{0};  // 0: free
   std::atomic<WatchedThread*> watched{nullptr};
 };
 Slot slots[kMaxThreads];
 
-// What was installed before ours, by signal. Written under `install_mutex`, read by the handler.
+// Handlers that were installed before ours, by signal. Written under `install_mutex`, read by the handler.
 struct sigaction previous[kMaxSignal];
 ABSL_CONST_INIT absl::Mutex install_mutex(absl::kConstInit);
 
@@ -45,8 +45,8 @@ Slot* FindSlot() {
   return nullptr;
 }
 
-// Gives the signal to the handler that was there before. With ours gone, the default or that handler acts when the
-// instruction runs again; a signal that was sent (SIGABRT) is sent again.
+// Restores the previous handler or default action, which acts when the instruction runs again. A signal that was sent
+// (SIGABRT) is sent again.
 void PassOn(int signal, const siginfo_t* info) {
   sigaction(signal, &previous[signal], nullptr);
   const bool sent = info->si_code <= 0 || signal == SIGABRT;
@@ -57,7 +57,7 @@ void Handle(int signal, siginfo_t* info, void*) {
   Slot* const slot = FindSlot();
   if (slot == nullptr) return PassOn(signal, info);
   WatchedThread* const thread = slot->watched.load(std::memory_order_acquire);
-  slot->thread.store(0, std::memory_order_release);  // another thread may have the slot from here on
+  slot->thread.store(0, std::memory_order_release);  // from here on another thread may use the slot
   thread->signal.store(signal, std::memory_order_release);
   sem_post(&thread->ended);
   for (;;) pause();
@@ -81,12 +81,12 @@ class TslMessages : public tensorflow::TFLogSink {
   }
 };
 
-// The sink lives as long as the process: other threads log at any time. Parts of TensorFlow log by an Abseil inside
-// libtensorflow_cc that takes no sinks; their text is on standard error only.
+// The sink lives as long as the process, because other threads log at any time. Parts of TensorFlow log through an
+// Abseil inside libtensorflow_cc that accepts no sinks; their text appears on standard error only.
 void AddSinks() {
   auto* messages = new TslMessages;
   tensorflow::TFAddLogSink(messages);
-  // libtensorflow_cc and libtensorflow_framework each hold a copy of the log. The linker knows the first one's only.
+  // libtensorflow_cc and libtensorflow_framework each hold a copy of the log. Linking reaches only the first one's.
   void* framework = dlopen("libtensorflow_framework.so.2", RTLD_LAZY | RTLD_NOLOAD);
   if (framework == nullptr) return;
   using Add = void (*)(tensorflow::TFLogSink*);

@@ -1,4 +1,4 @@
-// Signal handlers that stop a crashing thread instead of the process, for threads that ask for it.
+// Signal handlers that stop only the crashing thread instead of the process, for threads that opt in.
 #ifndef HPU_PLUGIN_BASE_CONTAINMENT_CRASH_HANDLER_H_
 #define HPU_PLUGIN_BASE_CONTAINMENT_CRASH_HANDLER_H_
 
@@ -11,13 +11,13 @@ namespace hpu::containment {
 
 // One watched thread, as its signal handler sees it. The object outlives the thread's crash.
 struct WatchedThread {
-  sem_t ended;                 // posted when the thread crashes; RunContained posts it for every other end
+  sem_t ended;                 // posted when the thread crashes; RunContained posts it if the work ends otherwise
   std::atomic<int> signal{0};  // the signal that stopped the thread
-  std::string fatal_message;   // of the failed CHECK, written by the thread before its SIGABRT
+  std::string fatal_message;   // text of the failed CHECK, written by the thread before its SIGABRT
 };
 
-// Watches the calling thread while in scope. A crash within posts `ended` and never returns. At most 256 threads are
-// watched at a time; further ones crash as any other thread.
+// Watches the calling thread while in scope. A crash posts `ended`, and the thread never continues. At most 256 threads
+// are watched at a time; crashes on further threads end the process as usual.
 class CrashWatch {
  public:
   explicit CrashWatch(WatchedThread* thread);
@@ -27,7 +27,7 @@ class CrashWatch {
 
  private:
   int slot_ = -1;
-  void* stack_ = nullptr;  // the handler's own: a stack overflow leaves no other
+  void* stack_ = nullptr;  // the handler's own stack, usable after a stack overflow
 };
 
 // Installs the handlers. A handler that the program installs later replaces them until the next call.

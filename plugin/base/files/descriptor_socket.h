@@ -1,4 +1,4 @@
-// Unix sockets over which a process hands an open file to another one.
+// Unix sockets that pass open files between processes.
 #ifndef HPU_PLUGIN_BASE_FILES_DESCRIPTOR_SOCKET_H_
 #define HPU_PLUGIN_BASE_FILES_DESCRIPTOR_SOCKET_H_
 
@@ -11,23 +11,22 @@
 
 namespace hpu::files {
 
-// Listens at `path`, to which only this user may connect, in place of a socket that is there. Unavailable if that
-// fails, as where the path is that of another file.
+// Listens at `path`, replacing an existing socket there; only this user may connect. Unavailable on errors, e.g. if
+// `path` is another kind of file.
 absl::StatusOr<FileDescriptor> ListenAt(const std::string& path);
-// The next connection; none (not valid) once the socket has been shut down. Neither side waits longer than a second for
-// the other one on it.
+// The next connection; invalid once the socket has been shut down. Reads and writes on it time out after a second.
 FileDescriptor Accept(const FileDescriptor& listening);
 
-// Connects to `path`. Here, too, all waiting ends after a second. Unavailable if nobody listens.
+// Connects to `path`. Reads and writes time out after a second. Unavailable if no process listens.
 absl::StatusOr<FileDescriptor> ConnectTo(const std::string& path);
 
-// All of `bytes`, or false.
+// Sends all of `bytes`; false on errors.
 bool Send(const FileDescriptor& socket, absl::string_view bytes);
-// Exactly `size` bytes, or empty.
+// Receives exactly `size` bytes; empty on errors.
 std::string Receive(const FileDescriptor& socket, size_t size);
 
 bool SendFile(const FileDescriptor& socket, const FileDescriptor& file);
-// Unavailable if the other side sends none.
+// Unavailable if the other side sends no file.
 absl::StatusOr<FileDescriptor> ReceiveFile(const FileDescriptor& socket);
 
 }  // namespace hpu::files

@@ -40,7 +40,7 @@ void CloseHeldFilesInChild() {
   }
 }
 
-// Puts the descriptor where a forked child finds it; its index, or -1 if the table is full.
+// Adds the descriptor to the table for forked children. Returns its index, or -1 if the table is full.
 int Keep(FileDescriptor& file) {
   static auto* once = new std::once_flag;
   std::call_once(*once, [] { pthread_atfork(nullptr, nullptr, &CloseHeldFilesInChild); });
@@ -56,7 +56,7 @@ int Keep(FileDescriptor& file) {
 
 void WriteHolder(const FileDescriptor& file) {
   const std::string text = absl::StrCat(getpid(), "\n", OwnCommand(), "\n");
-  // Only messages depend on it, so a full disk is no reason to fail.
+  // Only messages depend on this text, so a full disk is no reason to fail.
   if (ftruncate(file.get(), 0) == 0) static_cast<void>(!pwrite(file.get(), text.data(), text.size(), 0));
 }
 
@@ -85,7 +85,8 @@ LockHolder ReadHolder(const FileDescriptor& file) {
   const ssize_t size = pread(file.get(), text, sizeof(text), 0);
   const std::vector<std::string> lines = absl::StrSplit(absl::string_view(text, std::max<ssize_t>(size, 0)), '\n');
   LockHolder holder;
-  // Written by a process that has ended: the present holder has locked the file, but not yet written to it.
+  // If the named process has ended, the text is stale: the present holder has locked the file but not yet written to
+  // it.
   const bool current = absl::SimpleAtoi(lines[0], &holder.pid) && (kill(holder.pid, 0) == 0 || errno == EPERM);
   if (!current) holder.pid = 0;
   if (current && lines.size() > 1) holder.command = lines[1];
@@ -100,9 +101,9 @@ FileLock::FileLock(FileDescriptor file) : file_(std::move(file)) {
 FileLock::FileLock(FileLock&& other) noexcept : file_(std::move(other.file_)), slot_(std::exchange(other.slot_, -1)) {}
 
 FileLock::~FileLock() {
-  const int fd = slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // none in a forked child: closed already
+  const int fd = slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // -1 in a forked child, where it is already closed
   if (fd < 0) return;
-  static_cast<void>(!ftruncate(fd, 0));  // the next holder must not be taken for this process
+  static_cast<void>(!ftruncate(fd, 0));  // otherwise this process would pass for the next holder
   if (slot_ >= 0) close(fd);
 }
 

@@ -1,4 +1,4 @@
-// FileLock: an exclusive lock on a file, which the kernel drops when the process ends, however it ends.
+// FileLock: an exclusive file lock, which the kernel releases when the process ends for any reason.
 #ifndef HPU_PLUGIN_BASE_FILES_FILE_LOCK_H_
 #define HPU_PLUGIN_BASE_FILES_FILE_LOCK_H_
 
@@ -8,15 +8,15 @@
 
 namespace hpu::files {
 
-// Who holds a lock, for messages. What the file says counts only while it is locked.
+// The holder of a lock, for messages. The file's text counts only while the file is locked.
 struct LockHolder {
-  int pid = 0;          // 0: it has not said yet
+  int pid = 0;          // 0: not written yet
   std::string command;  // arguments joined by blanks
 };
 
 enum class LockAttempt {
   kLocked,
-  kHeld,    // by another descriptor, of this process or another
+  kHeld,    // held by another descriptor, of this process or another
   kFailed,  // errno says why: the file system has no locks
 };
 
@@ -26,21 +26,20 @@ LockAttempt TryLock(const FileDescriptor& file);
 // The command line of this process on one line, cut to some 200 bytes.
 std::string OwnCommand();
 
-// Whom the file names as holder.
+// The holder that the file names.
 LockHolder ReadHolder(const FileDescriptor& file);
 
-// A file that TryLock locked. Writes this process into it; the destructor clears and closes it. A child gets no share
-// of the lock: the file is closed after fork() and by exec(). Movable, thread compatible.
+// A file locked by TryLock. The constructor writes this process into the file; the destructor clears and closes it. A
+// child process never shares the lock: the file is closed after fork() and by exec(). Movable, thread compatible.
 class FileLock {
  public:
-  // Takes `file`, which is open for writing with O_CLOEXEC.
+  // Takes ownership of `file`, which must be open for writing with O_CLOEXEC.
   explicit FileLock(FileDescriptor file);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&&) = delete;
   ~FileLock();
 
-  // Whether the lock is kept in the table of open lock files that a forked child closes. It is not if the table is
-  // full.
+  // Whether the lock is in the table of open lock files, which a forked child closes. False if the table is full.
   bool closed_in_children() const { return slot_ >= 0; }
 
  private:

@@ -86,7 +86,7 @@ absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
   }
   packet.files = FilesOf(&header.message);
   if ((header.message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    return absl::InvalidArgumentError("a packet is larger than the protocol allows");
+    return absl::InvalidArgumentError("a packet or its list of files is larger than the protocol allows");
   }
   packet.bytes.resize(static_cast<size_t>(size));
   return packet;

@@ -1,4 +1,4 @@
-// Packet sockets: messages, with files, between processes of this machine (AF_UNIX, SOCK_SEQPACKET).
+// Packet sockets: messages with attached files between processes of this machine (AF_UNIX, SOCK_SEQPACKET).
 #ifndef HPU_PLUGIN_BASE_FILES_PACKET_SOCKET_H_
 #define HPU_PLUGIN_BASE_FILES_PACKET_SOCKET_H_
 
@@ -21,11 +21,11 @@ struct Packet {
   std::vector<FileDescriptor> files;
 };
 
-// The two ends of a connected socket, both closed by exec(). Unavailable if the system has none.
+// The two ends of a connected socket; exec() closes both. Unavailable if the system cannot create one.
 absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> PacketSocketPair();
 
-// Sends `bytes`, 1 to kMaxPacketBytes, with at most kMaxPacketFiles files, which stay the caller's. Blocks while the
-// socket is full. Unavailable if the other end is closed. Thread safe: a packet is sent as a whole.
+// Sends `bytes` (1 to kMaxPacketBytes) with at most kMaxPacketFiles files, which the caller keeps. Blocks while the
+// socket is full. Unavailable if the other end is closed. Thread safe: packets are sent atomically.
 absl::Status SendPacket(const FileDescriptor& socket, absl::string_view bytes, const std::vector<int>& files = {});
 
 // Waits for the next packet. Unavailable once the other end is closed, InvalidArgument for a packet beyond the limits.

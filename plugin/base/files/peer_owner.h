@@ -1,4 +1,4 @@
-// Who listens at the other end of a Unix socket.
+// Trust check for the process at the other end of a Unix socket.
 #ifndef HPU_PLUGIN_BASE_FILES_PEER_OWNER_H_
 #define HPU_PLUGIN_BASE_FILES_PEER_OWNER_H_
 
@@ -11,8 +11,8 @@
 
 namespace hpu::files {
 
-// Why a connected Unix socket's other end is not to be trusted; empty if it is: a process of this user or of root.
-// Anybody may put a socket into a folder for temporary files.
+// Why the other end of a connected Unix socket is not trusted; empty if it is. Processes of this user and of root are
+// trusted. The check is needed because any user can put a socket into a folder for temporary files.
 inline std::string PeerOwnerProblem(int socket) {
   ucred peer = {};
   socklen_t size = sizeof(peer);

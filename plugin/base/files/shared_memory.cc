@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   const int seals = fcntl(file.get(), F_GET_SEALS);  // fails for files on disk
   if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || fstat(file.get(), &info) != 0 ||
       static_cast<uint64_t>(info.st_size) != bytes || fstatfs(file.get(), &system) != 0 ||
-      system.f_type == HUGETLBFS_MAGIC) {  // a touch fails where huge pages have run out
-    return absl::FailedPreconditionError(absl::StrCat("a file that is no sealed memory of ", bytes, " bytes"));
+      system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
+    return absl::FailedPreconditionError(absl::StrCat("not a sealed shared memory file of ", bytes, " bytes"));
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
   if (data == MAP_FAILED) return Failure("mapping", bytes);

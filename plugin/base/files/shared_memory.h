@@ -1,5 +1,4 @@
-// SharedMemory: memory that processes share by handing its file descriptor on. It has no name and goes with its last
-// user.
+// SharedMemory: anonymous memory that processes share by passing its file descriptor. Freed with its last user.
 #ifndef HPU_PLUGIN_BASE_FILES_SHARED_MEMORY_H_
 #define HPU_PLUGIN_BASE_FILES_SHARED_MEMORY_H_
 
@@ -12,15 +11,15 @@
 
 namespace hpu::files {
 
-// Mapped for reading and writing, but not in forked children. Immutable but for its contents, which the other processes
-// may change at any time: check what you have copied, not what is there.
+// Mapped for reading and writing, but not in forked children. Immutable except for its contents, which other processes
+// may change at any time: copy data first, then check the copy.
 class SharedMemory {
  public:
-  // New and zero; pages are committed as they are touched. Nobody can change its size. ResourceExhausted if the system
+  // New, zeroed memory of a sealed, constant size. Pages are committed when touched. ResourceExhausted if the system
   // has none.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(uint64_t bytes);
-  // What another process made. FailedPrecondition unless it has that size for good: else that process could make it
-  // smaller, and whoever touches what is gone is killed (SIGBUS). Nor may it be of huge pages, which can run out.
+  // Memory that another process created. FailedPrecondition unless its size is `bytes` and sealed: if its owner shrank
+  // it, access would kill this process (SIGBUS). Huge pages are refused for the same reason, because they can run out.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Open(FileDescriptor file, uint64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

@@ -75,7 +75,7 @@ class DescriptorSocketTest : public testing::Test {
 
 TEST_F(DescriptorSocketTest, OnlyASocketGivesWay) {
   EXPECT_TRUE(ListenAt(path_).ok());
-  EXPECT_TRUE(ListenAt(path_).ok());  // as after a server that was killed
+  EXPECT_TRUE(ListenAt(path_).ok());  // the socket of a killed server is replaced
   unlink(path_.c_str());
   const FileDescriptor file(open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   EXPECT_EQ(absl::StatusCode::kUnavailable, ListenAt(path_).status().code());

@@ -15,6 +15,14 @@ const char* Get(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// Returns the value, or null. Where `name` is not set, makes `old_name` the name, and looks that up.
+const char* Get(Variable* variable) {
+  const char* value = Get(variable->name);
+  if (value != nullptr || variable->old_name == nullptr) return value;
+  variable->name = variable->old_name;
+  return Get(variable->name);
+}
+
 void ReportOnce(const char* name, const char* value, const char* expected) {
   static auto* mutex = new std::mutex;
   static auto* reported = new std::set<std::string>;
@@ -40,45 +48,45 @@ bool WarningsAreOff() {
   return level != nullptr && std::strtol(level, nullptr, 10) > 1;
 }
 
-bool ParseBool(const char* name, bool fallback) {
-  const char* value = Get(name);
+bool ParseBool(Variable variable, bool fallback) {
+  const char* value = Get(&variable);
   if (value == nullptr) return fallback;
   if (EqualsAny(value, {"1", "true", "yes", "on"})) return true;
   if (EqualsAny(value, {"0", "false", "no", "off"})) return false;
-  ReportOnce(name, value, "a truth value");
+  ReportOnce(variable.name, value, "a truth value");
   return fallback;
 }
 
-int64_t ParseInt(const char* name, int64_t fallback) {
-  const char* value = Get(name);
+int64_t ParseInt(Variable variable, int64_t fallback) {
+  const char* value = Get(&variable);
   if (value == nullptr) return fallback;
   char* end = nullptr;
   errno = 0;
   const int64_t number = std::strtoll(value, &end, 10);
   if (errno == 0 && *end == '\0') return number;
-  ReportOnce(name, value, "a whole number");
+  ReportOnce(variable.name, value, "a whole number");
   return fallback;
 }
 
-std::string ParseString(const char* name, const char* fallback) {
-  const char* value = Get(name);
+std::string ParseString(Variable variable, const char* fallback) {
+  const char* value = Get(&variable);
   return value != nullptr ? value : fallback;
 }
 
-std::string ParseEnum(const char* name, const char* fallback, std::initializer_list<const char*> values) {
-  const char* value = Get(name);
+std::string ParseEnum(Variable variable, const char* fallback, std::initializer_list<const char*> values) {
+  const char* value = Get(&variable);
   if (value == nullptr) return fallback;
   for (const char* candidate : values) {
     if (strcasecmp(value, candidate) == 0) return candidate;
   }
   std::string expected = "one of";
   for (const char* candidate : values) expected += std::string(" ") + candidate;
-  ReportOnce(name, value, expected.c_str());
+  ReportOnce(variable.name, value, expected.c_str());
   return fallback;
 }
 
-std::vector<std::string> ParseList(const char* name, const char* fallback) {
-  const std::string text = ParseString(name, fallback);
+std::vector<std::string> ParseList(Variable variable, const char* fallback) {
+  const std::string text = ParseString(variable, fallback);
   std::vector<std::string> entries;
   std::string entry;
   for (size_t i = 0; i <= text.size(); ++i) {

@@ -1,4 +1,4 @@
-// Reads one setting from the environment. The generated accessors use it; others only ask IsSet.
+// Parsers for settings in environment variables. The generated accessors use them; other code only calls IsSet.
 #ifndef HPU_PLUGIN_BASE_FLAGS_PARSE_H_
 #define HPU_PLUGIN_BASE_FLAGS_PARSE_H_
 
@@ -9,18 +9,26 @@
 
 namespace hpu::flags {
 
-// Whether the program or its user chose a value, be it the default.
+// Whether the variable is set and not empty, even if to its default value.
 bool IsSet(const char* name);
 
-// Whether TF_CPP_MIN_LOG_LEVEL keeps warnings from the console, for those that do not go through TensorFlow's log.
+// Whether TF_CPP_MIN_LOG_LEVEL hides warnings, for code that does not use TensorFlow's log.
 bool WarningsAreOff();
 
-// Each returns `fallback` where the variable is unset, empty or unreadable; the last is reported once per variable.
-bool ParseBool(const char* name, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case
-int64_t ParseInt(const char* name, int64_t fallback);
-std::string ParseString(const char* name, const char* fallback);
-std::string ParseEnum(const char* name, const char* fallback, std::initializer_list<const char*> values);
-std::vector<std::string> ParseList(const char* name, const char* fallback);  // commas; blanks around entries dropped
+// A variable and its former name, which is read where the variable is unset or empty.
+struct Variable {
+  Variable(const char* name, const char* old_name = nullptr) : name(name), old_name(old_name) {}  // NOLINT: from a name
+  const char* name;
+  const char* old_name;
+};
+
+// Each returns `fallback` where the variable is unset, empty or unreadable. An unreadable value is reported once per
+// variable.
+bool ParseBool(Variable variable, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case
+int64_t ParseInt(Variable variable, int64_t fallback);
+std::string ParseString(Variable variable, const char* fallback);
+std::string ParseEnum(Variable variable, const char* fallback, std::initializer_list<const char*> values);
+std::vector<std::string> ParseList(Variable variable, const char* fallback);  // commas; blanks around entries dropped
 
 }  // namespace hpu::flags
 

@@ -1,4 +1,4 @@
-// Small JSON texts by hand: TensorFlow's pip package brings no writer.
+// Minimal JSON writer. TensorFlow's pip package brings none.
 #ifndef HPU_PLUGIN_BASE_JSON_JSON_H_
 #define HPU_PLUGIN_BASE_JSON_JSON_H_
 
@@ -35,7 +35,7 @@ class JsonObject {
       AddLiteral(name, absl::StrCat(value));
     }
   }
-  // `literal` is JSON already.
+  // `literal` must be valid JSON.
   void AddLiteral(std::string_view name, const std::string& literal);
   std::string Finish() && { return json_ + "}"; }
 

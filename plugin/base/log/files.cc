@@ -53,7 +53,7 @@ std::string Directory() {
 
 void MakeDirectories(const std::string& path) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    mkdir(path.substr(0, slash).c_str(), 0777);  // open() tells whether it worked
+    mkdir(path.substr(0, slash).c_str(), 0777);  // open() reports failures
     if (slash == std::string::npos) return;
   }
 }
@@ -83,7 +83,7 @@ void AppendToFile(const std::string& module, const std::string& line) {
   auto found = files.open.find(path);
   if (found == files.open.end()) found = files.open.emplace(path, Open(directory, path, &files.warned)).first;
   if (found->second < 0) return;
-  // One call for a whole line: lines of several processes do not mix. A full disk loses the line, no more.
+  // One call per line, so that lines of several processes do not mix. On a full disk the line is lost.
   if (write(found->second, line.data(), line.size()) < 0) return;
 }
 

@@ -1,4 +1,4 @@
-// The files of the log.
+// Log files: creation and appending.
 #ifndef HPU_PLUGIN_BASE_LOG_FILES_H_
 #define HPU_PLUGIN_BASE_LOG_FILES_H_
 
@@ -6,9 +6,8 @@
 
 namespace hpu::log {
 
-// Appends a line to <module>_<pid>.log in HABANA_LOGS (default ~/.habana_logs), both made when there is something to
-// write. A directory that cannot be written to is warned about once; its lines are lost. Thread safe.
-// Nothing after StopAppending.
+// Appends a line to <module>_<pid>.log in HABANA_LOGS (default ~/.habana_logs). Both are created on the first write. If
+// that fails, one warning is logged and the lines are lost. Does nothing after StopAppending. Thread safe.
 void AppendToFile(const std::string& module, const std::string& line);
 
 void StopAppending();

@@ -1,4 +1,7 @@
-// The plugin's own log, one file per module and process, in the manner of the card's libraries: docs/user/logging.md.
+// The plugin's own log: one file per module and process, like the logs of the card's libraries (docs/user/logging.md).
+//
+// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL asks for it. Otherwise it costs
+// an atomic load, and the streamed expressions are not evaluated.
 #ifndef HPU_PLUGIN_BASE_LOG_LOG_H_
 #define HPU_PLUGIN_BASE_LOG_LOG_H_
 
@@ -17,11 +20,11 @@ namespace hpu::log {
 enum class Module { kPasses, kCompiler, kDevice, kKernels, kBackend };
 inline constexpr int kModules = 5;
 
-// As LOG_LEVEL_<module> counts them.
+// Numbered as in LOG_LEVEL_<module>.
 enum class Level { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 
-// Levels are kept from the first message on. This reads all settings of the log again: called once for each graph and
-// each compilation, so that programs may set them late.
+// Reads all settings of the log again. The first message reads them, too, and the levels are then cached. Called for
+// each graph and each compilation, so that programs may set them late.
 void ReadSettings();
 
 namespace internal {
@@ -36,7 +39,7 @@ inline bool IsOn(Module module, Level level) {
   return threshold != internal::kUnread || internal::IsOnAfterReading(module, level);
 }
 
-// One line, written when it goes. Any thread may write; a forked child writes to files of its own.
+// One line, written by the destructor. Any thread may write; a forked child writes to files of its own.
 class Message {
  public:
   Message(Module module, Level level) : module_(module), level_(level) {}

@@ -1,4 +1,4 @@
-// Events as a trace file of Chrome's (chrome://tracing, ui.perfetto.dev).
+// Trace events in Chrome's trace format (chrome://tracing, ui.perfetto.dev).
 #ifndef HPU_PLUGIN_BASE_TRACE_CHROME_H_
 #define HPU_PLUGIN_BASE_TRACE_CHROME_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::trace {
 
-// A JSON object with "traceEvents": one process, the device; a thread for each lane that has events. Times are in
+// A JSON object with "traceEvents": the device is the one process, each lane with events is a thread. Times are in
 // microseconds since 1970.
 std::string ChromeTrace(const Session::Recorded& recorded);
 

@@ -14,7 +14,7 @@ std::atomic<int> detailed{0};
 
 namespace {
 
-// One thread's events. The thread writes, whoever ends a session reads.
+// One thread's events. The thread writes; the thread that ends a session reads.
 class Buffer {
  public:
   void Add(Event event) {
@@ -46,7 +46,7 @@ class Buffer {
   uint64_t dropped_ = 0;
 };
 
-// The buffers of all threads; those of ended ones stay until their events are of no use.
+// The buffers of all threads. Buffers of ended threads stay until no session needs their events.
 class Buffers {
  public:
   std::shared_ptr<Buffer> Add() {
@@ -60,7 +60,7 @@ class Buffers {
     for (const std::shared_ptr<Buffer>& buffer : buffers_) use(*buffer);
   }
 
-  // Sessions begin and end one at a time, and the last one clears.
+  // Sessions begin and end one at a time; the end of the last one clears the buffers.
   void Begin(bool detailed) {
     std::lock_guard<std::mutex> lock(mutex_);
     ++held_;
@@ -77,7 +77,7 @@ class Buffers {
   }
 
  private:
-  std::mutex mutex_;  // of this list, not of recording
+  std::mutex mutex_;  // guards the list, not recording
   std::vector<std::shared_ptr<Buffer>> buffers_;
   int held_ = 0;  // sessions whose events are still wanted
 };

@@ -1,4 +1,4 @@
-// What the device does and when: recorded while somebody asks, for TensorFlow's profiler and for trace files.
+// Recording of timed device events, for TensorFlow's profiler and for trace files.
 #ifndef HPU_PLUGIN_BASE_TRACE_TRACE_H_
 #define HPU_PLUGIN_BASE_TRACE_TRACE_H_
 
@@ -18,29 +18,29 @@ const char* LaneName(Lane lane);
 
 struct Event {
   Lane lane = Lane::kMark;
-  std::string name;      // of the cluster or op
-  std::string detail;    // shapes, where they were asked for; may be empty
+  std::string name;      // name of the cluster or op
+  std::string detail;    // shapes if a detailed session runs; may be empty
   int64_t begin_ns = 0;  // since 1970
   int64_t end_ns = 0;
   uint64_t bytes = 0;  // of copies and collectives
 };
 
 namespace internal {
-extern std::atomic<int> sessions;  // how many record
-extern std::atomic<int> detailed;  // how many of them want details
+extern std::atomic<int> sessions;  // number of running sessions
+extern std::atomic<int> detailed;  // number of detailed ones among them
 }  // namespace internal
 
-// All that tracing costs while nobody records.
+// The only cost of tracing while no session runs.
 inline bool IsOn() { return internal::sessions.load(std::memory_order_relaxed) > 0; }
 inline bool IsDetailed() { return internal::detailed.load(std::memory_order_relaxed) > 0; }
 
 int64_t NowNs();
 
-// Keeps the event if somebody records. Each thread writes to a buffer of its own, whose lock only a reader contends
-// for.
+// Stores the event if a session runs. Each thread writes to its own buffer; only a reader contends for the buffer's
+// lock.
 void Record(Event event);
 
-// What the caller does while it lives. A name costs nothing while nobody records.
+// Records the lifetime of the object as an event. Its name is copied only while a session runs.
 class Scope {
  public:
   Scope(Lane lane, std::string_view name, uint64_t bytes = 0) : on_(IsOn()) {
@@ -63,7 +63,8 @@ class Scope {
   Event event_;
 };
 
-// Names the launches that the calling thread queues while it lives: several clusters may share a recipe.
+// Names the launches that the calling thread queues during the object's lifetime. Clusters that share a recipe have
+// different names.
 class LaunchName {
  public:
   explicit LaunchName(std::string_view name);
@@ -71,11 +72,11 @@ class LaunchName {
   LaunchName(const LaunchName&) = delete;
   LaunchName& operator=(const LaunchName&) = delete;
 
-  // Empty if there is none.
+  // The calling thread's current name; empty if there is none.
   static std::string_view Current();
 };
 
-// Somebody who records, from its making until Stop. Several may at once. Not thread safe itself.
+// A recording, from construction until Stop. Several may run at once. One thread at a time.
 class Session {
  public:
   explicit Session(bool detailed);
@@ -83,24 +84,24 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Later events are none of this session's.
+  // Ends the recording; later events do not belong to it.
   void Stop();
 
   struct Recorded {
-    std::vector<Event> events;  // in the order of their begins
-    uint64_t dropped = 0;       // a thread keeps kMaxEvents
+    std::vector<Event> events;  // ordered by begin time
+    uint64_t dropped = 0;       // events beyond kMaxEvents of a thread
   };
-  // All that began and ended between. Stops.
+  // All events that began and ended during the recording. Calls Stop.
   Recorded Take();
 
  private:
   const bool detailed_;
   const int64_t start_ns_;
-  int64_t stop_ns_ = 0;  // 0 while it records
+  int64_t stop_ns_ = 0;  // 0 while recording
   bool released_ = false;
 };
 
-// What a thread keeps between two readings; about 40 MB.
+// Capacity of a thread's buffer between two readings; about 40 MB.
 inline constexpr size_t kMaxEvents = size_t{1} << 18;
 
 }  // namespace hpu::trace

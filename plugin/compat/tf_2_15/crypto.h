@@ -1,4 +1,4 @@
-// SHA-256, by the implementation that TensorFlow exports.
+// SHA-256, computed by the implementation that TensorFlow exports.
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_CRYPTO_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_CRYPTO_H_
 

@@ -1,4 +1,4 @@
-// CompileProgress: tells people that something is being compiled.
+// CompileProgress: progress lines and a progress bar for compilation.
 #ifndef HPU_PLUGIN_COMPILER_BACKGROUND_COMPILE_PROGRESS_H_
 #define HPU_PLUGIN_COMPILER_BACKGROUND_COMPILE_PROGRESS_H_
 
@@ -15,26 +15,26 @@
 
 namespace hpu {
 
-// A compile that takes long gives a line now and then; where several are to be made and people look at a terminal, a
-// bar takes the place of the lines. A thread writes them, which exists only while something is compiled. Nobody waits
-// for it. Thread safe.
+// Logs a line now and then during a long compile. With several compiles and a terminal, a bar replaces the lines. A
+// thread writes them; it exists only during compilation, and compiles never wait for it. Thread safe.
 //
-// A forked child must not use the process's: the thread does not exist there. It has no device to compile for.
+// A forked child must not use the process-wide object, because the thread does not exist there. The child has no device
+// to compile for anyway.
 class CompileProgress {
  public:
   struct Display {
     std::function<void(const std::string&)> line;  // writes a line
-    std::function<void(const std::string&)> bar;   // writes over the line that stands there; null: no terminal
-    absl::Duration first = absl::Seconds(2);       // nothing is shown before
+    std::function<void(const std::string&)> bar;   // overwrites the current line; null: no terminal
+    absl::Duration first = absl::Seconds(2);       // delay before the first output
     absl::Duration interval = absl::Seconds(10);   // between two lines of one compile
     absl::Duration redraw = absl::Seconds(1);      // of the bar
   };
 
-  // The process's; never destroyed. Lines go to TensorFlow's log, the bar to stderr.
+  // The process-wide object; never destroyed. Lines go to TensorFlow's log, the bar to stderr.
   static CompileProgress& Get();
 
   explicit CompileProgress(Display display) : display_(std::move(display)) {}
-  // Waits for the thread; nothing may be compiled any more.
+  // Waits for the thread. No compile may be running.
   ~CompileProgress();
   CompileProgress(const CompileProgress&) = delete;
   CompileProgress& operator=(const CompileProgress&) = delete;
@@ -49,7 +49,7 @@ class CompileProgress {
   };
 
  public:
-  // One compile, as long as it lives.
+  // One compile, during the object's lifetime.
   class Scope {
    public:
     Scope(CompileProgress& progress, absl::string_view cluster, int64_t ops);
@@ -57,7 +57,7 @@ class CompileProgress {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
-    // What it does now: a literal, as "generating code".
+    // Sets the current step, a literal like "generating code".
     void Enter(absl::string_view step);
 
    private:
@@ -65,13 +65,13 @@ class CompileProgress {
     std::list<Running>::iterator running_;
   };
 
-  // How many compiles wait for their turn.
+  // Sets the number of scheduled compiles that have not begun.
   void SetWaiting(int64_t waiting) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Show() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+  void Show() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
   bool IsIdle() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return running_.empty() && waiting_ == 0; }
-  // Shows what is due; when to look again.
+  // Shows all output that is due. Returns the time of the next output.
   absl::Time ShowDue(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ShowLine(Running& running, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ShowBar(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -82,7 +82,7 @@ class CompileProgress {
   absl::CondVar changed_;
   std::list<Running> running_ ABSL_GUARDED_BY(mutex_);  // oldest first
   int64_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;  // since something was compiled without a pause
+  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;  // compiles since the last idle time
   bool has_bar_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_thread_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -16,14 +16,14 @@ namespace {
 constexpr absl::Duration kFirst = absl::Milliseconds(40);
 constexpr absl::Duration kInterval = absl::Milliseconds(100);
 
-// What was shown.
+// Records the output.
 class Shown {
  public:
   void Add(const std::string& text) {
     absl::MutexLock lock(&mutex_);
     texts_.push_back(text);
   }
-  // The first text with all these parts; waits for it.
+  // Waits for the first text that contains all these parts.
   std::string WaitFor(const std::vector<std::string>& parts) {
     std::string found;
     auto is_there = [&]() {
@@ -82,7 +82,7 @@ TEST(CompileProgressTest, TellsClusterOpsAndStepNowAndThen) {
     CompileProgress::Scope other(progress, "other", 1);
     lines.WaitFor({"other (1 op): compiling"});
   }
-  // Each has had at most one line for each interval that has begun.
+  // At most one line per compile and begun interval.
   EXPECT_LE(lines.texts().size(), 2 * (2 + (absl::Now() - start) / kInterval));
 }
 
@@ -99,7 +99,7 @@ TEST(CompileProgressTest, DrawsABarWhereSeveralAreToBeMade) {
     CompileProgress::Scope second(progress, "second", 3);
     bars.WaitFor({"[#####...............] 1 of 4 recipes; second"});
     progress.SetWaiting(0);
-    lines.WaitFor({"second (3 ops)"});  // the last one: a line does
+    lines.WaitFor({"second (3 ops)"});  // a single compile shows a line
   }
   EXPECT_EQ("", bars.texts().back());  // nothing is left of the bar
 }

@@ -1,4 +1,4 @@
-// CompileQueue: compiles in the background.
+// CompileQueue: background compilation.
 #ifndef HPU_PLUGIN_COMPILER_BACKGROUND_COMPILE_QUEUE_H_
 #define HPU_PLUGIN_COMPILER_BACKGROUND_COMPILE_QUEUE_H_
 
@@ -14,21 +14,21 @@
 
 namespace hpu {
 
-// One thread, which yields the processor to the program's own work and ends when nothing is left to do. Thread safe.
+// One thread of low priority, which ends when no work is left. Thread safe.
 //
-// In a child forked from the process that made it, all methods return at once: the thread does not exist there.
+// In a forked child all methods return at once, because the thread does not exist there.
 class CompileQueue {
  public:
-  // `cancelled` turns true once nobody wants the outcome.
+  // `cancelled` turns true once the result is no longer needed.
   using Work = std::function<void(const std::atomic<bool>& cancelled)>;
 
-  // As many as XLA compiles at a time.
+  // The number of background compiles that XLA allows.
   static constexpr size_t kCapacity = 10;
 
-  // What the thread adds to the niceness of the one that starts it.
+  // Increment of the thread's niceness over that of the thread that starts it.
   static constexpr int kNice = 10;
 
-  // The process's; never destroyed.
+  // The process-wide queue; never destroyed.
   static CompileQueue& Get();
 
   CompileQueue();
@@ -37,15 +37,15 @@ class CompileQueue {
   CompileQueue(const CompileQueue&) = delete;
   CompileQueue& operator=(const CompileQueue&) = delete;
 
-  // Runs `work` later; false if it will not: kCapacity are waiting already, or Stop() was called. `owner` is for Cancel
-  // only, the work must not need it.
+  // Schedules `work`. False if it will not run: kCapacity items are waiting, or Stop() was called. `owner` only
+  // identifies the work for Cancel and may be destroyed before the work runs.
   bool Schedule(const void* owner, Work work) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Drops what the owner has scheduled and cancels what is running of it. Waits for nothing.
+  // Drops the owner's scheduled work and cancels its running work. Does not block.
   void Cancel(const void* owner) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Drops all, cancels what is running and waits for its end: before the process ends, which destroys what compilers
-  // use. A compiler does not stop half-way, so this may take as long as one compile.
+  // Drops all work, cancels the running work and waits for its end. Call before the process ends and destroys state
+  // that compilers use. A compiler does not stop half-way, so this may take as long as one compile.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -54,16 +54,16 @@ class CompileQueue {
     Work work;
   };
 
-  void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // the thread's
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
   void ShowWaiting() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsForeign() const;  // in a forked child, where the mutex may be held for ever
+  bool IsForeign() const;  // in a forked child, where the mutex may stay locked forever
 
   const pid_t process_;
   absl::Mutex mutex_;
   std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
   bool has_thread_ ABSL_GUARDED_BY(mutex_) = false;
-  const void* running_ ABSL_GUARDED_BY(mutex_) = nullptr;  // owner of what is running
-  std::atomic<bool> cancelled_{false};                     // what is running
+  const void* running_ ABSL_GUARDED_BY(mutex_) = nullptr;  // owner of the running work
+  std::atomic<bool> cancelled_{false};                     // cancels the running work
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 using Flag = std::atomic<bool>;
 
-// Work that says when it runs, and ends when it is told to or cancelled.
+// Work that notifies when it runs, and ends when notified or cancelled.
 struct Blocker {
   absl::Notification runs, end;
   Flag was_cancelled{false};
@@ -87,7 +87,7 @@ TEST_F(CompileQueueTest, CancelDropsWhatWaitsOfOneOwnerOnly) {
   ASSERT_TRUE(queue_.Schedule(&other_, [&done](const Flag&) { done.Notify(); }));
   EXPECT_EQ(2, held.use_count());
   queue_.Cancel(&owner_);
-  EXPECT_EQ(1, held.use_count());  // at once, not when its turn would have come
+  EXPECT_EQ(1, held.use_count());  // dropped at once, not when its turn comes
   first.end.Notify();
   done.WaitForNotification();
   EXPECT_FALSE(ran);

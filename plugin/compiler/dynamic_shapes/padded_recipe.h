@@ -1,4 +1,5 @@
-// PaddedRecipe: one recipe for all signatures of a cluster that differ in their number of rows, up to its own.
+// PaddedRecipe: one recipe for all signatures of a cluster that differ only in their number of rows, up to the
+// recipe's.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_
 
@@ -18,19 +19,19 @@
 
 namespace hpu {
 
-// Lowered at the first use, and compiled once a signature was found to fit. Thread safe.
+// Lowered at first use; compiled once a signature fits. Thread safe.
 class PaddedRecipe {
  public:
-  // `arguments` are a signature's, with `rows` in the place of its rows.
+  // `arguments` are a signature's arguments, with `rows` as their number of rows.
   PaddedRecipe(std::vector<ArgumentDescription> arguments, int64_t rows)
       : arguments_(std::move(arguments)), rows_(rows) {}
 
-  // Whether there is a recipe: signatures that fit take only the time of their lowering.
+  // Whether the recipe exists. Signatures that fit then only need to be lowered.
   bool compiled() const { return compiled_.load(std::memory_order_acquire); }
 
-  // An executable for arguments with fewer rows (at least half as many), whose launches add rows and drop them again;
-  // or with as many. FailedPrecondition says why where rows depend on each other or on their number
-  // (row_independence.h).
+  // An executable for arguments with at most the recipe's number of rows and at least half of it. Launches with fewer
+  // rows pad them and drop the padding again. FailedPrecondition, with the reason, if rows depend on each other or on
+  // their number (row_independence.h).
   absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
                                                              const std::vector<ArgumentDescription>& arguments,
                                                              int64_t rows, const std::atomic<bool>* cancelled)

@@ -42,7 +42,7 @@ class Module {
   const HloInstructionProto& instruction(int64_t id) const { return *instructions_.at(id); }
 
  private:
-  // Whether all that ids name is there.
+  // Whether all ids refer to existing instructions and computations.
   bool IsComplete() const {
     const auto known = [this](int64_t id) { return instructions_.contains(id); };
     const auto called = [this](int64_t id) { return computations_.contains(id); };
@@ -60,7 +60,7 @@ class Module {
   absl::flat_hash_map<int64_t, const HloComputationProto*> computations_;
 };
 
-// All that says what an instruction does, but sizes where `with_rows`.
+// All attributes that define an instruction; without sizes if `with_rows`.
 std::string AttributesOf(const HloInstructionProto& instruction, bool with_rows) {
   HloInstructionProto attributes = instruction;
   attributes.clear_name();
@@ -70,7 +70,7 @@ std::string AttributesOf(const HloInstructionProto& instruction, bool with_rows)
   attributes.clear_operand_ids();
   attributes.clear_control_predecessor_ids();
   attributes.clear_called_computation_ids();
-  if (with_rows) {  // their rules look at these
+  if (with_rows) {  // the row rules check these
     attributes.clear_slice_dimensions();
     attributes.clear_dynamic_slice_sizes();
     attributes.clear_gather_slice_sizes();
@@ -89,7 +89,7 @@ absl::Status NameOp(const absl::Status& refusal, const HloInstructionProto& inst
   return absl::Status(refusal.code(), absl::StrCat(refusal.message(), ", in ", op.op_type(), " '", op.op_name(), "'"));
 }
 
-// Walks both modules together, from the results to the arguments: what no result needs does not count.
+// Walks both modules in parallel, from results to arguments. Instructions that no result needs are ignored.
 class PairWalk {
  public:
   PairWalk(const Module& module, const Module& padded, RowCounts counts)
@@ -112,7 +112,7 @@ class PairWalk {
     return absl::FailedPreconditionError(absl::StrCat(instruction.opcode(), " depends on the number of rows"));
   }
 
-  // They count even where no result needs them.
+  // Effects count even if no result needs them.
   absl::Status CheckEffects() const {
     for (const HloComputationProto& computation : module_.proto().computations()) {
       for (const HloInstructionProto& instruction : computation.instructions()) {
@@ -126,7 +126,7 @@ class PairWalk {
     return Visit(module_.RootOf(computation), padded_.RootOf(padded_computation));
   }
 
-  // One instruction always goes with the same other one.
+  // Each instruction has exactly one partner in the other module.
   absl::Status Visit(int64_t id, int64_t padded_id) {
     const auto [it, added] = partners_.try_emplace(id, padded_id);
     const auto [padded_it, padded_added] = padded_partners_.try_emplace(padded_id, id);
@@ -158,7 +158,7 @@ class PairWalk {
                                                                                    : Differs(instruction);
   }
 
-  // The shapes of arguments and results.
+  // Checks the shapes of arguments and results.
   absl::Status CheckBorders() const {
     const xla::ProgramShapeProto& shape = module_.proto().host_program_shape();
     const xla::ProgramShapeProto& padded_shape = padded_.proto().host_program_shape();

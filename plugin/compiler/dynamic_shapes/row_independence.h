@@ -1,4 +1,4 @@
-// RowIndependence: whether a program may run with more rows than it was given.
+// RowIndependence: checks whether a program may run with padded rows.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_INDEPENDENCE_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_INDEPENDENCE_H_
 
@@ -8,17 +8,17 @@
 
 namespace hpu {
 
-// OK if `padded` computes, in the first rows of its results, what `program` computes, whatever the other rows of its
-// arguments hold. Both are lowerings of one cluster, for these numbers of rows. FailedPrecondition names the op that
-// may mix rows or depend on their number; what is not known counts as such.
+// OK if the first rows of `padded`'s results equal `program`'s results, whatever the padded rows of its arguments hold.
+// Both are lowerings of one cluster, for these numbers of rows. FailedPrecondition names the op that may mix rows or
+// depend on their number; unknown ops count as such.
 //
-// The two must be the same instructions with the same attributes, up to sizes; so nothing depends on the number of rows
-// but sizes, and these tell which dimension of each value holds the rows. Each instruction then must keep rows apart
-// (row_rules.h), so by induction each value's row i depends on row i of the arguments alone. Arguments and results hold
-// their rows outermost: the first rows are the first bytes.
+// Both must have the same instructions with the same attributes, except for sizes. So only sizes depend on the number
+// of rows, and they show which dimension of each value holds the rows. Each instruction must keep rows apart
+// (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. Arguments and results
+// hold their rows outermost, so the first rows are the first bytes.
 //
-// XLA has an analysis of its own for programs with sizes that vary (DynamicDimensionInference): it carries sizes
-// through what mixes rows and does not say that it does, so it cannot tell this.
+// XLA's own analysis for varying sizes (DynamicDimensionInference) propagates sizes through instructions that mix rows
+// without reporting it, so it cannot replace this check.
 absl::Status CheckRowIndependence(const hal::Program& program, const hal::Program& padded, RowCounts counts);
 
 }  // namespace hpu

@@ -27,7 +27,7 @@ absl::Status Require(bool condition, const Instruction& instruction, absl::strin
   return condition ? absl::OkStatus() : Refuse(instruction, what);
 }
 
-// Where `dimension` is in the list, or -1.
+// Index of `dimension` in the list, or -1.
 template <typename List>
 int64_t PositionIn(const List& list, int64_t dimension) {
   const auto it = absl::c_find(list, dimension);
@@ -45,13 +45,13 @@ bool OnlyFirstHasRows(const Instruction& instruction) {
   return HasRows(instruction, 0);
 }
 
-// All results have the rows where `expected` says.
+// Requires all results to hold their rows as `expected`.
 absl::Status RequireResult(const Instruction& instruction, const Rows& expected) {
   const bool all = absl::c_all_of(instruction.results, [&](const RowArray& result) { return result.rows == expected; });
   return Require(all, instruction, "moves rows in a way that is not known");
 }
 
-// Operands of the result's rank have the rows where the result has them; scalars have none.
+// Operands of the result's rank hold the rows in the same dimension as the result; scalars have none.
 absl::Status Elementwise(const Instruction& instruction) {
   const RowArray& result = instruction.results.front();
   for (const RowArray& operand : instruction.operands) {
@@ -71,7 +71,7 @@ absl::Status Broadcast(const Instruction& instruction) {
   return Require(repeated, instruction, "makes rows of what is none");
 }
 
-// Row-major order: the rows must be as far apart, and as often repeated, as before.
+// In row-major order, the distance and the repetition of rows must stay the same.
 absl::Status Reshape(const Instruction& instruction) {
   const RowArray& operand = instruction.operands.front();
   const RowArray& result = instruction.results.front();
@@ -85,8 +85,8 @@ absl::Status Transpose(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(rows, PositionIn(instruction.proto->dimensions(), rows->dimension)));
 }
 
-// Where a dimension of an operand of dot is in the result, or -1 if it is summed over. `before` dimensions of the
-// result come from the other operand's free ones.
+// The result's dimension for a dimension of dot's operand, or -1 if dot sums over it. `before` dimensions of the result
+// come from the other operand's free dimensions.
 template <typename List>
 int64_t DotResultDimension(int64_t dimension, const List& batch, const List& contracting, int64_t before) {
   if (PositionIn(contracting, dimension) >= 0) return -1;
@@ -183,7 +183,7 @@ absl::Status Pad(const Instruction& instruction) {
   return RequireResult(instruction, rows);
 }
 
-// Whether a slice of these sizes has all rows, and the same sizes otherwise.
+// Whether a slice of these sizes takes all rows, and otherwise has the same sizes in both lowerings.
 template <typename Sizes>
 bool TakesAllRows(const RowArray& operand, const Sizes& sizes, const Sizes& padded_sizes) {
   for (int64_t i = 0; i < sizes.size(); ++i) {
@@ -205,7 +205,7 @@ absl::Status DynamicSlice(const Instruction& instruction) {
   return RequireResult(instruction, operand.rows);
 }
 
-// The update has all rows, so that its place among them is fixed.
+// The update must have all rows, so that its place among them is fixed.
 absl::Status DynamicUpdateSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands[0];
   const RowArray& update = instruction.operands[1];
@@ -213,14 +213,14 @@ absl::Status DynamicUpdateSlice(const Instruction& instruction) {
   return RequireResult(instruction, operand.rows);
 }
 
-// Rows of the indices: what they name is looked up row by row.
+// The indices have the rows: each row's indices select that row's slices.
 absl::Status GatherByRows(const Instruction& instruction) {
   const xla::GatherDimensionNumbers& numbers = instruction.proto->gather_dimension_numbers();
   const RowArray& indices = instruction.operands[1];
   const int64_t rank = instruction.results.front().shape->dimensions_size();
   TF_RETURN_IF_ERROR(Require(indices.rows->dimension != numbers.index_vector_dim(), instruction, "indexes by rows"));
   int64_t left = indices.rows->dimension - (indices.rows->dimension > numbers.index_vector_dim() ? 1 : 0);
-  int64_t dimension = 0;  // becomes the result's `left`th that is no offset
+  int64_t dimension = 0;  // the result's `left`th dimension that is not an offset
   for (; dimension < rank; ++dimension) {
     if (PositionIn(numbers.offset_dims(), dimension) < 0 && left-- == 0) break;
   }
@@ -230,7 +230,7 @@ absl::Status GatherByRows(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(indices.rows, dimension));
 }
 
-// Rows of what is looked up: each slice has them all.
+// The operand has the rows: each slice must take all of them.
 absl::Status GatherOfRows(const Instruction& instruction) {
   const xla::GatherDimensionNumbers& numbers = instruction.proto->gather_dimension_numbers();
   const RowArray& operand = instruction.operands[0];
@@ -273,7 +273,7 @@ absl::Status BatchNormInference(const Instruction& instruction) {
   return RequireResult(instruction, rows);
 }
 
-// Normalises over all but the features: rows may be those, as Keras's layer normalisation has it.
+// Normalises over all dimensions except the features. So rows may only be features, as in Keras's layer normalisation.
 absl::Status BatchNormTraining(const Instruction& instruction) {
   const Rows& rows = instruction.operands[0].rows;
   const bool features = rows && rows->dimension == instruction.proto->feature_index();
@@ -322,7 +322,7 @@ Rule FindRule(absl::string_view opcode) {
   const auto it = rules->find(opcode);
   if (it != rules->end()) return it->second;
   const xla::StatusOr<xla::HloOpcode> known = xla::StringToHloOpcode(opcode);
-  // Not stochastic-convert, which XLA counts among the elementwise ones and CheckPure refuses.
+  // Excludes stochastic-convert, which XLA counts as elementwise and CheckPure refuses.
   return known.ok() && xla::HloInstruction::IsOpElementwise(*known) ? Elementwise : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// RowRules: which instructions of a program keep rows apart.
+// RowRules: rules for HLO instructions that keep rows independent.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_RULES_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_RULES_H_
 
@@ -11,8 +11,7 @@
 
 namespace hpu {
 
-// One instruction in both lowerings, with its operands and results (several where it returns a tuple). Borrowed
-// pointers.
+// One instruction in both lowerings, with its operands and its results (several for a tuple). Borrowed pointers.
 struct RowInstruction {
   const xla::HloInstructionProto* proto = nullptr;
   const xla::HloInstructionProto* padded_proto = nullptr;
@@ -20,15 +19,16 @@ struct RowInstruction {
   std::vector<RowArray> results;
 };
 
-// Whether row i of each result is made of row i of the operands and of what has no rows, in the same way in both
-// lowerings. For instructions with rows in an operand or a result; their computations are checked apart.
-// FailedPrecondition says what they do to rows; all that is not known to keep rows apart is refused.
+// OK if, in both lowerings alike, row i of each result depends only on row i of the operands and on values without
+// rows. For instructions with rows in an operand or a result; their computations are checked separately.
+// FailedPrecondition says what the instruction does to rows; instructions that are not known to keep rows apart are
+// refused.
 absl::Status CheckRowRule(const RowInstruction& instruction);
 
 // FailedPrecondition for random and effectful instructions, which are refused even without rows.
 absl::Status CheckPure(const xla::HloInstructionProto& proto);
 
-// Whether the instruction hands values on from or to computations and tuples, whose own instructions are checked.
+// Whether the instruction only passes values to or from computations and tuples, whose own instructions are checked.
 bool IsStructural(absl::string_view opcode);
 
 }  // namespace hpu

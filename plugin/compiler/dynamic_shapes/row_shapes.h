@@ -1,4 +1,4 @@
-// RowShapes: which dimension of an array holds the rows, told from its shapes in two lowerings of one program.
+// RowShapes: finds the row dimension of an array from its shapes in two lowerings of one program.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_SHAPES_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_SHAPES_H_
 
@@ -11,13 +11,13 @@
 
 namespace hpu {
 
-// How many rows (examples of a batch, in most programs) each of the two lowerings has; rows < padded_rows.
+// Number of rows (usually examples of a batch) in each of the two lowerings; rows < padded_rows.
 struct RowCounts {
   int64_t rows = 0;
   int64_t padded_rows = 0;
 };
 
-// The dimension of an array that holds the rows: elements i * block to (i + 1) * block - 1 of it belong to row i.
+// The dimension that holds an array's rows. Its elements i * block to (i + 1) * block - 1 belong to row i.
 struct RowDimension {
   int64_t dimension = 0;
   int64_t block = 1;
@@ -31,17 +31,17 @@ struct RowDimension {
 struct RowArray {
   const xla::ShapeProto* shape = nullptr;
   const xla::ShapeProto* padded_shape = nullptr;
-  std::optional<RowDimension> rows;  // none: its shape does not depend on the number of rows
+  std::optional<RowDimension> rows;  // unset: the shape does not depend on the number of rows
 
   int64_t size(int64_t dimension) const { return shape->dimensions(static_cast<int>(dimension)); }
   int64_t padded_size(int64_t dimension) const { return padded_shape->dimensions(static_cast<int>(dimension)); }
-  // Product of the sizes of the dimensions before or after that of the rows, which there must be.
+  // Product of the sizes before or after the row dimension. Requires `rows`.
   int64_t OuterSize() const;
   int64_t InnerSize() const;
 };
 
-// The array, or the arrays of a tuple. FailedPrecondition says why where they differ in another way than in the size of
-// one dimension, in proportion to the rows.
+// The array, or the arrays of a tuple. FailedPrecondition, with the reason, unless the shapes differ at most in the
+// size of one dimension, in proportion to the rows.
 absl::StatusOr<std::vector<RowArray>> RowArraysOf(const xla::ShapeProto& shape, const xla::ShapeProto& padded_shape,
                                                   RowCounts counts);
 

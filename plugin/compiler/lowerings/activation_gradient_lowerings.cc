@@ -1,4 +1,4 @@
-// Lowerings of gradients of activations that take the CPU's branch for zeros and NaN: tf2xla's take the other one.
+// Lowerings of activation gradients that take the CPU kernels' branch for zeros and NaN; tf2xla takes the other one.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -10,7 +10,7 @@ namespace {
 
 using xla::XlaOp;
 
-// As tensorflow/core/kernels/relu_op_functor.h has them.
+// Values from tensorflow/core/kernels/relu_op_functor.h.
 constexpr double kSeluScale = 1.0507009873554804934193349852946;
 constexpr double kSeluScaleAlpha = 1.7580993408473768599402175208123;
 

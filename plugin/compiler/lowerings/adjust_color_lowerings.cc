@@ -1,4 +1,4 @@
-// Lowerings of AdjustHue and AdjustSaturation that compute what the CPU's kernels compute for colours outside 0 to 1.
+// Lowerings of AdjustHue and AdjustSaturation that match the CPU kernels for colours outside 0 to 1.
 #include <cstdint>
 #include <vector>
 
@@ -23,11 +23,11 @@ struct Color {
 
 XlaOp Number(XlaOp like, float value) { return xla::ScalarLike(like, value); }
 
-// As std::max and std::min: the first operand where one is NaN.
+// Like std::max and std::min, return the first operand if one is NaN.
 XlaOp Larger(XlaOp a, XlaOp b) { return xla::Select(xla::Lt(a, b), b, a); }
 XlaOp Smaller(XlaOp a, XlaOp b) { return xla::Select(xla::Lt(b, a), b, a); }
 
-// Of whole numbers 0 to 5, and others: the element of `choices` of that number, or the last one.
+// The element of `choices` at index `category`; the last element for all other values.
 XlaOp Choose(XlaOp category, const std::vector<XlaOp>& choices) {
   XlaOp chosen = choices.back();
   for (int i = static_cast<int>(choices.size()) - 2; i >= 0; --i) {
@@ -36,14 +36,14 @@ XlaOp Choose(XlaOp category, const std::vector<XlaOp>& choices) {
   return chosen;
 }
 
-// Which part of the circle of colours a hue from 0 to 6 lies in.
+// Sector of the colour circle for a hue from 0 to 6.
 XlaOp CategoryOf(XlaOp hue) { return xla::Floor(hue); }
 
 XlaOp IsOdd(XlaOp category) { return xla::Ne(xla::Rem(category, Number(category, 2)), xla::ZerosLike(category)); }
 
 Color WithHue(const Color& color, XlaOp delta) {
   const auto& [r, g, b] = color;
-  // The order of the channels: each category has its largest, middle and smallest one.
+  // Each category stands for one order of the channels by value.
   const auto number = [&](float value) { return xla::FullLike(r, value); };
   const XlaOp green_over_red = xla::Select(xla::Lt(b, r), number(1), xla::Select(xla::Gt(b, g), number(3), number(2)));
   const XlaOp red_over_green = xla::Select(xla::Lt(b, g), number(0), xla::Select(xla::Gt(b, r), number(4), number(5)));
@@ -79,13 +79,13 @@ Color WithSaturation(const Color& color, XlaOp scale) {
   hue = xla::Select(xla::Lt(hue, zero), hue + one, hue) * Number(r, 6);
   const XlaOp chroma = saturation * value, rest = value - chroma;
   const XlaOp mixed = chroma * (one - xla::Abs(xla::Rem(hue, Number(r, 2)) - one));
-  const XlaOp category = CategoryOf(hue);  // 6, or none, is a colour without chroma
+  const XlaOp category = CategoryOf(hue);  // 6 or NaN: a colour without chroma
   return {Choose(category, {chroma, mixed, zero, zero, mixed, chroma, zero}) + rest,
           Choose(category, {mixed, chroma, chroma, mixed, zero, zero, zero}) + rest,
           Choose(category, {zero, zero, mixed, chroma, chroma, mixed, zero}) + rest};
 }
 
-// `kAdjust` is called with the colours, and with the scalar that says by how much.
+// Calls `kAdjust` with the colours and the scalar amount.
 template <Color (*kAdjust)(const Color& color, XlaOp amount)>
 class AdjustColorLowering : public tensorflow::XlaOpKernel {
  public:

@@ -1,4 +1,4 @@
-// Lowerings of Bessel functions of orders 0 and 1, but for those of the first kind of imaginary arguments that XLA has.
+// Lowerings of Bessel functions of orders 0 and 1, except the modified functions of the first kind, which XLA has.
 #include <cstddef>
 #include <limits>
 
@@ -17,8 +17,8 @@ namespace {
 using xla::PrimitiveType;
 using xla::XlaOp;
 
-// Of the Cephes library (S. L. Moshier), as are the formulas: those that end in f are for float32, Over is below the
-// fraction's line.
+// Coefficients and formulas are from the Cephes library (S. L. Moshier). Names that end in f are for float32; "Over" is
+// the denominator.
 constexpr double kSmallJ0f[] = {-6.0683504e-8, 6.3889456e-6, -0.00039696464, 0.013329134, -0.17291507};
 constexpr double kSmallY0f[] = {9.454584e-8, -9.413213e-6, 0.00053444866, -0.015842892, 0.17075847};
 constexpr double kModulus0f[] = {-0.06839,      0.18649493,   -0.21450076,   0.11975494,
@@ -146,62 +146,61 @@ constexpr double kFarK1[] = {
     2.7206261904844427};
 constexpr double kTwoOverPi = 0.636619772367581343;
 constexpr double kRootOfTwoOverPi = 0.797884560802865356;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// What the functions of an order consist of.
-struct Order {
-  double phase;      // far from 0, J is a cosine of x less that
-  double zeros[2];   // squares of J's first two, the second for float64
-  double zero_of_y;  // square of Y's first, for float32
+// Constants of one order.
+struct OrderConstants {
+  double phase;      // far from 0, J is a cosine of x minus the phase
+  double zeros[2];   // squares of J's first two zeros, the second for float64
+  double zero_of_y;  // square of Y's first zero, for float32
   absl::Span<const double> small_jf, small_yf, modulus, phases;
   absl::Span<const double> small_j, small_j_over, small_y, small_y_over;
   absl::Span<const double> hankel_p, hankel_p_over, hankel_q, hankel_q_over;
   absl::Span<const double> near_k, far_k;
 };
-constexpr Order kOrder0 = {0.785398163397448310,
-                           {5.78318596294678452, 30.4712623436620864},
-                           0.432214556865108348,
-                           kSmallJ0f,
-                           kSmallY0f,
-                           kModulus0f,
-                           kPhase0f,
-                           kSmallJ0,
-                           kSmallJ0Over,
-                           kSmallY0,
-                           kSmallY0Over,
-                           kHankelP0,
-                           kHankelP0Over,
-                           kHankelQ0,
-                           kHankelQ0Over,
-                           kNearK0,
-                           kFarK0};
-constexpr Order kOrder1 = {2.35619449019234493,
-                           {14.6819706421238933, 49.2184563216946037},
-                           4.66539330185668858,
-                           kSmallJ1f,
-                           kSmallY1f,
-                           kModulus1f,
-                           kPhase1f,
-                           kSmallJ1,
-                           kSmallJ1Over,
-                           kSmallY1,
-                           kSmallY1Over,
-                           kHankelP1,
-                           kHankelP1Over,
-                           kHankelQ1,
-                           kHankelQ1Over,
-                           kNearK1,
-                           kFarK1};
+constexpr OrderConstants kOrder0 = {0.785398163397448310,
+                                    {5.78318596294678452, 30.4712623436620864},
+                                    0.432214556865108348,
+                                    kSmallJ0f,
+                                    kSmallY0f,
+                                    kModulus0f,
+                                    kPhase0f,
+                                    kSmallJ0,
+                                    kSmallJ0Over,
+                                    kSmallY0,
+                                    kSmallY0Over,
+                                    kHankelP0,
+                                    kHankelP0Over,
+                                    kHankelQ0,
+                                    kHankelQ0Over,
+                                    kNearK0,
+                                    kFarK0};
+constexpr OrderConstants kOrder1 = {2.35619449019234493,
+                                    {14.6819706421238933, 49.2184563216946037},
+                                    4.66539330185668858,
+                                    kSmallJ1f,
+                                    kSmallY1f,
+                                    kModulus1f,
+                                    kPhase1f,
+                                    kSmallJ1,
+                                    kSmallJ1Over,
+                                    kSmallY1,
+                                    kSmallY1Over,
+                                    kHankelP1,
+                                    kHankelP1Over,
+                                    kHankelQ1,
+                                    kHankelQ1Over,
+                                    kNearK1,
+                                    kFarK1};
 
-constexpr const Order& Of(int order) { return order == 0 ? kOrder0 : kOrder1; }
+constexpr const OrderConstants& ConstantsOf(int order) { return order == 0 ? kOrder0 : kOrder1; }
 
-// Up to where series about 0 hold.
+// Upper limit for the series about 0.
 double NearLimit(PrimitiveType type) { return type == xla::F64 ? 5.0 : 2.0; }
 
 // J from 0 to NearLimit.
 template <int order>
 XlaOp NearJ(XlaOp x, PrimitiveType type) {
-  const Order& o = Of(order);
+  const OrderConstants& o = ConstantsOf(order);
   const XlaOp z = x * x;
   XlaOp j = z - Scalar(z, o.zeros[0]);
   if (type == xla::F64) {
@@ -210,7 +209,7 @@ XlaOp NearJ(XlaOp x, PrimitiveType type) {
     j = j * Polynomial(z, o.small_jf);
   }
   if (order == 1) return j * x;
-  // 1 at 0, to the last bit.
+  // Exactly 1 at 0.
   const XlaOp tiny = xla::Lt(x, Scalar(x, type == xla::F64 ? 1e-5 : 1e-3));
   return xla::Select(tiny, Scalar(z, 1) - Scalar(z, 0.25) * z, j);
 }
@@ -220,8 +219,8 @@ enum class Kind { kFirst, kSecond };
 // J or Y from NearLimit on.
 template <int order, Kind kind>
 XlaOp Far(XlaOp x, PrimitiveType type) {
-  const Order& o = Of(order);
-  // Below, angles would become large, which cost more.
+  const OrderConstants& o = ConstantsOf(order);
+  // Smaller x would make large angles, which cost more.
   const XlaOp limit = xla::FullLike(x, NearLimit(type));
   x = xla::Select(xla::Lt(x, limit), limit, x);
   const XlaOp inverse = Scalar(x, 1) / x;
@@ -255,7 +254,7 @@ XlaOp BesselJ(XlaOp x, PrimitiveType type) {
 
 template <int order>
 XlaOp BesselY(XlaOp x, PrimitiveType type) {
-  const Order& o = Of(order);
+  const OrderConstants& o = ConstantsOf(order);
   const XlaOp z = x * x, zero = xla::ZerosLike(x);
   XlaOp smooth = type == xla::F64 ? Polynomial(z, o.small_y) / Polynomial(z, o.small_y_over)
                                   : (z - Scalar(z, o.zero_of_y)) * Polynomial(z, o.small_yf);
@@ -265,7 +264,7 @@ XlaOp BesselY(XlaOp x, PrimitiveType type) {
     rough = rough - Scalar(x, 1) / x;
   }
   XlaOp near = smooth + Scalar(x, kTwoOverPi) * rough;
-  // TensorFlow's CPU has NaN for Y1(0) in float32.
+  // TensorFlow's CPU kernel returns NaN for Y1(0) in float32.
   const bool of_zero = order == 0 || type == xla::F64;
   near = NumberWhere(of_zero ? xla::Le(x, zero) : xla::Lt(x, zero), -kInfinity, near);
   return xla::Select(IsNear(x, NearLimit(type)), near, Far<order, Kind::kSecond>(x, type));
@@ -282,14 +281,14 @@ XlaOp NearI(XlaOp x, PrimitiveType type) {
   return order == 0 ? sum : half * sum;
 }
 
-// The last coefficients of a float64's series are those of a float32's.
+// The last `of_floats` coefficients of a float64 series form the float32 series.
 absl::Span<const double> OfType(absl::Span<const double> coefficients, size_t of_floats, PrimitiveType type) {
   return type == xla::F64 ? coefficients : coefficients.last(of_floats);
 }
 
 template <int order, bool scaled>
 XlaOp BesselK(XlaOp x, PrimitiveType type) {
-  const Order& o = Of(order);
+  const OrderConstants& o = ConstantsOf(order);
   XlaOp near = ChebyshevSum(x * x - Scalar(x, 2), OfType(o.near_k, 7, type));
   const XlaOp log = xla::Log(Scalar(x, 0.5) * x), i = NearI<order>(x, type);
   near = order == 0 ? near - i * log : near / x + i * log;

@@ -1,6 +1,6 @@
 // Lowering of the regularised incomplete beta function. Its continued fraction (NIST's Digital Library of Mathematical
-// Functions, 8.17.22) is computed from its end: one value is carried from term to term, and XLA makes one loop of
-// vectors of it, where TensorFlow's lowering carries six.
+// Functions, 8.17.22) is evaluated from the end, which carries one value from term to term. So XLA builds one vector
+// loop. TensorFlow's lowering carries six values.
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -25,8 +25,9 @@ using tensorflow::XlaOpKernelContext;
 using xla::PrimitiveType;
 using xla::XlaOp;
 
-// Lanczos' approximation: gamma(a + 1) = LanczosSum(a) * (a + kShift)^(a + 1/2) / e^(a + kShift). That of float32 is
-// Boost's with six terms, a quotient of polynomials; that of float64 P. Godfrey's with nine.
+// Lanczos' approximation: gamma(a + 1) = LanczosSum(a) * (a + kShift)^(a + 1/2) / e^(a + kShift). The float32
+// coefficients are Boost's with six terms, a quotient of polynomials. The float64 coefficients are P. Godfrey's with
+// nine terms.
 constexpr double kFloatOver[] = {58.520615917695909, 182.52489625958943, 211.09710285100418,
                                  112.25265478836681, 27.519201519745540, 2.5066285851525698};
 constexpr double kFloatUnder[] = {24, 50, 35, 10, 1};
@@ -37,17 +38,17 @@ constexpr double kDoublePoles[] = {676.52036812188510,   -1259.1392167224029,  7
 constexpr double kDoubleShift = 7.5;
 constexpr double kRootOfTwoPi = 2.50662827463100050;
 
-// How the continued fraction is cut.
+// Truncation of the continued fraction.
 struct Precision {
-  double digits;  // the logarithm of the error's reciprocal, and a little more
+  double digits;  // logarithm of the error's reciprocal, plus a margin
   double terms_of_root;
   int most_pairs;
-  // With x or 1 - x beyond, the fraction converges only on its own side of the mean.
+  // If x or 1 - x is greater, the fraction converges only on its own side of the mean.
   double edge;
 };
 constexpr Precision kOfFloats = {17, 1, 200, 0.995};
 constexpr Precision kOfDoubles = {35, 1.2, 300, 0.98};
-// Pairs of terms that one turn of the loop computes.
+// Pairs of terms per loop iteration.
 constexpr int kPairs = 4;
 
 double Shift(PrimitiveType type) { return type == xla::F64 ? kDoubleShift : kFloatShift; }
@@ -70,8 +71,8 @@ struct Arguments {
   XlaOp a, b, x, y;
 };
 
-// x^a y^b gamma(a + b) / (gamma(a + 1) gamma(b + 1)) * (a + b): products of powers instead of a difference of
-// logarithms of gamma, which are large.
+// x^a y^b gamma(a + b) / (gamma(a + 1) gamma(b + 1)) * (a + b). Computed by products of powers, because the logarithms
+// of gamma are large and their difference loses digits.
 XlaOp Factor(const Arguments& of, PrimitiveType type) {
   const auto& [a, b, x, y] = of;
   const XlaOp shift = Scalar(a, Shift(type)), c = a + b;
@@ -86,15 +87,15 @@ XlaOp Converges(const Arguments& of) {
   return xla::Le(of.x, (of.a + one) / (of.a + of.b + Scalar(of.a, 2)));
 }
 
-// How many pairs of terms the greatest need takes, a multiple of kPairs.
+// Number of pairs of terms for the element that needs most; a multiple of kPairs.
 XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape& shape) {
   const XlaOp root = xla::Sqrt(xla::Max(of.a, of.b)) * Scalar(of.a, precision.terms_of_root);
-  // Terms fall by the square of (1 - s) / (1 + s) a pair.
+  // Each pair of terms shrinks by the square of (1 - s) / (1 + s).
   const XlaOp s = xla::Sqrt(of.y);
   const XlaOp slow = Scalar(s, precision.digits / 2) / (xla::Log1p(s) - xla::Log1p(-s));
   const XlaOp need =
       root + xla::Select(Converges(of), xla::FullLike(of.a, precision.digits / 2 + 2), slow + Scalar(s, 4));
-  // NaN needs as much as anything.
+  // NaN needs the maximum.
   const XlaOp most = xla::FullLike(need, precision.most_pairs);
   const XlaOp bounded = xla::Select(xla::Le(need, most), need, most);
   std::vector<int64_t> dimensions(shape.rank());
@@ -106,7 +107,7 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   return turns * xla::ScalarLike(turns, kPairs);
 }
 
-// From what follows pair m of terms to what follows the one before it.
+// Value of the fraction behind pair m - 1, given `after`, its value behind pair m.
 XlaOp BeforePair(XlaOp m, XlaOp after, const Arguments& of) {
   const auto& [a, b, x, y] = of;
   const XlaOp one = Scalar(a, 1), u = one / (a + m + m);
@@ -145,7 +146,7 @@ absl::StatusOr<XlaOp> IncompleteBeta(XlaOp a, XlaOp b, XlaOp x, const xla::Shape
   Arguments of = {xla::Select(valid, a, one), xla::Select(valid, b, one), xla::Select(valid, x, half), XlaOp()};
   of.y = one - of.x;
   const XlaOp factor = Factor(of, type) / (of.a + of.b);
-  // 1 - I_y(b, a) beyond the mean, so that small results are not differences.
+  // Beyond the mean, 1 - I_y(b, a) avoids small results that are differences.
   const XlaOp at_edge = xla::Gt(xla::Max(of.x, of.y), Scalar(x, precision.edge));
   const XlaOp direct = xla::Select(at_edge, Converges(of), xla::Le(of.x, of.a / (of.a + of.b)));
   const Arguments turned = {xla::Select(direct, of.a, of.b), xla::Select(direct, of.b, of.a),
@@ -154,13 +155,12 @@ absl::StatusOr<XlaOp> IncompleteBeta(XlaOp a, XlaOp b, XlaOp x, const xla::Shape
   if (!fraction.ok()) return fraction.status();
   const XlaOp part = turned.b * factor * *fraction;
   XlaOp result = xla::Select(direct, part, one - part);
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   result = NumberWhere(xla::Not(valid), kNan, result);
   result = xla::Select(xla::Or(xla::Eq(x, zero), xla::Eq(x, one)), x, result);
   return NumberWhere(xla::Or(xla::Le(a, zero), xla::Le(b, zero)), kNan, result);
 }
 
-// Three arrays of one shape, but for scalars among them.
+// Operands: three arrays of one shape; some may be scalars.
 class BetaincLowering : public tensorflow::XlaOpKernel {
  public:
   using tensorflow::XlaOpKernel::XlaOpKernel;

@@ -1,4 +1,4 @@
-// Lowering of Bucketize that puts NaN into the last bucket, as the CPU's kernel does; tf2xla's puts it into the first.
+// Lowering of Bucketize that puts NaN into the last bucket, as the CPU kernel does; tf2xla uses the first.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// The number of boundaries that an element is not below. Whole numbers are compared as float32, as on the CPU.
+// Counts the boundaries that an element is not below. Integers are compared as float32, as on the CPU.
 class BucketizeLowering : public XlaOpKernel {
  public:
   explicit BucketizeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

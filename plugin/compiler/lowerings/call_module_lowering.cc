@@ -1,5 +1,5 @@
-// The lowering of XlaCallModule (jax2tf). TensorFlow's own asks the name of the device for the platform that a module
-// is compiled for, and knows the names of XLA's devices only.
+// Lowering of XlaCallModule (jax2tf). TensorFlow's own derives a module's platform from the device's name, and knows
+// only the names of XLA's devices.
 #include <memory>
 
 #include "plugin/compiler/compilation_device.h"
@@ -14,7 +14,7 @@ namespace {
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 
-// TensorFlow's lowering for the CPU, which is what the emulator computes on.
+// TensorFlow's lowering for the CPU, on which the emulator computes.
 class CallModuleLowering : public tensorflow::XlaOpKernel {
  public:
   explicit CallModuleLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

@@ -1,4 +1,4 @@
-// Lowering of ClipByValue that computes what the CPU's kernel computes for limits that are NaN or in the wrong order.
+// Lowering of ClipByValue that matches the CPU kernel for limits that are NaN or in the wrong order.
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"

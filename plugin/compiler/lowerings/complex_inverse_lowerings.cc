@@ -1,4 +1,4 @@
-// Lowerings of inverses, of log1p and of rsqrt that are right for all finite complex numbers: XLA's take another
+// Lowerings of inverse functions, log1p and rsqrt that are correct for all finite complex numbers. XLA's take another
 // branch, or lose digits, left of the imaginary axis, on branch cuts and near poles.
 //
 // Formulas: W. Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit", 1987.
@@ -15,7 +15,7 @@ namespace {
 
 using xla::XlaOp;
 
-// A complex number by its parts, as sums of complex numbers lose the signs of zeros.
+// Real and imaginary parts of a complex number. XLA's sums of complex numbers lose the signs of zeros.
 struct Parts {
   XlaOp real, imaginary;
 };
@@ -33,7 +33,7 @@ XlaOp WithSign(XlaOp magnitude, XlaOp sign, xla::PrimitiveType type) {
   return xla::Select(IsNegative(sign, type), -magnitude, magnitude);
 }
 
-// The length of z, halved: it overflows for no finite z.
+// Half the absolute value of z, which overflows for no finite z.
 XlaOp HalfLength(const Parts& z) {
   const XlaOp a = xla::Abs(z.real), b = xla::Abs(z.imaginary);
   const XlaOp longer = xla::Max(a, b), shorter = xla::Min(a, b), half = xla::ScalarLike(a, 0.5);
@@ -61,7 +61,7 @@ XlaOp RealOfProduct(const Parts& x, const Parts& y) { return x.real * y.real - x
 XlaOp ImaginaryOfProduct(const Parts& x, const Parts& y) { return x.real * y.imaginary + x.imaginary * y.real; }
 Parts Conjugate(const Parts& z) { return {z.real, -z.imaginary}; }
 
-// xla::Asinh, but with the sign of a zero.
+// xla::Asinh that keeps the sign of a zero.
 XlaOp RealAsinh(XlaOp x, xla::PrimitiveType type) { return WithSign(xla::Asinh(xla::Abs(x)), x, type); }
 
 Parts Asin(const Parts& z, xla::PrimitiveType type) {
@@ -99,7 +99,7 @@ Parts Atan(const Parts& z, xla::PrimitiveType type) {  // of z = -i tan(i y)
   return {turned.imaginary, -turned.real};
 }
 
-// xla::Log1p keeps digits near 0, the logarithm of the sum elsewhere.
+// xla::Log1p is accurate near 0; elsewhere the logarithm of the sum is.
 Parts Log1p(const Parts& z, xla::PrimitiveType) {
   const XlaOp sum = xla::Log(Join({One(z.real) + z.real, z.imaginary})), whole = xla::Log1p(Join(z));
   const XlaOp near = xla::Lt(xla::Abs(z.real), xla::ScalarLike(z.real, 0.5));
@@ -118,7 +118,7 @@ class InverseLowering : public tensorflow::XlaOpKernel {
   void Compile(tensorflow::XlaOpKernelContext* context) override {
     const XlaOp z = context->Input(0);
     if (!tensorflow::DataTypeIsComplex(input_type(0))) return context->SetOutput(0, kReal(z));
-    // XLA's formula has limits at infinities.
+    // XLA's formula is used for infinities, where it has the right limits.
     const Parts parts = Split(z);
     const XlaOp finite = xla::And(xla::IsFinite(parts.real), xla::IsFinite(parts.imaginary));
     context->SetOutput(0, xla::Select(finite, Join(kComplex(parts, context->input_xla_type(0))), kReal(z)));

@@ -1,4 +1,4 @@
-// Lowering of ConjugateTranspose that takes real numbers, too: tf2xla's makes them complex.
+// Lowering of ConjugateTranspose that keeps real numbers real; tf2xla's makes them complex.
 #include <cstdint>
 #include <vector>
 

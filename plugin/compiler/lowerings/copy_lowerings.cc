@@ -1,4 +1,4 @@
-// Lowerings of Copy and CopyHost, which TensorFlow's debugger puts into graphs: the identity.
+// Lowerings of Copy and CopyHost as the identity. TensorFlow's debugger inserts these ops into graphs.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"

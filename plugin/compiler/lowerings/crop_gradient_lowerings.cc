@@ -1,4 +1,4 @@
-// Lowerings of CropAndResize's gradients, which TensorFlow has none of: as calls that a backend can know
+// Lowerings of CropAndResize's gradients, which tf2xla lacks: marked calls that a backend can recognise
 // (plugin/program/crop_gradients.h).
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ using xla::XlaOp;
 using Dims = std::vector<int64_t>;
 
 // Crops [boxes, rows, columns, channels] of images [batch, height, width, channels].
-struct Sizes {
+struct CropSizes {
   Dims crops;
   Dims images;
 
@@ -44,7 +44,8 @@ absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, co
   const int64_t count = gradient.dimensions(0);
   if (boxes.rank() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4 || image_of_box.rank() != 1 ||
       image_of_box.dimensions(0) != count) {
-    return absl::InvalidArgumentError("boxes must be [boxes, 4], and each in an image: " + boxes.ToString());
+    return absl::InvalidArgumentError("boxes must have the shape [boxes, 4], with one image index for each: " +
+                                      boxes.ToString());
   }
   if (images.size() != 4 || images[0] < 0 || images[1] <= 0 || images[2] <= 0 || images[3] != gradient.dimensions(3)) {
     return absl::InvalidArgumentError("images must be as deep as their crops, of positive sizes");
@@ -52,7 +53,7 @@ absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, co
   return absl::OkStatus();
 }
 
-// The pixels between which places lie in one direction, as whole numbers, and how much the second one counts.
+// The two pixels around each place in one direction, as whole numbers, and the weight of the second one.
 struct Between {
   explicit Between(XlaOp place) : Between(place, xla::Max(place, xla::ZerosLike(place))) {}
 
@@ -70,7 +71,7 @@ struct Between {
 };
 
 // Operands: crops' gradient, y, x, image_of_box.
-XlaOp ImageGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
+XlaOp ImageGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) {
   const auto [gradient, y, x, image_of_box] = std::tie(operands[0], operands[1], operands[2], operands[3]);
   const Dims pixels(sizes.crops.begin(), sizes.crops.end() - 1);
   const int64_t count = xla::Product(pixels), channels = sizes.crops[3];
@@ -94,7 +95,7 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
                            by_columns(right ? columns.fraction : one - columns.fraction);
       const XlaOp pixel = CropPixel(image_of_box, below ? rows.second : rows.first,
                                     right ? columns.second : columns.first, sizes.images[1], sizes.images[2], pixels);
-      // What lies outside is not scattered.
+      // Pixels that lie outside or have no weight get index -1, which scatter drops.
       const XlaOp counts = xla::And(inside, xla::Gt(weight, xla::ZerosLike(weight)));
       const XlaOp index = xla::Select(counts, pixel, xla::FullLike(pixel, -1));
       const XlaOp updates = xla::Mul(gradient, weight, {0, 1, 2});
@@ -106,7 +107,7 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
 }
 
 // Operands: crops' gradient, images, y, x, image_of_box.
-XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
+XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) {
   const auto [gradient, images, y, x, image_of_box] =
       std::tie(operands[0], operands[1], operands[2], operands[3], operands[4]);
   const Between rows(y), columns(x);
@@ -134,7 +135,7 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const Sizes& sizes) {
   return xla::ConcatInDim(gradient.builder(), {by_y, by_x}, 1);
 }
 
-// Places as the calls take them: negative where they were outside.
+// Places in the calls' format: negative if they were outside.
 XlaOp Marked(const CropPlaces& places) {
   return xla::Select(places.inside, places.place, xla::FullLike(places.place, -1));
 }
@@ -144,14 +145,14 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
   explicit CropImageGradientLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("method", &method_));
     OP_REQUIRES(construction, method_ == "bilinear" || method_ == "nearest",
-                absl::InvalidArgumentError("method must be bilinear or nearest: " + method_));
+                absl::InvalidArgumentError("method must be bilinear or nearest, not " + method_));
   }
 
   void Compile(XlaOpKernelContext* context) override {
     const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(0), boxes = context->InputXlaShape(1),
                                      image_of_box = context->InputXlaShape(2);
     for (const auto* shape : {&gradient, &boxes, &image_of_box}) OP_REQUIRES_OK(context, shape->status());
-    Sizes sizes;
+    CropSizes sizes;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(3, &sizes.images));
     OP_REQUIRES_OK(context, CheckInputs(*gradient, *boxes, *image_of_box, sizes.images));
     sizes.crops.assign(gradient->dimensions().begin(), gradient->dimensions().end());
@@ -177,7 +178,7 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
   std::string method_;
 };
 
-// How much each of the places counts for the begin and the end of a box: [places, 2].
+// Weights of the begin and the end of a box for each of its places: [places, 2].
 XlaOp SharesOf(xla::XlaBuilder* builder, int64_t pixels, int64_t length) {
   xla::Array2D<float> shares(pixels, 2);
   const float last = static_cast<float>(length - 1);
@@ -198,7 +199,7 @@ class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
                                      boxes = context->InputXlaShape(2), image_of_box = context->InputXlaShape(3);
     for (const auto* shape : {&gradient, &images, &boxes, &image_of_box}) OP_REQUIRES_OK(context, shape->status());
     OP_REQUIRES_OK(context, CheckInputs(*gradient, *boxes, *image_of_box, images->dimensions()));
-    Sizes sizes;
+    CropSizes sizes;
     sizes.crops.assign(gradient->dimensions().begin(), gradient->dimensions().end());
     sizes.images.assign(images->dimensions().begin(), images->dimensions().end());
     const int64_t count = sizes.crops[0], rows = sizes.crops[1], columns = sizes.crops[2];

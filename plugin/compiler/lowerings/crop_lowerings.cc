@@ -1,4 +1,4 @@
-// Lowering of CropAndResize, which TensorFlow has none of: boxes of images, each resized to one size.
+// Lowering of CropAndResize, which tf2xla lacks: boxes of images, each resized to one size.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ class CropLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("method", &method_));
     OP_REQUIRES_OK(construction, construction->GetAttr("extrapolation_value", &extrapolation_));
     OP_REQUIRES(construction, method_ == "bilinear" || method_ == "nearest",
-                absl::InvalidArgumentError("method must be bilinear or nearest: " + method_));
+                absl::InvalidArgumentError("method must be bilinear or nearest, not " + method_));
   }
 
   void Compile(tensorflow::XlaOpKernelContext* context) override {
@@ -39,7 +39,8 @@ class CropLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(context,
                 boxes->rank() == 2 && boxes->dimensions(1) == 4 && image_of_box->rank() == 1 &&
                     image_of_box->dimensions(0) == boxes->dimensions(0),
-                absl::InvalidArgumentError("boxes must be [boxes, 4], and each in an image: " + boxes->ToString()));
+                absl::InvalidArgumentError("boxes must have the shape [boxes, 4], with one image index for each: " +
+                                           boxes->ToString()));
     OP_REQUIRES(
         context,
         size.size() == 2 && size[0] > 0 && size[1] > 0 && images->dimensions(1) > 0 && images->dimensions(2) > 0,

@@ -11,7 +11,7 @@ namespace {
 
 using xla::XlaOp;
 
-// The same number, of which compilers do not know where it comes from. `zero`: [boxes], the value's first dimension.
+// The same number, hidden from compilers' simplification. `zero`: [boxes], the value's first dimension.
 XlaOp Hidden(XlaOp value, XlaOp zero) {
   const XlaOp bits = xla::BitcastConvertType(value, xla::S32);
   return xla::BitcastConvertType(xla::Add(bits, zero, {0}), xla::F32);
@@ -19,8 +19,8 @@ XlaOp Hidden(XlaOp value, XlaOp zero) {
 
 }  // namespace
 
-// TensorFlow's kernels round each product and the quotient. XLA would multiply by a reciprocal and add without rounding
-// the product, and the last pixels of a box that ends with the image might come from beyond it.
+// TensorFlow's kernels round each product and the quotient. XLA would multiply by a reciprocal and not round the
+// product before adding. The last pixels of a box that ends with the image might then come from beyond it.
 CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length, CropScale scale) {
   xla::XlaBuilder* const builder = boxes.builder();
   const auto side = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(boxes, i, i + 1, 1, 1), {count}); };
@@ -29,7 +29,7 @@ CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixel
   const XlaOp last = xla::ScalarLike(begin, static_cast<double>(length - 1));
   CropPlaces places;
   if (pixels > 1) {
-    // No compiler knows that no box is infinite.
+    // Always zero, but compilers cannot know that no box is infinite.
     const XlaOp zero = xla::ConvertElementType(
         xla::Eq(begin, xla::ConstantR0<float>(builder, std::numeric_limits<float>::infinity())), xla::S32);
     XlaOp step;

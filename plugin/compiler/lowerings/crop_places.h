@@ -1,4 +1,4 @@
-// Where the pixels of crops come from: boxes of images, each resized to one size.
+// Source places of the pixels of crops: boxes of images, each resized to one size.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
 
@@ -10,18 +10,17 @@
 
 namespace hpu {
 
-// TensorFlow's kernels multiply a box's extent by the image's and then divide by the crop's, but those of the boxes'
-// gradient multiply by the quotient.
+// Order of operations for a box's scale. TensorFlow's kernels multiply the box's extent by the image's, then divide by
+// the crop's. The kernel of the boxes' gradient multiplies by the quotient instead.
 enum class CropScale { kDivided, kMultiplied };
 
-// Of each crop in one direction: [boxes, pixels].
+// The places of each crop's pixels in one direction: [boxes, pixels].
 struct CropPlaces {
-  xla::XlaOp place;   // float32, within the image
-  xla::XlaOp inside;  // whether it was before
+  xla::XlaOp place;   // float32, clamped to the image
+  xla::XlaOp inside;  // whether it was in the image before clamping
 };
 
-// Of `boxes`, float32 [count, 4], in images that are `length` long. `direction`: 0 from row to row, 1 from column to
-// column.
+// Places of `boxes`, float32 [count, 4], in images that are `length` long. `direction`: 0 for rows, 1 for columns.
 CropPlaces PlacesOf(xla::XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length,
                     CropScale scale);
 
@@ -30,7 +29,7 @@ class CropReader {
  public:
   CropReader(xla::XlaOp images, const xla::Shape& shape, xla::XlaOp image_of_box);
 
-  // At whole places [boxes, height] and [boxes, width]: float32 [boxes, height, width, channels].
+  // Pixels at integral coordinates [boxes, height] and [boxes, width]: float32 [boxes, height, width, channels].
   xla::XlaOp At(xla::XlaOp y, xla::XlaOp x, absl::Span<const int64_t> to) const;
 
  private:
@@ -40,7 +39,7 @@ class CropReader {
   const int64_t width_;
 };
 
-// The number of a pixel among those of all images, int32 [boxes, height, width], at whole places.
+// The number of a pixel among the pixels of all images, at integral coordinates: int32 [boxes, height, width].
 xla::XlaOp CropPixel(xla::XlaOp image_of_box, xla::XlaOp y, xla::XlaOp x, int64_t height, int64_t width,
                      absl::Span<const int64_t> pixels);
 

@@ -1,6 +1,6 @@
-// Lowerings of Dilation2D and its gradients, which TensorFlow has none of. A sum of a pixel and the filter counts if it
-// is greater than the lowest number of its type and than those before it in its window: NaN never does. Those of
-// float32 are calls that a backend can know (plugin/program/dilation.h).
+// Lowerings of Dilation2D and its gradients, which tf2xla lacks. The sum of a pixel and the filter counts if it is
+// greater than the lowest number of its type and than all earlier sums in its window; NaN never counts. The float32
+// lowerings are marked calls, which a backend can recognise (plugin/program/dilation.h).
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -31,8 +31,8 @@ using Order = WindowPlaces::Order;
 
 XlaOp Integer(XlaOp like, int32_t value) { return xla::ConstantR0<int32_t>(like.builder(), value); }
 
-// Of images and filters of one type. Those of 16-bit floats are computed in float32, widened: their sums are rounded as
-// on the CPU, gradients once at the end.
+// Dilation of images by a filter of the same type. 16-bit floats are widened to float32. Their sums are rounded as on
+// the CPU, gradients once at the end.
 class Dilation {
  public:
   Dilation(const WindowPlaces& places, xla::PrimitiveType type) : places_(places), type_(type) {}
@@ -49,7 +49,7 @@ class Dilation {
   absl::StatusOr<XlaOp> InputGradient(XlaOp images, XlaOp filter, XlaOp gradient) const {
     TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     const XlaOp zero = xla::Zero(images.builder(), TypeOf(gradient));
-    // The last places first, for they belong to the first windows: so TensorFlow adds up.
+    // The last places belong to the first windows. Starting with them matches TensorFlow's order of additions.
     TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> frames,
                         places_.Fold(Order::kBackwards, {maximum.place, gradient}, {places_.FrameOf(zero)},
                                      [this](const WindowPlace& place, auto constants, auto values) {
@@ -87,7 +87,7 @@ class Dilation {
   static xla::PrimitiveType TypeOf(XlaOp value) { return value.builder()->GetShapePtr(value).value()->element_type(); }
   bool IsSmallFloat() const { return type_ == xla::F16 || type_ == xla::BF16; }
 
-  // The numbers where `place` is this one; else 0.
+  // `numbers` where `place` equals `number`; else 0.
   static XlaOp Chosen(XlaOp place, XlaOp number, XlaOp numbers) {
     return xla::Select(xla::Eq(place, number), numbers, xla::ZerosLike(numbers));
   }
@@ -123,7 +123,7 @@ class Dilation {
     return Maximum{found[0], found[1]};
   }
 
-  // Windows' numbers, moved to the first pixel at or behind the corner of each.
+  // Moves each window's number to the first pixel at or behind the window's corner.
   XlaOp ToCorners(XlaOp numbers) const {
     for (const int64_t dimension : {1, 2}) {
       const WindowDimension& d = dimension == 1 ? places_.rows() : places_.columns();
@@ -174,7 +174,7 @@ absl::Status Check(const xla::Shape& images, const xla::Shape& filter) {
   }
   return filter.dimensions(0) > 0 && filter.dimensions(1) > 0
              ? absl::OkStatus()
-             : absl::UnimplementedError("filters without elements are TensorFlow's own matter");
+             : absl::UnimplementedError("the filter has no rows or no columns");
 }
 
 enum class Of { kMaxima, kInput, kFilter };

@@ -1,6 +1,8 @@
-// What lowerings of functions of one number share.
+// Helpers for lowerings of elementwise functions.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_ELEMENTWISE_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_ELEMENTWISE_LOWERING_H_
+
+#include <limits>
 
 #include "absl/types/span.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -10,26 +12,29 @@
 
 namespace hpu {
 
-// 16-bit numbers are computed with in float32.
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// 16-bit floating-point numbers are computed in float32.
 inline xla::XlaOp Widened(xla::XlaOp value, xla::PrimitiveType type) {
   return type == xla::BF16 || type == xla::F16 ? xla::ConvertElementType(value, xla::F32) : value;
 }
 
 inline xla::XlaOp Scalar(xla::XlaOp like, double number) { return xla::ScalarLike(like, number); }
 
-// `condition` holds for elements of x.
+// `number` where `condition` is true, else x. `condition` has x's shape.
 inline xla::XlaOp NumberWhere(xla::XlaOp condition, double number, xla::XlaOp x) {
   return xla::Select(condition, xla::FullLike(x, number), x);
 }
 
-// By Horner's rule; the coefficient of the highest power comes first.
+// Evaluates a polynomial by Horner's rule; the coefficient of the highest power comes first.
 xla::XlaOp Polynomial(xla::XlaOp x, absl::Span<const double> coefficients);
 
-// The sum of T_i(x / 2) times the coefficients, by Clenshaw's recurrence; the highest comes first, that of T_0 is
-// doubled. As the Cephes library has them.
+// Sum of coefficients times T_i(x / 2), by Clenshaw's recurrence. The highest order comes first, and T_0's coefficient
+// is doubled, as in the Cephes library.
 xla::XlaOp ChebyshevSum(xla::XlaOp x, absl::Span<const double> coefficients);
 
-// An op that is a function of each element: `kFunction` is called with values of type float32 or float64.
+// Lowering of an op that applies `kFunction` to each element, in float32 or float64.
 template <xla::XlaOp (*kFunction)(xla::XlaOp x, xla::PrimitiveType type)>
 class ElementwiseLowering : public tensorflow::XlaOpKernel {
  public:

@@ -18,7 +18,7 @@ using xla::XlaOp;
 using Dims = std::vector<int64_t>;
 using Values = std::vector<XlaOp>;
 
-// One after the other, with an error in the program where the loop cannot be built.
+// Runs `body` sequentially. If the loop cannot be built, the program's builder holds the error.
 Values Loop(int64_t times, const xla::ForEachIndexBodyFunction& body, const Values& initial, const char* name) {
   XlaBuilder* const builder = initial[0].builder();
   absl::StatusOr<Values> values = xla::ForEachIndex(times, xla::S32, body, initial, name, builder);
@@ -26,7 +26,7 @@ Values Loop(int64_t times, const xla::ForEachIndexBodyFunction& body, const Valu
   return Values(initial.size(), builder->ReportError(values.status()));
 }
 
-// One step of LU factors for matrices [batch, size, size]: the column with this number.
+// One step of LU factorisation for matrices [batch, size, size]: the given column.
 class LuStep {
  public:
   LuStep(XlaOp column, int64_t batch, int64_t size)
@@ -57,14 +57,14 @@ class LuStep {
     return xla::Reshape(xla::DynamicSlice(a, {zero, zero, column_}, {batch_, size_, 1}), {batch_, size_});
   }
 
-  // Of x [batch, size, ...], the row where `is_row` [batch, size] is true.
+  // The row of x [batch, size, ...] where `is_row` [batch, size] is true.
   XlaOp RowOf(XlaOp x, const Dims& dims, XlaOp is_row) const {
     const xla::PrimitiveType type = builder_->GetShape(x)->element_type();
     return xla::Reduce(xla::Select(xla::BroadcastInDim(is_row, dims, {0, 1}), x, xla::ZerosLike(x)),
                        xla::Zero(builder_, type), xla::CreateScalarAddComputation(type, builder_), {1});
   }
 
-  // x [batch, size, ...] with this step's row and the other one in each other's place.
+  // x [batch, size, ...] with this step's row and the other row exchanged.
   XlaOp Exchanged(XlaOp x, const Dims& dims, XlaOp is_other) const {
     Dims kept = {0};
     for (size_t i = 2; i < dims.size(); ++i) kept.push_back(i);
@@ -87,11 +87,11 @@ class LuStep {
   XlaBuilder* const builder_;
   const int64_t batch_;
   const int64_t size_;
-  const XlaOp numbers_;  // of rows, or of columns
+  const XlaOp numbers_;  // row or column numbers
   const XlaOp is_pivot_row_;
 };
 
-// Rows of arrays [rows, ...].
+// Row `row` of an array [rows, ...].
 XlaOp RowAt(XlaOp x, XlaOp row) {
   const xla::Shape shape = x.builder()->GetShape(x).value();
   Dims sizes(shape.dimensions().begin(), shape.dimensions().end());
@@ -107,7 +107,7 @@ XlaOp WithRow(XlaOp x, XlaOp values, XlaOp row) {
   return xla::DynamicUpdateSlice(x, values, starts);
 }
 
-// Equations [n, batch] with up to three unknowns each, from the diagonal on.
+// Equations [n, batch] with up to three unknowns each, starting at the diagonal.
 struct Equations {
   explicit Equations(absl::Span<const XlaOp> v) : diagonal(v[0]), first(v[1]), second(v[2]), right(v[3]) {}
 
@@ -119,7 +119,7 @@ struct Equations {
 
 XlaOp Times(XlaOp right, XlaOp factor) { return xla::Mul(right, factor, {0, 1}); }
 
-// Takes the unknown of row i out of the next one, in which `lower` [n, batch] is its factor.
+// Eliminates row i's unknown from the next row, where its factor is `lower` [n, batch].
 Values Eliminate(XlaOp i, Equations e, XlaOp lower, bool pivoting) {
   const XlaOp next = i + xla::ScalarLike(i, 1);
   const XlaOp d = RowAt(e.diagonal, i), u = RowAt(e.first, i), r = RowAt(e.right, i);
@@ -139,7 +139,7 @@ Values Eliminate(XlaOp i, Equations e, XlaOp lower, bool pivoting) {
   return e.values();
 }
 
-// The unknowns [n + 2, batch, k], the last two 0, with row i's from those behind it.
+// Sets row i's unknown from the later ones. The unknowns are [n + 2, batch, k]; the last two are 0.
 XlaOp Substitute(XlaOp i, const Equations& e, XlaOp x) {
   const XlaOp one = xla::ScalarLike(i, 1), next = i + one;
   const XlaOp rest =
@@ -173,7 +173,7 @@ XlaOp SolveTridiagonal(XlaOp diagonals, XlaOp right, const xla::Shape& right_sha
   const XlaOp by_row = xla::Transpose(xla::Reshape(diagonals, {batch, 3, rows}), {1, 2, 0});
   const auto diagonal = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(by_row, i, i + 1, 1, 0), {rows, batch}); };
   const XlaOp zero = xla::ScalarLike(right, 0);
-  // The upper diagonal's last number means nothing.
+  // The upper diagonal's last number is unused.
   const XlaOp upper = xla::PadInDim(xla::SliceInDim(diagonal(0), 0, rows - 1, 1, 0), zero, 0, 0, 1);
   const XlaOp moved = xla::Transpose(xla::Reshape(right, {batch, rows, columns}), {1, 0, 2});
   const auto forward = [&](XlaOp i, absl::Span<const XlaOp> values, XlaBuilder*) -> xla::StatusOr<Values> {

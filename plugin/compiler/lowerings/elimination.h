@@ -1,4 +1,4 @@
-// Gaussian elimination in HLO's simpler instructions, with loops over the rows of all matrices at once.
+// Gaussian elimination in simple HLO instructions: loops over rows, for all matrices at once.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_ELIMINATION_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_ELIMINATION_H_
 
@@ -12,11 +12,11 @@ struct LuFactors {
   xla::XlaOp order;    // int32: row i of L·U is row order[i] of the matrix
 };
 
-// With partial pivoting, of square matrices [..., n, n].
+// LU factors of square matrices [..., n, n], with partial pivoting.
 LuFactors FactorByElimination(xla::XlaOp matrices, const xla::Shape& shape);
 
-// Solves systems of `diagonals` [..., 3, n], the upper one first, for `right` [..., n, k], as
-// tf.linalg.tridiagonal_solve says in its compact format; `pivoting` exchanges rows.
+// Solves tridiagonal systems with `diagonals` [..., 3, n], the upper diagonal first, and `right` [..., n, k]. This is
+// the compact format of tf.linalg.tridiagonal_solve. `pivoting` enables row exchanges.
 xla::XlaOp SolveTridiagonal(xla::XlaOp diagonals, xla::XlaOp right, const xla::Shape& right_shape, bool pivoting);
 
 }  // namespace hpu

@@ -5,8 +5,8 @@
 
 namespace hpu {
 
-// Images [batch, height, width, channels] with `weights` [to, from] multiplied by their dimension 1 or 2, of which
-// `from` become `to` lines; by the weights transposed in a gradient, which has `to` lines and gets `from`.
+// Multiplies dimension 1 or 2 of images [batch, height, width, channels] by `weights` [to, from]: `from` lines become
+// `to`. A gradient has `to` lines and is multiplied by the transposed weights, so it gets `from` lines.
 xla::XlaOp WithDimension(xla::XlaOp weights, xla::XlaOp images, int dimension, bool is_gradient);
 
 }  // namespace hpu

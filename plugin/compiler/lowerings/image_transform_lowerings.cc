@@ -1,4 +1,4 @@
-// Lowerings of ImageProjectiveTransformV2 and V3, which TensorFlow has none of: rotations, shifts and zooms of images.
+// Lowerings of ImageProjectiveTransformV2 and V3, which tf2xla lacks: rotations, shifts and zooms of images.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,10 +17,10 @@ namespace {
 
 using xla::XlaOp;
 
-// `value` without its fraction; below 2^31.
+// Rounds `value` towards zero; below 2^31.
 XlaOp Truncated(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::S32), xla::F32); }
 
-// Where coordinates beyond an image that is `length` long come from, as TensorFlow's kernels on the CPU have it.
+// Maps coordinates beyond an image that is `length` long into it, as TensorFlow's CPU kernels do.
 XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
   if (fill_mode == "CONSTANT") return place;
   const XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(length - 1));
@@ -44,7 +44,7 @@ XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
   return xla::Clamp(zero, place, last);
 }
 
-// Reads pixels of images [batch, height, width, channels]; what lies outside is `fill`, a scalar.
+// Reads pixels of images [batch, height, width, channels]; pixels outside are `fill`, a scalar.
 class Reader {
  public:
   Reader(XlaOp images, const xla::Shape& shape, XlaOp fill)
@@ -53,7 +53,7 @@ class Reader {
         fill_(fill),
         shape_(shape) {}
 
-  // At whole places, float32 [batch, to_height, to_width]: [batch, to_height, to_width, channels].
+  // Pixels at whole places, float32 [batch, to_height, to_width]: [batch, to_height, to_width, channels].
   XlaOp At(XlaOp y, XlaOp x) const {
     const int64_t height = shape_.dimensions(1), width = shape_.dimensions(2);
     xla::XlaBuilder* const builder = y.builder();
@@ -125,7 +125,7 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
-  // Where each pixel of the results comes from, [batch, to_height, to_width]: float32, and whether it is infinite.
+  // Source place of each result pixel, [batch, to_height, to_width]: float32, and whether it is infinite.
   struct Places {
     XlaOp y, x, infinite;
   };

@@ -1,5 +1,5 @@
-// Lowering of InTopKV2 in place of TensorFlow's, which takes a target beyond the classes for a prediction of 0 and
-// looks at no prediction but the target's for infinities and NaN: TensorFlow's kernels say no to either.
+// Lowering of InTopKV2 in place of tf2xla's. tf2xla treats a target beyond the classes as a prediction of 0, and checks
+// only the target's prediction for infinities and NaN. In both cases TensorFlow's kernels return false.
 #include <algorithm>
 #include <cstdint>
 
@@ -16,11 +16,11 @@ namespace {
 
 using xla::XlaOp;
 
-// Of each row, how many elements are not above each of its bounds.
+// Counts, for each row and bound, the elements that are not above the bound.
 // [rows, classes], [rows, bounds] -> int64 [rows, bounds]
 XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int64_t> dims) {
   xla::XlaBuilder* const builder = rows.builder();
-  // As tf.searchsorted counts, for which the emulator has a kernel.
+  // The same instructions as tf.searchsorted, for which the emulator has a kernel.
   const int64_t all[] = {dims[0], dims[1], classes};
   const XlaOp up_to = xla::Ge(xla::BroadcastInDim(bounds, all, {0, 1}), xla::BroadcastInDim(rows, all, {0, 2}));
   const XlaOp counts = xla::Reduce(xla::ConvertElementType(up_to, xla::S32), xla::Zero(builder, xla::S32),
@@ -28,7 +28,7 @@ XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int6
   return xla::ConvertElementType(counts, xla::S64);
 }
 
-// Without a gather, which would number the rows: then rows could not be padded.
+// A gather would number the rows, and rows could not be padded.
 // [rows, classes], whole [rows] -> [rows, 1]
 XlaOp ElementOfEach(XlaOp rows, XlaOp index, const xla::Shape& shape) {
   xla::XlaBuilder* const builder = rows.builder();
@@ -65,7 +65,8 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
         xla::And(xla::Ge(target, xla::ScalarLike(target, 0)), xla::Lt(target, xla::ScalarLike(target, classes)));
     const XlaOp value = ElementOfEach(rows, target, *predictions);
     const auto bound = [&](const xla::XlaOp& number) { return xla::Broadcast(number, {count, 1}); };
-    // No NaN is up to anything, no infinity up to the largest number, and nothing finite up to the least infinity.
+    // The counts reveal special values: NaN is not up to any bound, +infinity exceeds the largest finite number, and
+    // only -infinity is up to -infinity.
     const XlaOp bounds = xla::ConcatInDim(
         rows.builder(),
         {value, bound(xla::MaxFiniteValue(rows.builder(), xla::F32)), bound(-xla::MaxValue(rows.builder(), xla::F32))},
@@ -79,7 +80,7 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
   }
 };
 
-// TensorFlow lowers it for constant numbers alone; all registrations of an op have to agree.
+// tf2xla requires a constant k, and all registrations of an op must agree.
 REGISTER_XLA_OP(Name("InTopKV2").Device(kCompilationDevice).CompileTimeConstantInput("k"), InTopKLowering)
 
 }  // namespace

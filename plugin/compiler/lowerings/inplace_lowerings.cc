@@ -1,6 +1,5 @@
-// Lowerings of InplaceUpdate, InplaceAdd and InplaceSub, with which the loops of tf.nn.ctc_loss write their results:
-// rows of an array are replaced, or changed by what is added. Programs have values alone; XLA makes room for one of
-// both.
+// Lowerings of InplaceUpdate, InplaceAdd and InplaceSub, with which the loops of tf.nn.ctc_loss write their results.
+// They replace rows of an array or add to them. HLO has values only; XLA reuses the array's memory.
 #include <cstdint>
 #include <vector>
 
@@ -43,7 +42,7 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
-  // As TensorFlow's kernels have it, indices beyond the array begin anew at its other end.
+  // As in TensorFlow's kernels, indices beyond the array wrap around.
   static XlaOp Places(tensorflow::XlaOpKernelContext* context, const xla::Shape& shape) {
     const XlaOp places = context->Input(1);
     const XlaOp size = xla::ScalarLike(places, shape.dimensions(0));

@@ -1,4 +1,4 @@
-// Lowerings of integrals that have names: Dawson's, Fresnel's, exponential, Spence's.
+// Lowerings of special integrals: Dawson's, Fresnel's, exponential, Spence's.
 #include <cstddef>
 #include <limits>
 
@@ -17,7 +17,7 @@ namespace {
 using xla::PrimitiveType;
 using xla::XlaOp;
 
-// Of the Cephes library (S. L. Moshier), as are the formulas: Over is below the fraction's line.
+// Coefficients and formulas are from the Cephes library (S. L. Moshier). "Over" is the denominator.
 constexpr double kDawsonNear[] = {
     1.1368149897175597e-11, 8.492622676674738e-10,  1.9443420417555306e-8, 9.531517412544844e-7, 3.078283098749132e-6,
     0.00035251336852028877, -0.0008501498467244109, 0.04226182230055466,   -0.09174803717734524, 1.0};
@@ -177,9 +177,8 @@ constexpr double kDilogarithmOver[] = {
     0.0006909904889125533, 0.02540437639325444, 0.2829748606025681, 1.4117259775183106,
     3.6380053334513707,    5.03278880143317,    3.547713409852251,  1.0};
 constexpr double kPi = 3.14159265358979324;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// A quotient of polynomials for arguments below `limit`.
+// A rational function for arguments below `limit`.
 struct Interval {
   double limit;
   absl::Span<const double> over;
@@ -188,7 +187,7 @@ struct Interval {
 
 XlaOp IsBelow(XlaOp x, double limit) { return xla::Lt(x, Scalar(x, limit)); }
 
-// The quotient in `variable` of the first interval in which x lies; of the last one beyond.
+// The quotient, evaluated at `variable`, of the first interval that contains x; beyond all intervals, of the last one.
 XlaOp QuotientOf(XlaOp variable, XlaOp x, absl::Span<const Interval> intervals) {
   XlaOp over = Polynomial(variable, intervals.back().over);
   XlaOp under = Polynomial(variable, intervals.back().under);
@@ -210,7 +209,7 @@ XlaOp Dawson(XlaOp x, PrimitiveType) {
   const XlaOp inverse = Scalar(x, 1) / magnitude, inverse_square = inverse * inverse;
   const XlaOp quotient = QuotientOf(inverse_square, magnitude, kIntervals);
   const XlaOp far = half * (inverse + inverse_square * inverse * quotient);
-  // Of numbers below -1e9, TensorFlow's CPU has the sign wrong.
+  // For numbers below -1e9, TensorFlow's CPU kernel has the wrong sign.
   const XlaOp beyond = half / x;
   const XlaOp result = xla::Select(IsBelow(magnitude, 3.25), near, xla::Select(IsBelow(magnitude, 1e9), far, beyond));
   return WithSignOf(x, result);
@@ -233,7 +232,8 @@ struct SineAndCosine {
   XlaOp cosine;
 };
 
-// Of `turns` times a right angle, from 0 on. Without multiples of right angles: then float32's polynomials hold.
+// Sine and cosine of `turns` right angles, `turns` >= 0. The multiples of right angles are removed first, so that
+// float32's polynomials are accurate.
 SineAndCosine OfRightAngles(XlaOp turns, PrimitiveType type) {
   const XlaOp whole = xla::Floor(turns + Scalar(turns, 0.5));
   const XlaOp angle = (turns - whole) * Scalar(turns, kPi / 2);
@@ -256,7 +256,7 @@ SineAndCosine OfRightAngles(XlaOp turns, PrimitiveType type) {
 
 enum class Wave { kSine, kCosine };
 
-// From 0 on.
+// x >= 0.
 template <Wave wave>
 XlaOp FresnelOfMagnitude(XlaOp x, PrimitiveType type) {
   const XlaOp square = x * x, fourth = square * square, one = Scalar(x, 1);

@@ -1,5 +1,5 @@
-// Lowerings of linear algebra that tf2xla writes out in simpler instructions, or lacks: as calls of that, so that a
-// backend can tell what is computed (plugin/program/linear_algebra.h).
+// Lowerings of linear algebra ops that tf2xla expands into simpler instructions, or lacks. The expansion is a marked
+// call, so that a backend can recognise the op (plugin/program/linear_algebra.h).
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -33,7 +33,7 @@ using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 using Values = std::vector<XlaOp>;
 
-// An op of matrices [..., rows, columns], all of whose attributes but types are true or false.
+// An op on matrices [..., rows, columns] whose attributes, except types, are all boolean.
 class LinearAlgebraLowering : public XlaOpKernel {
  public:
   LinearAlgebraLowering(OpKernelConstruction* construction, std::vector<const char*> attributes)
@@ -65,10 +65,10 @@ class LinearAlgebraLowering : public XlaOpKernel {
   static int64_t Columns(const xla::Shape& matrices) { return matrices.dimensions(matrices.rank() - 1); }
 
   virtual bool TakesSquares() const { return true; }
-  // What the op computes of its inputs, in simpler instructions: its first outputs. `matrices` is the first input's.
+  // Computes the op's first outputs in simpler instructions. `matrices` is the first input's shape.
   virtual Values Body(const Values& inputs, const xla::Shape& matrices) const = 0;
 
-  // The attribute that is the constructor's `index`th.
+  // Value of the attribute at `index` in the constructor's list.
   bool attribute(size_t index) const { return values_[index]; }
 
  private:
@@ -86,7 +86,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
     for (int i = 0; i < context->num_outputs(); ++i) {
       if (i < static_cast<int>(count)) {
         context->SetOutput(i, count == 1 ? *call : xla::GetTupleElement(*call, i));
-      } else {  // vectors that nobody asked for
+      } else {  // vectors that are not requested
         context->SetOutput(i,
                            xla::Zeros(context->builder(), xla::ShapeUtil::MakeShape(context->input_xla_type(0), {0})));
       }
@@ -97,7 +97,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
   std::vector<bool> values_;
 };
 
-// With A = QR: R X = Q' is solved.
+// With A = QR, solves R X = Q'.
 XlaOp Inverse(XlaOp a) {
   XlaOp q, r;
   xla::QrExplicit(a, /*full_matrices=*/false, q, r);
@@ -127,7 +127,7 @@ class MatrixSolveLowering final : public LinearAlgebraLowering {
   }
 };
 
-// |det A| is that of R's diagonal; each reflection that is none but the identity turns the sign.
+// With A = QR, |det A| = |det R|, the product of R's diagonal. Each reflection other than the identity flips the sign.
 struct Diagonal {
   Diagonal(XlaOp a, const xla::Shape& shape)
       : type(shape.element_type()),
@@ -143,7 +143,7 @@ struct Diagonal {
     return xla::Reduce(of, xla::One(of.builder(), type), xla::CreateScalarMultiplyComputation(type, of.builder()),
                        {dimension});
   }
-  // Of the product of the reflections.
+  // Sign of the product of the reflections.
   XlaOp Sign() const {
     const XlaOp taus = qr.taus;
     return Product(xla::Select(xla::Eq(taus, xla::ZerosLike(taus)), xla::FullLike(taus, 1), xla::FullLike(taus, -1)));
@@ -155,7 +155,7 @@ struct Diagonal {
   const XlaOp values;
 };
 
-// A number for each matrix.
+// One number per matrix.
 XlaOp Fill(XlaOp a, const xla::Shape& matrices, float value) {
   return xla::Broadcast(xla::ScalarLike(a, value), matrices.dimensions().subspan(0, matrices.rank() - 2));
 }
@@ -198,7 +198,8 @@ class QrLowering final : public LinearAlgebraLowering {
   }
 };
 
-// Sweeps over all pairs of rows until nothing changes: as many as TensorFlow's lowerings make.
+// Maximum number of sweeps over all pairs of rows, as in TensorFlow's lowerings. Sweeps end earlier once nothing
+// changes.
 int64_t Sweeps(int64_t size) { return 2 * tensorflow::Log2Ceiling64(size); }
 constexpr float kSmallChange = 1e-6f;
 
@@ -256,7 +257,7 @@ class TridiagonalSolveLowering final : public LinearAlgebraLowering {
   }
 };
 
-// tf.linalg.lu's order is int32 unless one asks for int64.
+// Only int32 permutations, tf.linalg.lu's default.
 REGISTER_XLA_OP(Name("Lu")
                     .Device(kCompilationDevice)
                     .TypeConstraint("T", {tensorflow::DT_FLOAT, tensorflow::DT_DOUBLE})

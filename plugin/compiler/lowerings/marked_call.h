@@ -1,4 +1,4 @@
-// Calls in programs that say what they compute, so that a backend may do it in its own way.
+// Calls marked with a frontend attribute, so that a backend may compute them in its own way.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
 
@@ -11,8 +11,8 @@
 
 namespace hpu {
 
-// A call of what `body` makes of its parameters, which are as the operands, with the frontend attribute. At least one
-// operand; several results are a tuple.
+// Calls the computation that `body` builds from parameters shaped like the operands, with the frontend attribute. There
+// is at least one operand; several results form a tuple.
 absl::StatusOr<xla::XlaOp> MarkedCall(const char* attribute, const std::string& value,
                                       const std::vector<xla::XlaOp>& operands,
                                       absl::FunctionRef<xla::XlaOp(const std::vector<xla::XlaOp>&)> body);

@@ -1,4 +1,4 @@
-// Lowerings of functions and norms that TensorFlow cannot compile, but XLA can compute.
+// Lowerings of functions and norms that tf2xla lacks and XLA can compute.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,13 +21,13 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// Modified Bessel functions of the first kind, of those that are scaled by exp(-|x|).
+// Modified Bessel functions of the first kind, from the functions scaled by exp(-|x|).
 template <XlaOp (*kScaled)(XlaOp)>
 XlaOp BesselI(XlaOp x, xla::PrimitiveType) {
   return xla::Exp(xla::Abs(x)) * kScaled(x);
 }
 
-// The root of a sum of squares.
+// Square root of a sum of squares.
 class EuclideanNormLowering : public XlaOpKernel {
  public:
   explicit EuclideanNormLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

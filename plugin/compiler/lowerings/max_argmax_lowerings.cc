@@ -1,6 +1,6 @@
-// Lowerings of MaxPoolWithArgmax and its gradient, which TensorFlow has none of. A window's first element is taken in
-// any case, others if they are greater than those before them: as on the CPU, a NaN counts only there. The gradient is
-// a call that a backend can know (plugin/program/placed_gradient.h).
+// Lowerings of MaxPoolWithArgmax and its gradient, which tf2xla lacks. A window's first element is selected unless a
+// later one is greater than all before it. So NaN counts only in the first place, as on the CPU. The gradient is a
+// marked call that a backend can recognise (plugin/program/placed_gradient.h).
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -25,7 +25,7 @@ namespace {
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// What both ops say of their windows.
+// Window attributes that both ops share.
 class PoolingLowering : public tensorflow::XlaOpKernel {
  public:
   explicit PoolingLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
@@ -67,7 +67,7 @@ class MaxArgmaxLowering : public PoolingLowering {
     OP_REQUIRES(context, !xla::ShapeUtil::IsZeroElementArray(*images),
                 absl::InvalidArgumentError("tensor_in must have elements: " + images->ToString()));
     OP_REQUIRES(context, xla::ShapeUtil::ElementsIn(*images) <= std::numeric_limits<int32_t>::max(),
-                absl::UnimplementedError("more elements than 32 bits count"));
+                absl::UnimplementedError("the input has more than 2^31 - 1 elements"));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(1), &type));
     if (xla::Product(places->windows()) == 0) {
@@ -82,7 +82,7 @@ class MaxArgmaxLowering : public PoolingLowering {
   }
 
  private:
-  // The maxima and their pixels.
+  // The maxima and the numbers of their pixels.
   static absl::StatusOr<std::vector<XlaOp>> Find(XlaOp images, const WindowPlaces& places) {
     xla::XlaBuilder* const builder = images.builder();
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(images));
@@ -110,7 +110,8 @@ class MaxArgmaxLowering : public PoolingLowering {
   }
 };
 
-// Places, int64 like the gradient, count from the begin of the batch.
+// Adds each number of the gradient at its place. Places are int64, have the gradient's shape and count from the begin
+// of the batch.
 XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
   xla::XlaBuilder* const builder = gradient.builder();
   const xla::Shape* const shape = builder->GetShapePtr(gradient).value();
@@ -125,7 +126,7 @@ XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
   return xla::Reshape(sums, {batch, elements});
 }
 
-// TensorFlow's kernel on the CPU ends the process for an index of no image; here it is dropped.
+// Drops an index that lies in no image; TensorFlow's CPU kernel ends the process.
 class MaxArgmaxGradientLowering : public PoolingLowering {
  public:
   using PoolingLowering::PoolingLowering;
@@ -137,8 +138,9 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
     const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
     OP_REQUIRES_OK(context, places.status());
     for (const auto* shape : {&gradient, &argmax}) {
-      OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
-                  absl::InvalidArgumentError("grad and argmax must be like the maxima, not " + (*shape)->ToString()));
+      OP_REQUIRES(
+          context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
+          absl::InvalidArgumentError("grad and argmax must have the shape of the maxima, not " + (*shape)->ToString()));
     }
     if (xla::ShapeUtil::IsZeroElementArray(*images) || xla::ShapeUtil::IsZeroElementArray(*gradient)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), *images));
@@ -162,7 +164,7 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
   }
 
  private:
-  // Places that counted from the begin of an image.
+  // Converts places within their image to places within the batch.
   static XlaOp OfBatch(XlaOp places, int64_t elements) {
     const xla::Shape* const shape = places.builder()->GetShapePtr(places).value();
     return places + xla::Iota(places.builder(), *shape, 0) * xla::ScalarLike(places, elements);

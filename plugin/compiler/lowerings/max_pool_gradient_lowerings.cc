@@ -1,6 +1,5 @@
-// Lowerings of the gradients of max pooling (MaxPoolGrad), and of their gradients (MaxPoolGradGrad). They pick the
-// elements that TensorFlow's CPU kernels pick, which matters for ties and NaN. Arguments are checked before
-// (pooling_rules.h).
+// Lowerings of max pooling gradients (MaxPoolGrad) and their gradients (MaxPoolGradGrad). They select the same elements
+// as TensorFlow's CPU kernels, which matters for ties and NaN. Arguments are checked beforehand (pooling_rules.h).
 #include <cstdint>
 #include <vector>
 
@@ -24,9 +23,9 @@ using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 using Numbers = std::vector<int64_t>;
 
-class MaxPoolLowering : public tensorflow::XlaOpKernel {
+class SecondPoolLowering : public tensorflow::XlaOpKernel {
  public:
-  explicit MaxPoolLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
+  explicit SecondPoolLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {
     if (construction->num_inputs() == 3) {
       OP_REQUIRES_OK(construction, construction->GetAttr("ksize", &sizes_));
       OP_REQUIRES_OK(construction, construction->GetAttr("strides", &strides_));
@@ -58,10 +57,10 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
   xla::Padding padding_;
 };
 
-// A window's first element is its maximum unless another is greater: a NaN counts in the first place alone.
-class MaxPoolGradLowering : public MaxPoolLowering {
+// A window's first element is its maximum unless another element is greater. So NaN counts only in the first place.
+class MaxPoolGradLowering : public SecondPoolLowering {
  public:
-  using MaxPoolLowering::MaxPoolLowering;
+  using SecondPoolLowering::SecondPoolLowering;
 
  protected:
   XlaOp Gradient(XlaOp images, XlaOp, XlaOp gradient, const Numbers& sizes, const Numbers& strides) const override {
@@ -74,7 +73,7 @@ class MaxPoolGradLowering : public MaxPoolLowering {
   }
 
  private:
-  // Whether the first stays.
+  // Whether the first operand stays the maximum.
   static xla::XlaComputation FirstMaximum(xla::PrimitiveType type) {
     xla::XlaBuilder builder("first_maximum");
     const xla::Shape number = xla::ShapeUtil::MakeShape(type, {});
@@ -83,10 +82,10 @@ class MaxPoolGradLowering : public MaxPoolLowering {
   }
 };
 
-// Each position in a window is a part of the program.
+// Limit of a window's size, as each position adds instructions to the program.
 constexpr int64_t kMaxWindow = 256;
 
-// What is added at both ends of each dimension.
+// Padding at both ends of each dimension.
 xla::PaddingConfig Edges(absl::Span<const int64_t> dimensions, const Numbers& sizes, const Numbers& strides,
                          xla::Padding padding) {
   xla::PaddingConfig edges;
@@ -98,7 +97,7 @@ xla::PaddingConfig Edges(absl::Span<const int64_t> dimensions, const Numbers& si
   return edges;
 }
 
-// The first element of the first window at one position of all windows. Positions count in row-major order.
+// Start of the slice that holds one position of all windows. Positions count in row-major order.
 Numbers StartOf(int64_t position, const Numbers& sizes) {
   Numbers start(sizes.size());
   for (int64_t i = static_cast<int64_t>(sizes.size()) - 1; i >= 0; --i) {
@@ -115,7 +114,7 @@ XlaOp ElementsAt(XlaOp array, const Numbers& start, const Numbers& strides, absl
   return xla::Slice(array, start, limit, strides);
 }
 
-// Inverse of ElementsAt: zeros elsewhere, and without the edges.
+// Inverse of ElementsAt: zeros at all other places, and without the padding.
 XlaOp Placed(XlaOp elements, const Numbers& start, const Numbers& strides, absl::Span<const int64_t> windows,
              const xla::Shape& images, const xla::PaddingConfig& edges) {
   xla::PaddingConfig config;
@@ -130,14 +129,14 @@ XlaOp Placed(XlaOp elements, const Numbers& start, const Numbers& strides, absl:
   return xla::Pad(elements, xla::Zero(elements.builder(), images.element_type()), config);
 }
 
-// Whether pooling in the same program made these maxima.
+// Whether the same program computed these maxima by pooling.
 bool ArePooled(XlaOp maxima) {
   const xla::HloInstructionProto* const instruction = xla::internal::XlaBuilderFriend::GetInstruction(maxima);
   return instruction != nullptr && instruction->opcode() == xla::HloOpcodeString(xla::HloOpcode::kReduceWindow);
 }
 
-// Volumes: each window's gradient goes to all elements that are the maximum, or less than 1e-5 away from it. In a graph
-// that also pools, TensorFlow runs oneDNN's kernels on the CPU, which take the first of them.
+// Volumes: each window's gradient goes to all elements that differ from the maximum by less than 1e-5. In a graph that
+// also pools, TensorFlow's CPU runs oneDNN's kernels, which select only the first one.
 class MaxPool3DGradLowering final : public MaxPoolGradLowering {
  public:
   using MaxPoolGradLowering::MaxPoolGradLowering;
@@ -168,11 +167,11 @@ class MaxPool3DGradLowering final : public MaxPoolGradLowering {
   }
 };
 
-// Each window's element of the gradient at its first element that equals the given maximum; 0 if none does. Larger
-// windows run by the CPU's kernel.
-class MaxPoolGradGradLowering final : public MaxPoolLowering {
+// For each window, the gradient's element at the first place that equals the given maximum; 0 if no place does. Windows
+// above kMaxWindow run by the CPU kernel.
+class MaxPoolGradGradLowering final : public SecondPoolLowering {
  public:
-  using MaxPoolLowering::MaxPoolLowering;
+  using SecondPoolLowering::SecondPoolLowering;
 
  private:
   XlaOp Gradient(XlaOp images, XlaOp maxima, XlaOp gradient, const Numbers& sizes,

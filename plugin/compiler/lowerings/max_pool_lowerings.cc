@@ -1,4 +1,4 @@
-// Lowerings of MaxPool that ignore NaN, as the CPU's kernels do; tf2xla's propagate it. Arguments are checked before
+// Lowerings of MaxPool that ignore NaN, as the CPU kernels do; tf2xla propagates it. Arguments are checked beforehand
 // (pooling_rules.h).
 #include <cstdint>
 #include <string>
@@ -41,7 +41,7 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
     xla::XlaBuilder* const builder = context->builder();
     XlaOp images = context->Input(0);
     if (xla::primitive_util::IsFloatingPointType(type)) {
-      // Where oneDNN has a kernel for bfloat16, a window of NaN is -inf; elsewhere it is the least finite number.
+      // A window of NaN is -inf where oneDNN has a kernel for bfloat16; elsewhere it is the lowest finite number.
       const bool finite = type != xla::BF16 || context->num_inputs() == 3;
       const XlaOp least = finite ? xla::MinFiniteValue(builder, type) : xla::MinValue(builder, type);
       images = xla::Select(xla::Gt(images, least), images, least);

@@ -1,10 +1,10 @@
-// Lowerings of TensorFlow's resize ops and their gradients, in place of TensorFlow's own.
+// Lowerings of TensorFlow's resize ops and their gradients, in place of tf2xla's.
 //
-// TensorFlow's lowering of ResizeBilinear gives wrong numbers where an image becomes three times as large in one
-// direction and larger in the other (8 x 8 to 16 x 24), nearest neighbours have a lowering without a gradient, and
-// bicubic interpolation and means of areas have none. Here an image is multiplied by a matrix for each of the two
-// directions, and a gradient by the same ones transposed. By XLA's own products, an infinite pixel hence spoils its row
-// and column, not only what is near it; the emulator's kernel (sparse_product) adds what counts alone.
+// tf2xla's lowering of ResizeBilinear is wrong where an image becomes three times as large in one direction and larger
+// in the other (8 x 8 to 16 x 24). Its nearest-neighbour lowering has no gradient, and it lacks bicubic and area
+// interpolation. Here an image is multiplied by one matrix per direction, and a gradient by the transposed matrices. In
+// XLA's own products an infinite pixel therefore spoils its whole row and column. The emulator's kernel
+// (sparse_product) adds only pixels with a weight.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ namespace {
 
 enum class Interpolation { kNearest, kBilinear, kBicubic, kArea };
 
-// How much a pixel at `distance` (0 to 2) counts: Keys' cubic convolution, whose slope at a distance of 1 is `slope`.
+// Weight of a pixel at `distance` (0 to 2): Keys' cubic convolution, whose slope at a distance of 1 is `slope`.
 xla::XlaOp CubicWeight(xla::XlaOp distance, float slope) {
   const auto number = [distance](float value) { return xla::ScalarLike(distance, value); };
   const xla::XlaOp square = distance * distance;
@@ -35,7 +35,7 @@ xla::XlaOp CubicWeight(xla::XlaOp distance, float slope) {
   return xla::Select(xla::Le(distance, number(1)), near, far);
 }
 
-// How much each of `from` pixels counts for each of `to`: [to, from], float32.
+// Weights of `from` source pixels for `to` result pixels: [to, from], float32.
 class Weights {
  public:
   Weights(Interpolation interpolation, bool align_corners, bool half_pixel_centers)
@@ -50,7 +50,7 @@ class Weights {
       return xla::ConvertElementType(xla::Eq(place, pixel), xla::F32);
     }
     if (interpolation_ == Interpolation::kBicubic) return Cubic(builder, place, pixel, from);
-    // Of the two pixels beside the place, each counts for what it is near; others are further away than 1.
+    // Linear interpolation between the two nearest pixels; other pixels are further away than 1.
     const xla::XlaOp distance = xla::Abs(place - pixel);
     return xla::Max(xla::ScalarLike(distance, 1.0f) - distance, xla::ScalarLike(distance, 0.0f));
   }
@@ -61,10 +61,10 @@ class Weights {
     return corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1) : static_cast<float>(from) / to;
   }
 
-  // Each pixel counts for what it shares with the area that is averaged; the last one for what lies beyond it, too.
+  // A pixel's weight is its overlap with the averaged area. The last pixel also stands for the area beyond it.
   xla::XlaOp Area(xla::XlaBuilder* builder, const xla::Shape& shape) const {
     const int64_t to = shape.dimensions(0), from = shape.dimensions(1);
-    // With align_corners, the areas of a single pixel have no size.
+    // With align_corners, the area of a single pixel has no size.
     if (Scale(to, from) == 0) return xla::Broadcast(xla::ConstantR0<float>(builder, 1), shape.dimensions());
     const xla::XlaOp result = xla::Iota(builder, shape, 0), pixel = xla::Iota(builder, shape, 1);
     const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
@@ -75,8 +75,9 @@ class Weights {
     return xla::Max(xla::Min(border, end) - xla::Max(pixel, begin), number(0)) / scale;
   }
 
-  // Four pixels count for each place. Of those beyond the border, the pixel at the border takes their weight, or with
-  // half_pixel_centers all others share it. TensorFlow's kernels take weights from a table of 1024 fractions.
+  // Four pixels count for each place. The border pixel takes the weight of pixels beyond the border; with
+  // half_pixel_centers, the pixels inside share that weight. As in TensorFlow's kernels, fractions are rounded to
+  // 1/1024.
   xla::XlaOp Cubic(xla::XlaBuilder* builder, xla::XlaOp place, xla::XlaOp pixel, int64_t from) const {
     const xla::XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(from - 1));
     const xla::XlaOp first = xla::Floor(place);
@@ -96,7 +97,7 @@ class Weights {
     return xla::Div(weights, sum, {0});
   }
 
-  // The place in the source that each pixel of the result comes from, as TensorFlow's kernels on the CPU have it.
+  // Source place of each result pixel, as in TensorFlow's CPU kernels.
   xla::XlaOp Source(xla::XlaBuilder* builder, xla::XlaOp pixel, int64_t to, int64_t from) const {
     const float scale = Scale(to, from);
     const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };
@@ -123,7 +124,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
     if (kInterpolation == Interpolation::kArea) return;
     OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
-    // The CPU's kernel of one gradient takes both.
+    // Only one gradient's CPU kernel accepts both.
     OP_REQUIRES(construction,
                 !half_pixel_centers_ || !align_corners_ || (kGradient && kInterpolation == Interpolation::kNearest),
                 absl::InvalidArgumentError("If half_pixel_centers is True, align_corners must be False."));
@@ -154,7 +155,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
 
     const Weights weights(kInterpolation, align_corners_, half_pixel_centers_);
-    // Whole numbers of more than 24 bits would lose some in float32.
+    // float32 would round integers of more than 24 bits.
     const bool wide = type == xla::F64 || type == xla::S32 || type == xla::S64;
     xla::XlaOp image = xla::ConvertElementType(context->Input(0), wide ? xla::F64 : xla::F32);
     for (const int dimension : {1, 2}) {

@@ -1,5 +1,6 @@
-// Lowerings of gradients that are functions of their op's result. tf2xla's lack the conjugate of a complex one, and
-// broadcast operands of different shapes; the CPU's kernels take equally many elements, in the shape of the result.
+// Lowerings of gradients that are functions of their op's result. tf2xla's lowerings lack the conjugate of a complex
+// result, and broadcast operands of different shapes. The CPU kernels require equally many elements and return the
+// result's shape.
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
@@ -19,7 +20,7 @@ using xla::XlaOp;
 
 using Gradient = XlaOp (*)(XlaOp y, XlaOp dy);
 
-// `kGradient` is called with the result, or its conjugate, and the gradient of the result.
+// Calls `kGradient` with the result, or its conjugate, and the result's gradient.
 template <Gradient kGradient, bool kConjugates>
 class GradientLowering : public tensorflow::XlaOpKernel {
  public:
@@ -44,7 +45,7 @@ XlaOp ReciprocalGradient(XlaOp y, XlaOp dy) { return -(dy * (y * y)); }
 XlaOp RsqrtGradient(XlaOp y, XlaOp dy) { return ((y * y) * y) * (dy / xla::ScalarLike(dy, -2)); }
 XlaOp SqrtGradient(XlaOp y, XlaOp dy) { return (dy * xla::ScalarLike(dy, 0.5)) / y; }
 
-// As the CPU has them, these two take the conjugate from their callers.
+// As on the CPU, callers of these two functions pass the conjugate.
 XlaOp SigmoidGradient(XlaOp y, XlaOp dy) { return (dy * y) * (xla::ScalarLike(y, 1) - y); }
 XlaOp TanhGradient(XlaOp y, XlaOp dy) { return dy * (xla::ScalarLike(y, 1) - y * y); }
 

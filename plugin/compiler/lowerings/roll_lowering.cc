@@ -1,5 +1,5 @@
-// Lowering of Roll in place of TensorFlow's, which writes everything twice and cuts the result out of that: by so many
-// elements as is known at compile time, it is two slices in the other order.
+// Lowering of Roll in place of tf2xla's, which concatenates the array with itself and slices the result. For a shift
+// that is known at compile time, two slices in reverse order suffice.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
-// Lowerings of ScaleAndTranslate and its gradient, by which tf.image.resize computes with lanczos3, lanczos5, gaussian
-// and mitchellcubic, or with antialias, and which TensorFlow has none of. As in resize_lowerings, images are multiplied
-// by a matrix for each of their two directions, and gradients by the same ones transposed.
+// Lowerings of ScaleAndTranslate and its gradient, which tf2xla lacks. tf.image.resize uses them for lanczos3,
+// lanczos5, gaussian and mitchellcubic, and with antialias. As in resize_lowerings.cc, images are multiplied by one
+// matrix per direction, and gradients by the transposed matrices.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -44,7 +44,7 @@ XlaOp Lanczos(XlaOp distance, float radius) {
       xla::Select(xla::Le(distance, xla::ScalarLike(distance, 1e-3f)), xla::ScalarLike(distance, 1), weight));
 }
 
-// A function of a pixel's distance, which is at least 0: how much the pixel counts.
+// Weight of a pixel as a function of its distance, which is at least 0.
 struct Kernel {
   const char* name;
   float radius;
@@ -56,7 +56,7 @@ const Kernel* FindKernel(const std::string& name) {
       {"lanczos1", 1, [](XlaOp x) { return Lanczos(x, 1); }},
       {"lanczos3", 3, [](XlaOp x) { return Lanczos(x, 3); }},
       {"lanczos5", 5, [](XlaOp x) { return Lanczos(x, 5); }},
-      // A deviation of 1/2.
+      // Standard deviation 1/2.
       {"gaussian", 1.5,
        [](XlaOp x) {
          return xla::Select(xla::Ge(x, xla::ScalarLike(x, 1.5f)), xla::ScalarLike(x, 0),
@@ -82,8 +82,8 @@ const Kernel* FindKernel(const std::string& name) {
   return found == std::end(kKernels) ? nullptr : found;
 }
 
-// How much each of `from` pixels counts for each of `to`: [to, from], float32. Its rows add up to 1, but for pixels
-// that come from outside the image, which are 0.
+// Weights of `from` source pixels for `to` result pixels: [to, from], float32. Rows add up to 1, except rows of pixels
+// from outside the image, which are 0.
 XlaOp Matrix(xla::XlaBuilder* builder, const Kernel& kernel, bool antialias, int64_t to, int64_t from, float scale,
              float translation) {
   const float step = 1.0f / scale, begin = -step * translation;

@@ -1,5 +1,5 @@
-// Lowerings of scattered maxima and minima that keep the older number unless the update is greater or smaller, as the
-// CPU's kernels do: a NaN in the updates is ignored, one in the tensor stays. tf2xla's propagate both.
+// Lowerings of scatter-max and scatter-min that replace a number only by a greater or smaller one, as the CPU kernels
+// do. So NaN in the updates is ignored, and NaN in the tensor stays. tf2xla propagates both.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/lib/scatter.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"

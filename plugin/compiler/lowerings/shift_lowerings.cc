@@ -1,4 +1,4 @@
-// Lowerings of shifts by less than no bit and by more bits than a number has: as on the CPU, by none and by all but
+// Lowerings of shifts that clamp the shift as the CPU does: negative shifts to 0, larger ones to the type's bits less
 // one.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/lib/broadcast.h"

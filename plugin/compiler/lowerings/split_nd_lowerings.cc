@@ -1,7 +1,7 @@
-// Lowerings of XlaSplitND, XlaConcatND and their forms for variables.
+// Lowerings of XlaSplitND, XlaConcatND and their variants for variables.
 //
 // tf2xla slices or updates all dimensions for each part, which takes minutes to compile for ranks above 6. Here one
-// transposition makes each part a row.
+// transposition turns each part into a row.
 #include <cstdint>
 #include <vector>
 
@@ -90,7 +90,7 @@ class Grid {
     return array;
   }
 
-  // A row for each part.
+  // One row per part.
   XlaOp RowsOf(XlaOp array, const Sizes& part) const {
     Sizes apart, order(2 * rank());
     for (int64_t i = 0; i < rank(); ++i) {

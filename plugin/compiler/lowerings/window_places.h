@@ -1,4 +1,4 @@
-// Windows that move over images [batch, height, width, channels], looked at place by place.
+// Sliding windows over images [batch, height, width, channels], processed one window position at a time.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_PLACES_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_WINDOW_PLACES_H_
 
@@ -13,7 +13,7 @@
 
 namespace hpu {
 
-// Window `o` of a dimension holds the pixels o * stride + k * rate - pad_low, k < window, as far as there are such.
+// Window `o` of a dimension holds the existing pixels among o * stride + k * rate - pad_low, k < window.
 struct WindowDimension {
   int64_t window = 1;
   int64_t stride = 1;
@@ -21,7 +21,7 @@ struct WindowDimension {
   int64_t pad_low = 0;
 };
 
-// A place in all windows, and its number in row-major order: int32 scalars.
+// One position within every window, and its number in row-major order: int32 scalars.
 struct WindowPlace {
   xla::XlaOp number;
   xla::XlaOp row;
@@ -30,48 +30,48 @@ struct WindowPlace {
 
 class WindowPlaces {
  public:
-  // Takes the next values for one place.
+  // Computes the next values for one place.
   using Step = std::function<std::vector<xla::XlaOp>(const WindowPlace& place, absl::Span<const xla::XlaOp> constants,
                                                      absl::Span<const xla::XlaOp> values)>;
   enum class Order { kForwards, kBackwards };
 
-  // Of windows over images of these dimensions, padded as TensorFlow does, which gives pad_low.
+  // Windows over images of these dimensions. `padding` determines pad_low, as in TensorFlow.
   static absl::StatusOr<WindowPlaces> Make(absl::Span<const int64_t> images, WindowDimension rows,
                                            WindowDimension columns, tensorflow::Padding padding);
 
   const WindowDimension& rows() const { return rows_; }
   const WindowDimension& columns() const { return columns_; }
   int64_t places() const { return rows_.window * columns_.window; }
-  // Of images, and of one element for each window.
+  // Dimensions of the images, and of an array with one element per window.
   const std::vector<int64_t>& images() const { return images_; }
   const std::vector<int64_t>& windows() const { return windows_; }
 
-  // The values after one step for each place. Steps are a loop of the program: they work with what they get and with
-  // no other values. Written out they would be no faster, and take longer to compile.
+  // Applies one step per place to `values`. The steps become the body of a loop in the program, so they may use only
+  // their arguments. An unrolled loop would be no faster and take longer to compile.
   absl::StatusOr<std::vector<xla::XlaOp>> Fold(Order order, const std::vector<xla::XlaOp>& constants,
                                                const std::vector<xla::XlaOp>& values, const Step& step) const;
 
-  // Images without what no window holds, and with `fill` where windows stand out: a frame.
+  // A frame: the images cropped or padded to the area that the windows cover. Padding is `fill`.
   xla::XlaOp FrameOf(xla::XlaOp images, xla::XlaOp fill) const;
-  xla::XlaOp FrameOf(xla::XlaOp fill) const;  // without images
-  // A frame's elements at a place in each window, like windows().
+  xla::XlaOp FrameOf(xla::XlaOp fill) const;  // filled with `fill` alone
+  // The frame's elements at this place of each window, shaped like windows().
   xla::XlaOp At(xla::XlaOp frame, const WindowPlace& place) const;
-  // The frame after `more`, like windows(), was added there.
+  // The frame with `more`, shaped like windows(), added at this place of each window.
   xla::XlaOp AddedAt(xla::XlaOp frame, const WindowPlace& place, xla::XlaOp more) const;
-  // Images of a frame, with zeros where no window is.
+  // Inverse of FrameOf: the images in a frame, with zeros where no window is.
   xla::XlaOp ImagesOf(xla::XlaOp frame) const;
-  // Whether some window holds places that are not in the image.
+  // Whether some window extends beyond the image.
   bool StandOut() const;
-  // Whether the place is in the image, like windows().
+  // Whether this place of each window lies in the image, shaped like windows().
   xla::XlaOp IsInside(xla::XlaBuilder* builder, const WindowPlace& place) const;
-  // The number of the pixel at this place of each window in its image, int32, like windows().
+  // The number of the pixel within its image at this place of each window: int32, shaped like windows().
   xla::XlaOp PixelAt(xla::XlaBuilder* builder, const WindowPlace& place) const;
 
  private:
   WindowPlaces() = default;
   WindowPlace PlaceOf(xla::XlaOp number, Order order) const;
   std::vector<xla::XlaOp> BeginOf(const WindowPlace& place) const;
-  // The pixels of windows at a place in dimension 1 or 2, like windows().
+  // Row (dimension 1) or column (dimension 2) of the pixel at this place of each window, shaped like windows().
   xla::XlaOp PixelsOf(xla::XlaBuilder* builder, const WindowPlace& place, int64_t dimension) const;
   int64_t FrameLength(int64_t dimension) const;
   xla::PaddingConfig FramePadding(bool inverse) const;

@@ -1,7 +1,7 @@
-// Lowerings of Zeta and Polygamma: XLA's series has seven digits only, and another value at the poles.
+// Lowerings of Zeta and Polygamma: XLA's series has only seven digits, and other values at the poles.
 //
-// The sum of (q + k)^-x by the Euler-Maclaurin formula, as the Cephes library has it (zeta.c); the cases in front are
-// those of Eigen's kernel (unsupported/Eigen/src/SpecialFunctions/SpecialFunctionsImpl.h).
+// The sum of (q + k)^-x is computed by the Euler-Maclaurin formula, as in the Cephes library (zeta.c). The special
+// cases come from Eigen's kernel (unsupported/Eigen/src/SpecialFunctions/SpecialFunctionsImpl.h).
 #include <array>
 #include <limits>
 
@@ -34,9 +34,6 @@ constexpr std::array<double, 12> kCoefficients = {12.0,
                                                   -7.1661652561756670113e18};
 constexpr int kFirstTerms = 10;  // summed one by one
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 XlaOp Series(XlaOp x, XlaOp q) {
   XlaOp sum = xla::Pow(q, -x), end = q, power = sum;
   for (int i = 1; i < kFirstTerms; ++i) {
@@ -51,7 +48,7 @@ XlaOp Series(XlaOp x, XlaOp q) {
     factor = factor * (x + Scalar(x, 2 * k + 1)) * (x + Scalar(x, 2 * k + 2));
     below = below / (end * end);
   }
-  // Where the first term is infinite, or the others vanish beside it.
+  // If the first term is infinite or the other terms are negligible, the first term is the sum.
   const XlaOp first = xla::Pow(q, -x);
   const XlaOp infinite = xla::Or(xla::Eq(x, Scalar(x, kInfinity)), xla::Eq(q, Scalar(q, kInfinity)));
   return xla::Select(xla::Or(xla::Eq(first, Scalar(first, kInfinity)), infinite), first, sum);

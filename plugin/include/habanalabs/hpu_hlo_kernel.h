@@ -1,5 +1,5 @@
-// Kernels of a user's own, written as HLO: they fuse with what stands around them. In a library of custom ops or one
-// that GC_KERNEL_PATH names:
+// User kernels written as HLO, which XLA fuses with the surrounding ops. Registered in a library of custom ops or in a
+// library that GC_KERNEL_PATH names:
 //
 //   static const bool registered = habana::RegisterHloKernel("square_fwd_f32", [](const habana::HloKernelCall& call) {
 //     return std::vector<xla::XlaOp>{xla::Mul(call.inputs[0], call.inputs[0])};
@@ -22,14 +22,14 @@ struct HloKernelCall {
   xla::XlaBuilder* builder;
   std::vector<xla::XlaOp> inputs;
   std::vector<TensorInfo> input_infos;
-  std::vector<TensorInfo> output_infos;  // as DefineOutputInfo was told
+  std::vector<TensorInfo> output_infos;  // as passed to DefineOutputInfo
   std::string params;                    // the bytes of NodeDesc::user_params
 };
 
-// Gives an array for each output, of that output's type and shape. Called on any thread, at each compile.
+// Returns an array for each output, with the output's type and shape. Called on any thread, at each compile.
 using HloKernel = std::function<absl::StatusOr<std::vector<xla::XlaOp>>(const HloKernelCall&)>;
 
-// False if the guid is taken; the first one stays. Thread safe.
+// Returns false if the guid is already registered; the first kernel stays. Thread safe.
 HABANALABS_EXPORT bool RegisterHloKernel(const std::string& guid, HloKernel kernel);
 
 }  // namespace v1

@@ -1,5 +1,5 @@
-/* Kernels of a user's own, as functions that the emulator calls. A library that GC_KERNEL_PATH names exports
- * hpu_host_kernels(). Plain C: neither TensorFlow nor the plugin is needed to build one. */
+/* C interface of user kernels: C functions that the emulator calls. A library in GC_KERNEL_PATH exports
+ * hpu_host_kernels(). Building one requires neither TensorFlow nor the plugin. */
 #ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HOST_KERNEL_H_
 #define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_HOST_KERNEL_H_
 
@@ -24,7 +24,7 @@ enum hpu_host_type {
 
 /* Dense and row-major. */
 typedef struct hpu_host_tensor {
-  void* data; /* not to be written to in inputs; null without elements */
+  void* data; /* read-only in inputs; null if there are no elements */
   int32_t type;
   int32_t rank;
   const int64_t* dimensions;
@@ -35,13 +35,13 @@ typedef struct hpu_host_call {
   int32_t output_count;
   const hpu_host_tensor* inputs;
   const hpu_host_tensor* outputs; /* share no memory with inputs */
-  const void* params;             /* as NodeDesc had them */
+  const void* params;             /* the bytes of NodeDesc::user_params */
   size_t params_size;
-  char* message; /* for what went wrong: UTF-8, ends in a zero byte, at most message_size with it */
+  char* message; /* buffer for an error message: UTF-8, zero-terminated, at most message_size bytes in all */
   size_t message_size;
 } hpu_host_call;
 
-/* 0 if all is well. Called on any thread, on several at once. */
+/* Returns 0 for success. Called on any thread, also concurrently. */
 typedef int32_t (*hpu_host_function)(const hpu_host_call* call);
 
 typedef struct hpu_host_kernel {
@@ -55,7 +55,7 @@ typedef struct hpu_host_kernel_table {
   const hpu_host_kernel* kernels; /* lives as long as the process */
 } hpu_host_kernel_table;
 
-/* What the library exports. */
+/* The function that the library exports. */
 __attribute__((visibility("default"))) const hpu_host_kernel_table* hpu_host_kernels(void);
 
 #ifdef __cplusplus

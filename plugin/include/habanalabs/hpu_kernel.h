@@ -19,13 +19,13 @@
 namespace habana {
 inline namespace v1 {
 
-// Says which kernel an op runs and what its outputs are. A new one is made for each compile of a signature.
+// Defines an op's kernel and its outputs. A new functor is made for each compile of a signature.
 struct BaseFunctor {
   virtual ~BaseFunctor() = default;
   virtual void DefineNode(HpuKernelContext* context) = 0;
 };
 
-// What TensorFlow runs: compiles the op by itself where no cluster took it. Thread safe.
+// The kernel that TensorFlow runs. Compiles the op by itself if it is in no cluster. Thread safe.
 class HABANALABS_EXPORT HpuKernelBase : public tensorflow::OpKernel {
  public:
   explicit HpuKernelBase(tensorflow::OpKernelConstruction* construction);
@@ -34,7 +34,7 @@ class HABANALABS_EXPORT HpuKernelBase : public tensorflow::OpKernel {
   virtual void Define(HpuKernelContext* context) const = 0;
 
  private:
-  std::unique_ptr<tensorflow::OpKernel> runner_;  // null in the compiler, which only asks for Define()
+  std::unique_ptr<tensorflow::OpKernel> runner_;  // null in the compiler, which only calls Define()
 };
 
 template <class Functor>
@@ -47,9 +47,9 @@ class HpuKernel final : public HpuKernelBase {
   }
 };
 
-// As tensorflow::KernelDefBuilder, for the HPU and for clusters that are compiled for it. REGISTER_OP comes before, in
-// the same file. int32 lives in host memory where it crosses an op's border, so that it wants a registration of its
-// own: in a list of types it is an error.
+// Like tensorflow::KernelDefBuilder, for the HPU and its compiled clusters. REGISTER_OP must come before, in the same
+// file. int32 inputs and outputs of an op lie in host memory, so int32 needs its own registration: in a list of types
+// it is an error.
 class HABANALABS_EXPORT HpuKernelDefBuilder {
  public:
   explicit HpuKernelDefBuilder(const char* op);
@@ -79,7 +79,7 @@ inline HpuKernelDefBuilder ForHpuWithName(const char* op) { return HpuKernelDefB
 
 using habana::ForHpuWithName;  // NOLINT: programs write it without a namespace
 
-// REGISTER_KERNEL_BUILDER takes the op's name out of what its first argument begins with.
+// REGISTER_KERNEL_BUILDER extracts the op's name with a macro named after the beginning of its first argument.
 #define TF_EXTRACT_KERNEL_NAME_ForHpuWithName(name) name, ::habana::ForHpuWithName(name)
 
 #endif  // HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_H_

@@ -1,4 +1,4 @@
-// What the functor of a custom op sees of its node: docs/user/custom_ops.md.
+// HpuKernelContext: the interface of a custom op's functor to its node (docs/user/custom_ops.md).
 #ifndef HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_
 #define HPU_PLUGIN_INCLUDE_HABANALABS_HPU_KERNEL_CONTEXT_H_
 
@@ -15,16 +15,16 @@
 #define HABANALABS_EXPORT __attribute__((visibility("default")))
 
 namespace habana {
-// The version of this interface is part of every symbol's name: an op that was built for another one does not load.
+// The version of this interface is part of every symbol's name. An op built for another version does not load.
 inline namespace v1 {
 
-// A tensor as the compiler knows it. Shapes are those of the run, also where the graph does not know them.
+// A tensor as the compiler knows it. Shapes are the actual ones, even where the graph's are unknown.
 struct TensorInfo {
   tensorflow::DataType dtype = tensorflow::DT_INVALID;
   tensorflow::TensorShape shape;
 };
 
-// A node of the device's graph: which kernel it runs, and with which parameters.
+// A node of the device's graph: its kernel and the kernel's parameters.
 struct NodeDesc {
   std::string guid;                   // "div_fwd_f32"
   const void* user_params = nullptr;  // the kernel's own struct, copied by DefineNode
@@ -43,15 +43,15 @@ class HABANALABS_EXPORT HpuKernelContext {
   int num_inputs() const;
   int num_outputs() const;
 
-  // OutOfRange for an index that the op has not.
+  // OutOfRange for an index that the op does not have.
   tensorflow::Status InputInfo(int index, TensorInfo& info) const;
 
-  // Says what an output will be, before DefineNode. InvalidArgument for a type that the op does not give or an output
-  // that was defined before.
+  // Declares the type and shape of an output, before DefineNode. InvalidArgument for a type other than the op's output
+  // type, or for an output that is already defined.
   tensorflow::Status DefineOutputInfo(int index, TensorInfo info);
 
-  // Computes `outputs` of `inputs`, indices of the op's ports in the order of the kernel's. Called once.
-  // FailedPrecondition names an output that DefineOutputInfo was not called for.
+  // Computes `outputs` from `inputs`: indices of the op's ports, in the order of the kernel's arguments. Called once.
+  // FailedPrecondition names an output without DefineOutputInfo.
   tensorflow::Status DefineNode(NodeDesc desc, std::vector<int> inputs, std::vector<int> outputs);
 
   template <class T>
@@ -60,11 +60,11 @@ class HABANALABS_EXPORT HpuKernelContext {
   }
   const tensorflow::NodeDef& node() const;
 
-  // The first error counts: the op fails with it.
+  // Sets the op's error; the first one counts.
   void SetStatus(const tensorflow::Status& status);
   const tensorflow::Status& status() const;
 
-  // What OP_REQUIRES and OP_REQUIRES_OK call.
+  // Called by OP_REQUIRES and OP_REQUIRES_OK.
   void CtxFailure(const char* file, int line, const tensorflow::Status& status);
   void CtxFailureWithWarning(const char* file, int line, const tensorflow::Status& status);
 
@@ -72,7 +72,7 @@ class HABANALABS_EXPORT HpuKernelContext {
   State* const state_;
 };
 
-// OP_REQUIRES finds it by its argument.
+// OP_REQUIRES selects this overload by its argument.
 inline void CheckNotInComputeAsync(HpuKernelContext*, const char*) {}
 
 }  // namespace v1

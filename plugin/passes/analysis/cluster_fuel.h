@@ -1,4 +1,4 @@
-// The number of clusters that this process may still make (HPU_CLUSTER_FUEL).
+// Limit on the number of clusters that this process makes (HPU_CLUSTER_FUEL).
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_CLUSTER_FUEL_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_CLUSTER_FUEL_H_
 
@@ -6,10 +6,10 @@
 
 namespace hpu::passes {
 
-// Whether another cluster may be made. Thread safe.
+// Whether the limit allows another cluster. Thread safe.
 bool HasFuel(const Settings& settings);
 
-// Counts a cluster; false if it exceeds the bound. Thread safe.
+// Counts a cluster. Returns false if the cluster exceeds the limit. Thread safe.
 bool TakeFuel(const Settings& settings);
 
 }  // namespace hpu::passes

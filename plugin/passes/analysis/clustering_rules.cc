@@ -16,7 +16,7 @@ using tensorflow::Node;
 constexpr char kJitScopeAttr[] = "_XlaCompile";
 constexpr char kJitScopeNameAttr[] = "_XlaScope";
 
-// Whether a name of the settings means a node: its whole name, or the part after the last scope.
+// Whether a name from the settings matches a node: its whole name, or the part after the last scope.
 bool IsNamed(std::string_view node, std::string_view name) {
   if (node == name) return true;
   const size_t scope = node.rfind('/');

@@ -42,7 +42,7 @@ std::optional<double> CommonNumber(const Tensor& tensor) {
   }
 }
 
-// How many values a proto spells out: one that stands for all elements needs not be unpacked whole.
+// Limits the cost of unpacking a constant.
 bool IsSmall(const tensorflow::TensorProto& proto) {
   int64_t elements = 1;
   for (const auto& dim : proto.tensor_shape().dim()) elements *= dim.size();

@@ -11,23 +11,23 @@
 
 namespace hpu::passes {
 
-// The value of a floating-point or whole-number constant whose elements are all equal; nothing for other nodes and for
-// constants of more than 64 Ki elements that are spelt out.
+// The value of a floating-point or integer constant whose elements are all equal; nullopt for other nodes and for
+// constants of more than 64 Ki elements.
 std::optional<double> NumberOf(const tensorflow::Node& node);
 
-// The same of a constant's attribute.
+// The same for the attribute of a constant.
 std::optional<double> NumberOf(const tensorflow::AttrValue& value);
 
-// The elements of a tensor of int32 or int64, or of a list of whole numbers; none for anything else.
+// The elements of an int32 or int64 tensor, or of a list of integers; empty for other attributes.
 std::vector<int64_t> WholeNumbersOf(const tensorflow::AttrValue& value);
 
-// Whether NumberOf(node) is this number, to the precision of the constant's type.
+// Whether NumberOf(node) equals `number`, to the precision of the constant's type.
 bool IsNumber(const tensorflow::Node& node, double number);
 
-// Whether two numbers are equal to the precision of a type, after some arithmetic in it.
+// Whether two numbers are equal to the precision of `type`, with a tolerance for some arithmetic in it.
 bool IsAbout(double value, double expected, tensorflow::DataType type);
 
-// Whether two attributes are equal; constants by their values.
+// Whether two attributes are equal. Constants are compared by value.
 bool SameValue(const tensorflow::AttrValue& a, const tensorflow::AttrValue& b);
 
 }  // namespace hpu::passes

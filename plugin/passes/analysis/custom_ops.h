@@ -1,4 +1,4 @@
-// Ops of users that brought a kernel for the HPU along.
+// Registry of custom ops that come with their own HPU kernel.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_CUSTOM_OPS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_CUSTOM_OPS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::passes {
 
-// They run on the HPU whatever the active op list knows. Both are thread safe.
+// Custom ops run on the HPU even if the active op list does not contain them. Both functions are thread safe.
 void AddCustomOp(std::string op);
 bool IsCustomOp(std::string_view op);
 

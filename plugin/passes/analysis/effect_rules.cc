@@ -21,7 +21,7 @@ using tensorflow::Node;
 
 using NodeSet = absl::flat_hash_set<const Node*>;
 
-// Stateful ops that change nothing.
+// Stateful ops without side effects.
 bool OnlyReads(const std::string& op) {
   static const auto* ops = new absl::flat_hash_set<std::string>(
       {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VarHandleOp", "VarIsInitializedOp", "VariableShape"});
@@ -37,7 +37,7 @@ std::vector<const Node*> EffectsOf(const FunctionBody& body) {
   return effects;
 }
 
-// Adds what the nodes depend on to `needed`.
+// Adds the ancestors of the nodes to `needed`, including the nodes themselves.
 void Need(const FunctionBody& body, const std::vector<const Node*>& nodes, NodeSet* needed) {
   tensorflow::ReverseDFSFrom(*body.graph, nodes, [&](const Node* node) { needed->insert(node); }, /*leave=*/nullptr);
 }
@@ -47,7 +47,7 @@ const Node* FirstMissing(const std::vector<const Node*>& effects, const NodeSet&
   return found == effects.end() ? nullptr : *found;
 }
 
-// An effect that none of the results needs.
+// An effect that no result needs.
 const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   NodeSet needed;
   Need(body, {body.ret_nodes.begin(), body.ret_nodes.end()}, &needed);
@@ -55,7 +55,7 @@ const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>&
   return FirstMissing(effects, needed);
 }
 
-// An effect that some result does not need.
+// An effect that at least one result does not need.
 const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   for (const Node* result : body.ret_nodes) {
     NodeSet needed;
@@ -65,8 +65,8 @@ const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*
   return nullptr;
 }
 
-// The same for a loop's body. A value of the loop needs the values that it is computed from, and those of the
-// condition.
+// The same for the body of a loop. A loop value needs the values that it is computed from, and the values that the
+// condition needs.
 const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody& body,
                                const std::vector<const Node*>& effects) {
   NodeSet condition_needs;
@@ -92,13 +92,13 @@ const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody
   return nullptr;
 }
 
-// Looks into the functions of a node, and into theirs.
+// Searches the functions of a node recursively.
 class Search {
  public:
   explicit Search(FunctionLibraryRuntime* runtime) : runtime_(runtime) {}
 
   std::optional<OpRefusal> Refuse(const Node& node, bool all_run, int depth = 0) const {
-    constexpr int kMaxDepth = 32;  // functions may call themselves
+    constexpr int kMaxDepth = 32;  // limit for recursive functions
     if (depth > kMaxDepth || !node.op_def().is_stateful()) return std::nullopt;
     if (!IsFunctionalControlFlow(node) && !node.IsPartitionedCall()) return std::nullopt;
     for (const FunctionBody* body : BodiesOf(node)) {
@@ -128,7 +128,7 @@ class Search {
     return bodies;
   }
 
-  // Null if the function cannot be read: what compiles the node fails for it.
+  // Null if the function cannot be instantiated; compiling the node reports that error.
   const FunctionBody* BodyOf(const NameAttrList& function) const {
     FunctionLibraryRuntime::Handle handle;
     if (!runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle).ok()) return nullptr;

@@ -1,4 +1,4 @@
-// Side effects of loops and branches that TensorFlow runs only if what is fetched needs them.
+// Side effects that TensorFlow skips in a loop or branch if the fetched values do not need them.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_EFFECT_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_EFFECT_RULES_H_
 
@@ -10,16 +10,16 @@
 
 namespace hpu::passes {
 
-// Whether a node other than the graph's sink waits for a node.
+// Whether a node other than the graph's sink has a control edge from `node`.
 bool HasControlUsers(const tensorflow::Node& node);
 
-// A refusal if the node is a loop or branch that may not stay whole because of its side effects. TensorFlow lowers
-// loops and branches and then runs the effects that the used results depend on. Whole, a node runs them all. Both are
-// the same if every result depends on every effect, as automatic control dependencies make it; in graphs of sessions
-// and in wrap_function it often does not.
+// Returns a refusal if the node is a loop or branch whose side effects forbid keeping it whole. TensorFlow lowers loops
+// and branches, and then runs only the effects that the used results depend on. A node that stays whole runs all its
+// effects. Both are equivalent if every result depends on every effect. Automatic control dependencies ensure that, but
+// graphs of sessions and wrap_function often lack them.
 //
-// all_run: the function that the node is in runs the node whatever is used of it, so all effects that its functions
-// name as their control results run.
+// all_run: the enclosing function runs the node even if its results are unused. Then all effects run that the node's
+// functions list as control results.
 std::optional<OpRefusal> RefuseUnusedEffects(const tensorflow::Node& node, bool all_run,
                                              tensorflow::FunctionLibraryRuntime* runtime);
 

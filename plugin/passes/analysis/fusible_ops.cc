@@ -169,7 +169,7 @@ bool IsFusible(std::string_view op) {
       "Min",
       "Prod",
       "Sum",
-      // Both
+      // Element-wise and reductions
       "FusedBatchNorm",
       "FusedBatchNormGrad",
       "FusedBatchNormGradV2",

@@ -1,4 +1,4 @@
-// The ops of HPU_CLUSTERING=lite.
+// Ops that HPU_CLUSTERING=lite allows in clusters.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_FUSIBLE_OPS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_FUSIBLE_OPS_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu::passes {
 
-// Whether XLA fuses the op with its neighbours: element-wise arithmetic, reductions, changes of shape, and updates of
-// variables, which are element-wise. Not matrix products, convolutions, sorts, loops, branches and calls.
+// Whether XLA fuses the op with its neighbours: element-wise arithmetic, reductions, shape changes and variable updates
+// (which are element-wise). False for matrix products, convolutions, sorts, loops, branches and calls.
 bool IsFusible(std::string_view op);
 
 }  // namespace hpu::passes

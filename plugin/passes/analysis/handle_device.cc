@@ -10,14 +10,14 @@ namespace {
 using tensorflow::Edge;
 using tensorflow::Node;
 
-// What makes the handle that the node passes on.
-const Node* Origin(const Node* node) {
+// The node that creates the handle.
+const Node* HandleSource(const Node* node) {
   const Node* before = nullptr;
   while (node->IsIdentity() && node->input_node(0, &before).ok()) node = before;
   return node;
 }
 
-// The graph may not be placed yet.
+// Also works before placement.
 bool IsElsewhere(const Node& origin) {
   if (origin.has_assigned_device_name()) return !IsOnHpu(origin);
   if (IsPinnedElsewhere(origin)) return true;
@@ -30,7 +30,7 @@ bool IsElsewhere(const Node& origin) {
 bool TakesHandleFromElsewhere(const Node& node) {
   return absl::c_any_of(node.in_edges(), [&](const Edge* edge) {
     return !edge->IsControlEdge() && node.input_type(edge->dst_input()) == tensorflow::DT_RESOURCE &&
-           IsElsewhere(*Origin(edge->src()));
+           IsElsewhere(*HandleSource(edge->src()));
   });
 }
 

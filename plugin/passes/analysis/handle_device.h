@@ -1,4 +1,4 @@
-// On which device a resource handle's resource is.
+// Device of the resource behind a resource handle.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_HANDLE_DEVICE_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_HANDLE_DEVICE_H_
 
@@ -6,9 +6,8 @@
 
 namespace hpu::passes {
 
-// Whether the node takes a handle of a resource that is not on an HPU: a variable of strings, a table, an iterator. No
-// cluster can hold such a node, and no loop, branch or call that stays whole can be placed beside both devices'
-// resources.
+// Whether the node takes a handle of a resource that is not on an HPU: a string variable, a table, an iterator. No
+// cluster can hold such a node. A whole loop, branch or call that takes handles of both devices has no valid placement.
 bool TakesHandleFromElsewhere(const tensorflow::Node& node);
 
 }  // namespace hpu::passes

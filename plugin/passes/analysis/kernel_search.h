@@ -1,4 +1,4 @@
-// Whether the HPU can run ops, and the functions that they call.
+// Search for HPU kernels of ops and of the functions that they call.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_KERNEL_SEARCH_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_KERNEL_SEARCH_H_
 
@@ -10,17 +10,17 @@
 
 namespace hpu::passes {
 
-// Looks into functions, and into those that they call. Not thread safe; for one question.
+// Searches called functions recursively. Not thread safe; serves a single query.
 class KernelSearch {
  public:
-  // `or_lowering`: whether a lowering counts as well as a kernel. `library` outlives this.
+  // `or_lowering`: a lowering counts as well as a kernel. `library` outlives this.
   KernelSearch(const tensorflow::FunctionLibraryDefinition& library, bool or_lowering);
 
-  // Whether the HPU runs an op with these attributes and all that it calls. Functions with attributes of their own
-  // count as such: their types are not known here.
+  // Whether the HPU can run an op with these attributes and everything that it calls. A function with attributes of its
+  // own counts as runnable, because its types are not known here.
   bool Finds(const tensorflow::NodeDef& node);
 
-  // The same without the op itself.
+  // The same for the functions that the op calls, without the op itself.
   bool FindsCallees(tensorflow::AttrSlice attrs);
 
  private:
@@ -28,7 +28,7 @@ class KernelSearch {
   bool HasKernel(const tensorflow::NodeDef& node) const;
 
   const tensorflow::FunctionLibraryDefinition& library_;
-  const std::string compiler_;  // the device for compilation; empty if lowerings do not count
+  const std::string compiler_;  // the compilation device; empty if lowerings do not count
   absl::flat_hash_set<std::string> seen_;
 };
 

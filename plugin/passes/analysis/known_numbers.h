@@ -1,4 +1,4 @@
-// Whole numbers that a graph tells before it runs.
+// Integers that are known from a graph before it runs.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_KNOWN_NUMBERS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_KNOWN_NUMBERS_H_
 
@@ -11,27 +11,27 @@
 
 namespace hpu::passes {
 
-// Constants of int32, and what is known of shapes. Nodes may be null: nothing is known of them. Not thread safe.
+// Evaluates int32 constants and sizes of known shapes. A null node has no known value. Not thread safe.
 class KnownNumbers {
  public:
   // Both outlive this.
   KnownNumbers(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
       : shapes_(graph, library) {}
 
-  // A constant, or an element of a constant or of a shape (`tf.shape(x)[1]`), or a constant more or less.
+  // The value of a constant, of an element of a constant or of a shape (`tf.shape(x)[1]`), or of either plus or minus a
+  // constant.
   std::optional<int64_t> Scalar(const tensorflow::Node* node);
-  // The sizes of a node's input; -1 for those that are unknown, none at all if the rank is.
+  // The sizes of a node's input, -1 for unknown ones; empty if the rank is unknown.
   std::vector<int64_t> SizesOfInput(const tensorflow::Node& node, int input);
 
  private:
   LazyShapes shapes_;
 };
 
-// The same of a constant alone.
+// The value of an int32 constant; nullopt for other nodes.
 std::optional<int32_t> ConstantScalar(const tensorflow::Node* node);
 
-// A whole number (int32) as another one and a constant that is added to it or subtracted from it; other nodes are their
-// own source.
+// An int32 value as the sum of a source and a constant. A node that is no such sum is its own source, with `added` 0.
 struct Sum {
   const tensorflow::Node* source;  // may be null
   int64_t added = 0;

@@ -15,7 +15,7 @@ namespace {
 using tensorflow::Edge;
 using tensorflow::Node;
 
-// The edge that brings an input, from before the identities on its way; null where there is none.
+// The edge that feeds an input, looking through identities; null if there is none.
 const Edge* OriginOf(const Node& node, int input) {
   const Edge* edge = nullptr;
   if (!node.input_edge(input, &edge).ok()) return nullptr;
@@ -25,7 +25,7 @@ const Edge* OriginOf(const Node& node, int input) {
   return edge;
 }
 
-// True if each turn sets an element, which leaves the length as it was.
+// True if each iteration sets an element, which does not change the list's length.
 bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
   const Node* set = SourceOf(*body.ret_nodes[index], 0);
   bool grows = false;

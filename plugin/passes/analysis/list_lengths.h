@@ -1,4 +1,4 @@
-// Lengths of lists that loops fill.
+// Lengths of TensorLists that loops fill.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_LENGTHS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_LENGTHS_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::passes {
 
-// Tells ops that stack a list of how many elements, where a loop filled one that was made with a known length: shapes
-// of what is made of the stack can be inferred then.
+// Sets the number of elements on ops that stack a list, if a loop filled the list and its length is known. Shape
+// inference can then continue past the stack.
 absl::Status SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
                                 KnownNumbers* known);
 

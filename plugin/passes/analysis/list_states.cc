@@ -15,7 +15,7 @@ namespace {
 
 using tensorflow::Node;
 
-constexpr int kMaxDepth = 1000;  // of lists made of each other
+constexpr int kMaxDepth = 1000;  // of a chain of lists
 
 bool ReadsWhole(std::string_view op) {
   static const auto* ops =
@@ -41,7 +41,7 @@ ListStates::State ListStates::StateOfInput(const Node& node, int input, int dept
   return StateOf(*edge->src(), edge->src_output(), depth + 1);
 }
 
-// Loops hand lists on as they are, set elements, or push and pop.
+// A loop body may pass a list on, set elements, or push and pop; otherwise its state is unknown.
 ListStates::State ListStates::AfterLoop(const Node& loop, int output, int depth) {
   const State before = StateOfInput(loop, output, depth);
   if (!before.known) return {};

@@ -1,4 +1,4 @@
-// Lengths of TensorLists, as far as a graph tells them.
+// Lengths of TensorLists, where a graph determines them.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_STATES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_STATES_H_
 
@@ -12,28 +12,28 @@
 
 namespace hpu::passes {
 
-// The compiler keeps a TensorList in a buffer that has room for all elements, and takes the buffer for the list: ops
-// that read a list of fewer elements, or write beyond the buffer, differ from the CPU's kernels. Not thread safe.
+// The compiler keeps a TensorList in a buffer with room for all elements, and treats the whole buffer as the list. So
+// ops that read a shorter list, or write beyond the buffer, differ from the CPU kernels. Not thread safe.
 class ListStates {
  public:
   // Both outlive this. `shapes` may be null.
   ListStates(const tensorflow::FunctionLibraryDefinition* library, LazyShapes* shapes)
       : library_(library), shapes_(shapes) {}
 
-  // Why compiled code would compute something else than the CPU's kernel, or drop its error; nothing if it would not,
-  // or if the graph does not tell. `whole` says that the node is in a function that a cluster holds whole: there an
-  // index may be a loop's, which loop_index_pass.h looks at.
+  // Why compiled code would compute a different value than the CPU kernel, or drop its error; nullopt if it would not,
+  // or if the graph does not say. `whole`: the node is in a function that a cluster holds whole. There an index may be
+  // a loop counter, which loop_index_pass.h checks.
   std::optional<std::string> WhyNotCompiled(const tensorflow::Node& node, bool whole);
 
-  // The number of elements of the list that a node takes as an input; nothing if the graph does not tell.
+  // The number of elements of the list at a node's input; nullopt if the graph does not determine it.
   std::optional<int64_t> LengthOfInput(const tensorflow::Node& node, int input);
 
  private:
   struct State {
-    bool known = false;     // else nothing is
-    bool full = false;      // as many elements as the buffer has room for
+    bool known = false;     // if false, the other fields mean nothing
+    bool full = false;      // the list has as many elements as the buffer has room for
     int64_t length = -1;    // -1: unknown
-    int64_t capacity = -1;  // the same
+    int64_t capacity = -1;  // -1: unknown
   };
 
   State StateOf(const tensorflow::Node& node, int output, int depth);

@@ -21,7 +21,7 @@ using tensorflow::FunctionBody;
 using tensorflow::Node;
 using tensorflow::Tensor;
 
-// A vector, or the only number as a scalar.
+// The numbers as a vector, or the only number as a scalar.
 std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType type, bool scalar) {
   if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
   tensorflow::TensorShape shape;
@@ -34,7 +34,7 @@ std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType typ
   return tensor;
 }
 
-// What each turn pushes, if it is the length or the element shape of a list that was made of a tensor.
+// The value that each iteration pushes, if it is the length or element shape of a list made from a tensor.
 std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
   const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
   if (value == nullptr) return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, in
   return TensorOf({sizes.begin() + 1, sizes.end()}, value->output_type(0), /*scalar=*/false);
 }
 
-// The inputs of loops that take a node's result, identities left out.
+// The loop inputs that take a node's result, looking through identities.
 void FindLoopInputs(const Node& node, int output, std::vector<std::pair<Node*, int>>* found) {
   for (const Edge* edge : OutEdges(node)) {
     if (edge->src_output() != output) continue;
@@ -59,12 +59,12 @@ void FindLoopInputs(const Node& node, int output, std::vector<std::pair<Node*, i
   }
 }
 
-// True if a turn pops from the list once and hands on what remains.
+// True if an iteration pops from the list once and passes the rest on.
 bool Pops(const FunctionBody& body, int index, const Node* pop) {
   return pop->type_string() == "TensorListPopBack" && SourceOf(*body.ret_nodes[index], 0) == pop;
 }
 
-// Uses the value instead of what is popped; false if nothing is.
+// Replaces the popped value by a constant; returns false if nothing is popped.
 absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Tensor& value) {
   for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
     Node* pop = edge->dst();

@@ -1,4 +1,4 @@
-// Values that loops keep for their gradients though the graph knows them.
+// Constant values that loops push onto TensorLists for their gradients.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 
@@ -15,18 +15,18 @@
 
 namespace hpu::passes {
 
-// A gradient needs the length and the element shape of lists that its loop reads; TensorFlow has the loop push them in
-// each turn. The compiler must know them: where the list comes from a tensor whose shape is known, the gradient's loop
-// gets them as constants. Not thread safe.
+// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow makes the loop
+// push them in each iteration, but the compiler needs them as constants. If the list comes from a tensor of known
+// shape, the gradient's loop gets constants instead. Not thread safe.
 class ListValues {
  public:
-  // Looks at value `index` of a loop: a list that begins empty and that each turn pushes one element onto.
+  // Examines value `index` of a loop: a list that starts empty and gets one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
-  // Gives loops that pop what is known a body with constants instead, and adds that to the library.
+  // Replaces the body of each loop that pops known values by a body with constants, and adds it to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:
-  // By loop, in the order in which they were found: which of its values is a list of equal elements, and the element.
+  // Loops in the order of discovery. The map: loop value that is a list of equal elements -> the element.
   std::vector<std::pair<tensorflow::Node*, std::map<int, tensorflow::Tensor>>> popped_;
 };
 

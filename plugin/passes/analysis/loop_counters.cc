@@ -38,7 +38,7 @@ class LoopCounters::Finder {
     AddComparison(SourceOf(*holds, 1), SourceOf(*holds, 0), !less, or_equal);
   }
 
-  // A number that is less, or greater, than another.
+  // Handles a comparison that holds while the loop runs: `number` is less (or greater) than `limit`.
   void AddComparison(const Node* number, const Node* limit, bool less, bool or_equal) {
     const int value = LoopValueOf(condition_, number);
     const std::optional<int64_t> end = Fixed(condition_, limit);
@@ -47,11 +47,11 @@ class LoopCounters::Finder {
     if (!first.has_value() || !step.has_value() || *step == 0 || (*step > 0) != less) return;
     const int64_t last = or_equal ? *end : less ? *end - 1 : *end + 1;
     const Counter counter{value, less ? Range{*first, last} : Range{last, *first}, *step};
-    // The first number that the condition refuses must not wrap around.
+    // The first value that fails the condition must not wrap around.
     if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found_.push_back(counter);
   }
 
-  // A constant of one of the loop's functions, or what the loop is given and hands on.
+  // The value of a constant in one of the loop's functions, or of a loop invariant.
   std::optional<int64_t> Fixed(const FunctionBody& function, const Node* number) const {
     const int value = LoopValueOf(function, number);
     if (value < 0) return ConstantScalar(number);
@@ -64,7 +64,7 @@ class LoopCounters::Finder {
     if (next == nullptr) return std::nullopt;
     const Sum sum = SumOf(*next);
     if (sum.source == now) return sum.added;
-    // tf.range's step is a value that the loop is given and hands on.
+    // tf.range passes its step as a loop invariant.
     if ((next->type_string() != "AddV2" && next->type_string() != "Add") || SourceOf(*next, 0) != now) {
       return std::nullopt;
     }

@@ -1,4 +1,4 @@
-// What a loop's condition says of its counters.
+// Ranges of loop counters, derived from the loop's condition.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LOOP_COUNTERS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LOOP_COUNTERS_H_
 
@@ -12,23 +12,23 @@
 
 namespace hpu::passes {
 
-// Whole numbers from `least` to `most`, both included; none where `most` is less.
+// Integers from `least` to `most`, both included; empty if `most` < `least`.
 struct Range {
   int64_t least, most;
 };
 
-// Counters are values of a loop that each turn moves by the same number, and that the condition, or a part of it that
-// must hold, compares with a number that stays.
+// A counter is a loop value that changes by the same amount in each iteration. The condition, or a necessary part of
+// it, compares the counter with a loop-invariant number.
 class LoopCounters {
  public:
   // Reads the functions that `loop` names as "cond" and "body".
   LoopCounters(const tensorflow::Node& loop, const tensorflow::FunctionBody& condition,
                const tensorflow::FunctionBody& body, KnownNumbers* known);
 
-  // How often the loop turns at most; nothing where no counter says so.
+  // Upper bound of the number of iterations; nullopt if no counter bounds it.
   std::optional<int64_t> MostTurns() const;
 
-  // What the loop's value number `value` is at the begin of a turn; nothing if it is no counter.
+  // The range of loop value number `value` at the start of an iteration; nullopt if it is not a counter.
   std::optional<Range> RangeOf(int value) const;
 
  private:

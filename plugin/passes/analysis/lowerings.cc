@@ -50,8 +50,8 @@ std::vector<DataType> TypesOf(const NodeDef& node, const OpDef& op) {
   return types;
 }
 
-// Ops without a lowering that are gone when the compiler looks for lowerings: control flow in its lowered form becomes
-// functions, constants are folded, assertions dropped.
+// Ops without a lowering that do not reach the compiler: lowered control flow becomes functional again, constants are
+// folded, assertions are dropped.
 bool IsHandledBefore(const NodeDef& node) {
   static const auto* ops = new absl::flat_hash_set<std::string_view>{
       "Assert", "Const", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch", "_SwitchN", "_XlaMerge"};
@@ -70,7 +70,7 @@ std::string NodeOf(std::string_view input) {
   return std::string(input.substr(0, input.find(':')));
 }
 
-// The nodes of a function that its results and effects need.
+// The nodes that a function's results and effects need.
 std::vector<const NodeDef*> NeededNodes(const FunctionDef& function) {
   absl::flat_hash_map<std::string, const NodeDef*> nodes;
   std::vector<std::string> waiting;
@@ -87,7 +87,7 @@ std::vector<const NodeDef*> NeededNodes(const FunctionDef& function) {
     const std::string name = std::move(waiting.back());
     waiting.pop_back();
     const auto found = nodes.find(name);
-    if (found == nodes.end() || !seen.insert(name).second) continue;  // an argument, or known
+    if (found == nodes.end() || !seen.insert(name).second) continue;  // an argument, or already seen
     needed.push_back(found->second);
     for (const std::string& input : found->second->input()) waiting.push_back(NodeOf(input));
   }

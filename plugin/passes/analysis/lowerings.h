@@ -1,4 +1,4 @@
-// Which ops XLA can compile for the HPU, and why functions with jit_compile=True cannot be compiled.
+// Ops that XLA can compile for the HPU, and error texts for jit_compile=True functions that cannot be compiled.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LOWERINGS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LOWERINGS_H_
 
@@ -13,20 +13,22 @@
 
 namespace hpu::passes {
 
-// Whether an op with these attributes has a lowering. TensorFlow's look-up of kernels also finds those for all kinds of
-// devices (DEVICE_DEFAULT), which end the process when they run in the compiler. Functions have none.
+// Whether an op with these attributes has a lowering. TensorFlow's kernel lookup also finds kernels for all kinds of
+// devices (DEVICE_DEFAULT), which crash the process when they run in the compiler; they do not count. Functions have no
+// lowering.
 bool HasLowering(const tensorflow::NodeDef& node);
 
-// Why an op without a lowering has none, for people: "calls Python". Its op must be registered.
+// User-readable reason why an op has no lowering: "calls Python". The op must be registered.
 std::string WhyNoLowering(const tensorflow::NodeDef& node);
 
-// InvalidArgument that names the ops of a function, and of those that it calls, that cannot be compiled for certain.
-// Only ops that the function's results or effects need count, and none that the compiler may yet fold to a constant:
-// it finds those itself. `exempt` says of ops that they need no lowering.
+// Fails with INVALID_ARGUMENT if a function, or one that it calls, has ops that certainly cannot be compiled; the error
+// names them. Only ops that the function's results or effects need count. Ops that the compiler may still fold to a
+// constant do not count, because the compiler reports those itself. `exempt` returns true for ops that need no
+// lowering.
 absl::Status CheckLowerings(const std::string& function, const tensorflow::FunctionLibraryDefinition& library,
                             const std::function<bool(std::string_view op)>& exempt);
 
-// The failure of a function with jit_compile=True, for people: what, why, what to do.
+// The error that a user sees for a function with jit_compile=True: what failed, why, and what to do.
 absl::Status MustCompileFailure(const std::string& function, const tensorflow::FunctionLibraryDefinition& library,
                                 const absl::Status& failure, const std::vector<std::string>& nodes);
 

@@ -1,4 +1,4 @@
-// What is known of the ops that a device takes: the lists in plugin/op_lists, as a table made at build.
+// Op lists of devices: the lists in plugin/op_lists, as a table that the build generates.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_OP_LIST_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_OP_LIST_H_
 
@@ -12,7 +12,7 @@ namespace hpu::passes {
 
 enum class Verdict { kDocumented, kInferred, kUnknown };
 
-// Types that an attribute may have, one bit for each DataType.
+// Types that an attribute may have, one bit per DataType.
 struct TypeRule {
   const char* attribute;
   uint64_t types;
@@ -28,23 +28,23 @@ struct OpEntry {
 
 struct OpListData {
   const char* name;
-  bool takes_all;  // refuses nothing; the rest is empty
-  uint64_t types;  // outer bound of all entries' types
+  bool takes_all;  // refuses nothing; the other fields are empty
+  uint64_t types;  // union of the types of all entries
   absl::Span<const char* const> index_attributes;
   uint64_t index_types;
   absl::Span<const OpEntry> entries;  // sorted by op
 };
 
-// All lists, by name. The data is constant and lives as long as the library.
+// All lists, by name. The data is static and constant.
 absl::Span<const OpListData> OpLists();
 
 // The list of that name, null if there is none.
 const OpListData* FindOpList(std::string_view name);
 
-// What a list says of an op; null if nothing.
+// The entry of an op; null if the list does not contain the op.
 const OpEntry* FindEntry(const OpListData& list, std::string_view op);
 
-// Whether an attribute holds the type of indices, shapes or the like.
+// Whether the attribute holds a type of indices, shapes or the like.
 bool IsIndexAttribute(const OpListData& list, std::string_view attribute);
 
 inline bool HasType(uint64_t types, tensorflow::DataType type) { return type < 64 && (types >> type & 1) != 0; }

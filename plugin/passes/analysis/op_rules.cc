@@ -11,7 +11,7 @@ namespace {
 
 using OpSet = absl::flat_hash_set<std::string_view>;
 
-// Compiled code cannot raise: these would pass in silence.
+// Ops that report errors or print. Compiled code can do neither, so their effect would be lost.
 const OpSet& RaisingOps() {
   static const auto* ops =
       new OpSet({"Abort", "Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2", "SparseToDense"});
@@ -32,7 +32,7 @@ const OpSet& StatefulRandomOps() {
   return *ops;
 }
 
-// Their numbers under XLA are not the CPU's: see random_pass.h, which replaces those that it can.
+// Ops that draw different numbers under XLA than on the CPU. random_pass.h replaces some of them.
 const OpSet& DifferingRandomOps() {
   static const auto* ops = new OpSet({"StatefulStandardNormalV2",
                                       "StatefulTruncatedNormal",
@@ -94,7 +94,7 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
     return OpRefusal{"lost-error", absl::StrCat(op, " raises errors or prints, which compiled code would not do")};
   }
   if (op == "ToBool" && tensorflow::DataTypeIsComplex(node.input_type(0))) {
-    return OpRefusal{"lost-error", "a complex number is no condition; compiled code would take it for one"};
+    return OpRefusal{"lost-error", "a complex number is not a condition, but compiled code would accept it"};
   }
   if (DynamicSizeOps().contains(op)) {
     return OpRefusal{"dynamic-size", absl::StrCat("the size of ", op, "'s result depends on values")};
@@ -110,7 +110,7 @@ std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node) {
 
 const IndexedOp* FindIndexedOp(std::string_view op) {
   using Kind = IndexedOp::Kind;
-  // Gradients of ops whose own indices are checked: a loop that holds them need not be lowered for them.
+  // Gradients of ops whose own indices are checked. They need no check, so a loop that contains them can stay whole.
   constexpr bool kUnneeded = false;
   static const auto* ops = new absl::flat_hash_map<std::string_view, IndexedOp>({
       {"Gather", {1, 0, false, Kind::kSlice}},

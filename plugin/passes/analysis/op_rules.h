@@ -1,4 +1,4 @@
-// Which ops stay out of clusters although XLA would take them, and why: docs/developer/pamsen.md explains each rule.
+// Ops that stay out of clusters although XLA would take them: docs/developer/pamsen.md explains each rule.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_OP_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_OP_RULES_H_
 
@@ -16,42 +16,42 @@ struct OpRefusal {
   std::string reason;
 };
 
-// What speaks against a node by its op and types alone, in a graph or in a function that a cluster would hold whole.
-// Nothing is known about its compilability yet.
+// Why a node stays out of clusters, judged by its op and types alone; nullopt says nothing about its compilability.
+// Applies to nodes of a graph and of functions that a cluster holds whole.
 std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node);
 
-// An op whose kernel on the CPU raises for indices out of range, where compiled code clamps or drops them.
+// An op whose CPU kernel fails for indices out of range, where compiled code clamps or drops them.
 struct IndexedOp {
   enum class Kind {
-    kIndex,        // each from 0 to below the dimension
-    kSlice,        // the same, unless the slices have no elements
-    kBox,          // the same as kIndex: images of boxes
-    kVector,       // each index is a vector: its components are bounded by the leading dimensions
-    kLabel,        // classes: bounded by the last dimension
-    kSegment,      // negative ones are dropped
-    kLength,       // each from 0 to the dimension
-    kPermutation,  // each from 0 to below the dimension, once
+    kIndex,        // each is in [0, dimension)
+    kSlice,        // like kIndex, unless the slices have no elements
+    kBox,          // like kIndex: the indices select the image of each box
+    kVector,       // each index is a vector; the leading dimensions bound its components
+    kLabel,        // classes; the last dimension bounds them
+    kSegment,      // like kIndex, but negative ones are dropped
+    kLength,       // each is in [0, dimension]
+    kPermutation,  // each is in [0, dimension), and occurs once
   };
   int indices;    // input that holds the indices
   int bound;      // input whose shape bounds them
-  bool resource;  // whether bound is a variable's handle
+  bool resource;  // `bound` is the handle of a variable
   Kind kind;
-  const char* axis = nullptr;  // name of the op's input or attribute; bounds dimension axis rather than 0
-  bool sizes = false;          // bound holds the shape that bounds them, or one size, instead of having it
-  bool needs_check = true;     // else a function that a cluster holds whole may have it unchecked
+  const char* axis = nullptr;  // name of the input or attribute with the bounding dimension; null: 0
+  bool sizes = false;          // the value of `bound` is the bounding shape or size; else its shape bounds
+  bool needs_check = true;     // else a function in a cluster may hold the op unchecked
 };
 
 // Null for ops without such indices.
 const IndexedOp* FindIndexedOp(std::string_view op);
 
-// Whether a result holds just the values of its op's first input.
+// Whether a result holds only values of its op's first input.
 bool KeepsValues(const tensorflow::OutputTensor& tensor);
 
-// Ops whose result's size is only known once it is computed but bounded; clusters may hold them when nothing of unknown
-// size leaves the cluster.
+// Ops whose result has a bounded size that is known only after it is computed. A cluster may hold them if no tensor of
+// unknown size leaves it.
 bool HasBoundedSize(std::string_view op);
 
-// Whether the op draws random numbers from state that XLA would ignore.
+// Whether the op draws random numbers from a state that XLA would ignore.
 bool IsStatefulRandom(std::string_view op);
 
 }  // namespace hpu::passes

@@ -25,11 +25,11 @@ constexpr char kAllNodes[] = "all_nodes";
 
 const OpListData& ListNamed(const std::string& name) {
   const OpListData* list = FindOpList(name);
-  CHECK(list != nullptr) << "no op list is called " << name;  // the values of HPU_OP_LIST are those that there are
+  CHECK(list != nullptr) << "no op list is called " << name;  // the setting's parser accepts only existing lists
   return *list;
 }
 
-// Says each thing once in a process.
+// Whether `what` is new in this process, so that each warning is logged once.
 bool FirstTime(const std::string& what) {
   static auto* mutex = new absl::Mutex;
   static auto* said = new absl::flat_hash_set<std::string>;
@@ -49,7 +49,7 @@ void WarnIfNoOp(const std::string& name) {
                << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
 }
 
-// The types that an attribute gives: one, several (a list), none (not set in a function yet).
+// The types in an attribute: one, several (a list), or none (not set in a function yet).
 std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrSlice attrs) {
   const tensorflow::AttrValue* value = attrs.Find(attribute.name());
   if (value == nullptr) value = attribute.has_default_value() ? &attribute.default_value() : nullptr;
@@ -60,7 +60,7 @@ std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrS
   return types;
 }
 
-// Handles and lists have no values that a device could lack; strings never have a kernel there.
+// False for handles and lists, whose values no device could lack, and for strings, which never have an HPU kernel.
 bool HasValues(DataType type) {
   return type != tensorflow::DT_RESOURCE && type != tensorflow::DT_VARIANT && type != tensorflow::DT_STRING &&
          type != tensorflow::DT_INVALID && !tensorflow::IsRefType(type);

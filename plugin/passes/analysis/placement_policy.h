@@ -1,4 +1,4 @@
-// Which ops the user's settings and the active op list keep off the HPU, and why.
+// Ops that the user's settings and the active op list keep off the HPU.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
 
@@ -16,10 +16,10 @@
 
 namespace hpu::passes {
 
-// Whether it is one of stock Horovod's: those reduce in host memory.
+// Whether the op is one of stock Horovod's, which reduce in host memory.
 bool IsHorovodOp(std::string_view op);
 
-// Immutable but for the ops that it has warned about; thread safe.
+// Immutable except for the set of ops that were warned about. Thread safe.
 class PlacementPolicy {
  public:
   struct Settings {
@@ -30,22 +30,22 @@ class PlacementPolicy {
 
   explicit PlacementPolicy(const Settings& settings);
 
-  // The policy of the settings as they are now; never destroyed, so that kernels may keep it.
+  // The policy of the current settings; never destroyed, so kernels may keep a reference.
   static const PlacementPolicy& Active();
 
   const OpListData& list() const { return list_; }
 
-  // Whether it takes an op whatever its types.
+  // Whether the policy accepts an op with any types.
   bool TakesAny(std::string_view op) const { return takes_all() && !IsHorovodOp(op); }
 
-  // Why an op with these attributes must not be on the HPU; rules `user-setting`, `horovod`, `op-list` and `dtype`.
-  // Attributes that are missing have their default.
+  // Why an op with these attributes must not be on the HPU: rules `user-setting`, `horovod`, `op-list` and `dtype`.
+  // Missing attributes have their defaults.
   std::optional<OpRefusal> Refuse(const std::string& op, tensorflow::AttrSlice attrs) const;
 
-  // The largest rank that the list gives an op; 0 if it sets no bound.
+  // The largest rank that the list allows for an op; 0 if unbounded.
   int MaxRank(const std::string& op) const;
 
-  // An error that names op and rule if a function that must be compiled as a whole has an op that is refused.
+  // Fails if a function that must be compiled as a whole contains a refused op. The error names the op and the rule.
   absl::Status CheckMustCompile(const std::string& function,
                                 const tensorflow::FunctionLibraryDefinition& library) const;
 
@@ -55,7 +55,7 @@ class PlacementPolicy {
   std::optional<OpRefusal> RefuseType(const std::string& op, const OpEntry& entry, const std::string& attribute,
                                       tensorflow::DataType type) const;
   bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
-  // What becomes of something that the list does not know.
+  // Applies HPU_OP_LIST_UNKNOWN to an op or type that the list does not contain.
   std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
 
   const OpListData& list_;
@@ -64,8 +64,8 @@ class PlacementPolicy {
   absl::flat_hash_set<std::string> on_cpu_;
 };
 
-// Whether an op holds the graph together rather than computes: arguments, results, constants, control flow, calls,
-// communication, ops of our own. No list speaks of them.
+// Whether an op is part of the graph's structure rather than its computation: arguments, results, constants, control
+// flow, calls, communication, ops of this plugin. Op lists do not cover these.
 bool IsStructural(std::string_view op, const tensorflow::OpDef& definition);
 
 }  // namespace hpu::passes

@@ -29,7 +29,7 @@ int RankOf(ShapeHandle shape) {
   return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
 }
 
-// Whether a node's results exist before any cluster runs, whatever the clusters are.
+// Whether a node's results exist before any cluster runs, no matter which clusters are made.
 bool IsSource(const Node& node) {
   if (node.IsArg()) return true;
   if (IsOnHpu(node) || node.IsConstant()) return false;
@@ -58,7 +58,7 @@ ShapeFormulas::~ShapeFormulas() = default;
 
 void ShapeFormulas::Infer(const std::vector<Node*>& targets) {
   const tensorflow::Graph& graph = **context_->graph;
-  // Only what the targets are computed from: shape inference costs more than all passes together.
+  // Limited to the targets' ancestors, because shape inference costs more than all passes together.
   std::vector<bool> needed(graph.num_node_ids(), false);
   std::vector<const Node*> start(targets.begin(), targets.end());
   tensorflow::ReverseDFSFrom(graph, start, [&needed](const Node* node) { needed[node->id()] = true; }, nullptr);
@@ -84,7 +84,7 @@ std::vector<Node*> ShapeFormulas::InferWith(Probe probe, const std::vector<Node*
   refiners_[probe]->set_require_shape_inference_fns(false);
   std::vector<Node*> refused;
   for (Node* node : order) {
-    // Nodes that it fails on, and those behind them, have unknown shapes: then nothing is found.
+    // If inference fails on a node, its shape and all shapes after it stay unknown.
     if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
       VLOG(2) << "no shape for " << node->name() << ": " << status;
       refused.push_back(node);
@@ -230,7 +230,7 @@ ShapeFormulas::Sizes ShapeFormulas::SizesOf(const Shapes& shapes, int dimension)
   if (dimension < -rank || dimension >= rank) return sizes;
   const int from_begin = dimension < 0 ? dimension + rank : dimension;
   for (int probe = 0; probe < kProbes; ++probe) {
-    // Where all is known, one answer stands for all; tf.squeeze may give another rank.
+    // If all sizes are known, one probe stands for all. Otherwise tf.squeeze may change the rank between probes.
     const ShapeHandle shape = shapes[sources_.empty() ? kRising : probe];
     if (RankOf(shape) == rank)
       sizes[probe] = InferenceContext::Value(InferenceContext::DimKnownRank(shape, from_begin));

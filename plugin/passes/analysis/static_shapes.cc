@@ -13,7 +13,7 @@ namespace {
 using tensorflow::Node;
 using tensorflow::PartialTensorShape;
 
-// What a function's signature says of an argument.
+// The shape of an argument according to the function's signature.
 tensorflow::InferredShape ArgumentShape(const Node& argument) {
   tensorflow::InferredShape shape;
   std::vector<PartialTensorShape> shapes;
@@ -57,7 +57,7 @@ PartialTensorShape StaticShapes::InputShape(const Node& node, int input) const {
 }
 
 int StaticShapes::LargestRank(const Node& node) const {
-  int largest = 0;  // of an unknown rank dims() is -1
+  int largest = 0;  // dims() of an unknown rank is -1
   for (int output = 0; output < node.num_outputs(); ++output) largest = std::max(largest, Shape(node, output).dims());
   for (int input = 0; input < node.num_inputs(); ++input) largest = std::max(largest, InputShape(node, input).dims());
   return largest;

@@ -1,4 +1,4 @@
-// Shapes of tensors, as far as a graph tells them.
+// Shapes of tensors, where a graph determines them.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
 
@@ -10,14 +10,14 @@
 
 namespace hpu::passes {
 
-// Shapes of a graph as they were when this was made. Nodes are known by name; of later ones it knows nothing.
+// Shapes of a graph at the time of construction. Nodes are identified by name; nodes added later have unknown shapes.
 class StaticShapes {
  public:
   StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library);
 
   tensorflow::PartialTensorShape Shape(const tensorflow::Node& node, int output) const;
 
-  // The shape of a node's input, as the graph is now.
+  // The shape of a node's input, by the current edges of the graph.
   tensorflow::PartialTensorShape InputShape(const tensorflow::Node& node, int input) const;
 
   // The largest rank among a node's inputs and outputs; 0 if none is known.
@@ -27,7 +27,7 @@ class StaticShapes {
   tensorflow::GraphShapeInfo shapes_;
 };
 
-// The same, inferred when they are first asked for: few graphs need them. Not thread safe.
+// StaticShapes that are inferred on first use, because few graphs need them. Not thread safe.
 class LazyShapes {
  public:
   // Both outlive this.

@@ -18,7 +18,7 @@ constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 struct Entry {
   ValueRule rule;
   enum Types { kAny, kWhole, kFloating } types = kAny;  // of attribute T
-  const char* attribute = nullptr;                      // the rule holds only where this attribute is true
+  const char* attribute = nullptr;                      // the rule applies only if this attribute is true
 };
 
 constexpr char kByZero[] = "Integer division by zero";
@@ -47,7 +47,7 @@ const Entry* FindEntry(std::string_view op) {
       {"QuantizeAndDequantizeV4", {{Test::kOrdered, 1, kInvalid, kRange}, Entry::kAny, "range_given"}},
       {"ResourceApplyProximalAdagrad", {{Test::kPositive, 2, kInvalid, "lr is not a positive scalar"}}},
       {"ScaleAndTranslate", {{Test::kPositive, 2, kInvalid, "Scale must be greater than zero."}}},
-      // It fails for nothing but a matrix that is not finite.
+      // It fails only for a matrix that is not finite.
       {"SelfAdjointEigV2",
        {{Test::kFactored, 1, kInvalid,
          "Self-adjoint eigen decomposition was not successful. The input might not be valid."},

@@ -1,4 +1,4 @@
-// Ops whose CPU kernel raises for some values, where compiled code returns a number.
+// Ops whose CPU kernel fails for some values, where compiled code returns a number.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
 
@@ -15,27 +15,27 @@ struct ValueRule {
     kNonzero,      // no element of the input is 0
     kNonNegative,  // no element of the input is negative
     kPositive,     // all elements of the input are positive
-    kOrdered,      // the input, a number, is not greater than the next input
+    kOrdered,      // the input, a scalar, is not greater than the next input
     kBand,         // the input and the next one are at most the rows and columns of input 0
-    kFactored,     // the op's first result has no NaN, unless the input, or one after it, is not finite
+    kFactored,     // the op's first result has no NaN, unless the input or a later one is not finite
   };
   Test test;
   int input;
   absl::StatusCode code;
-  const char* error;      // what the CPU's kernel says
-  bool host_safe = true;  // whether the CPU's kernel itself raises; else it writes outside its results
+  const char* error;      // error text of the CPU kernel
+  bool host_safe = true;  // the CPU kernel itself fails; else it writes outside its results
 };
 
-// The rule that an op of these attributes follows; null for most.
+// The rule of an op with these attributes; null for most ops.
 const ValueRule* FindValueRule(std::string_view op, tensorflow::AttrSlice attributes);
 
-// Whether values in host memory pass a test of one tensor: the input's or, for kFactored, the result's.
+// Whether values in host memory pass a test of one tensor: the input, or the result for kFactored.
 bool Passes(const ValueRule& rule, const tensorflow::Tensor& values);
 
 // The same for kOrdered.
 bool IsOrdered(const tensorflow::Tensor& low, const tensorflow::Tensor& high);
 
-// The same for kBand, of matrices of this shape.
+// The same for kBand, for matrices of this shape.
 bool IsBand(const tensorflow::Tensor& lower, const tensorflow::Tensor& upper, const tensorflow::TensorShape& matrices);
 
 }  // namespace hpu::passes

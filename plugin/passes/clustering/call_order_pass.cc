@@ -18,15 +18,15 @@ using tensorflow::Node;
 
 bool IsStateful(const Node& node) { return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval(); }
 
-// Empty inside of a function that a cluster calls.
+// The name of the node's cluster; empty inside a function that a cluster calls.
 std::string ClusterOf(const Node& node) {
   std::string cluster;
   tensorflow::TryGetNodeAttr(node.attrs(), kClusterAttr, &cluster);
   return cluster;
 }
 
-// The stateful nodes of a call's cluster that depend on the call, without those that depend on it through another one
-// that is no call.
+// The stateful nodes of a call's cluster that depend on the call. The search does not continue past a stateful node
+// that is not a call.
 std::vector<Node*> StatefulUsers(const Node& call) {
   const std::string cluster = ClusterOf(call);
   std::vector<Node*> users;
@@ -54,7 +54,7 @@ absl::StatusOr<bool> OrderCallsOf(Graph* graph, const FunctionRewriter::Concerne
   }
   bool changed = false;
   for (Node* call : calls) {
-    // Null where there is such an edge already.
+    // Null if the edge already exists.
     for (Node* user : StatefulUsers(*call)) changed |= graph->AddControlEdge(call, user) != nullptr;
   }
   return changed;

@@ -1,4 +1,4 @@
-// The order between an op and the check of its arguments or results.
+// Control edges between an op and the check of its arguments or results.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CHECK_ORDER_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CHECK_ORDER_H_
 
@@ -8,7 +8,8 @@
 
 namespace hpu::passes {
 
-// Makes `node` wait for `check` if `before`, and reports the check. `what` says what is checked: "indices are".
+// Makes `node` wait for `check` if `before`, and reports the check. `what` is the start of the report's text: "indices
+// are".
 void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* check, absl::string_view what,
                 bool before);
 

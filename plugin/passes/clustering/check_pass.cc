@@ -28,10 +28,11 @@ using tensorflow::Tensor;
 
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
 
-// Sizes beyond what an index of 32 bits reaches bound none.
+// A size beyond the 32-bit range bounds no 32-bit index.
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 
-// Whether indices are the positions that Unique gives to values: there are as many as the segments that they name.
+// Whether indices are the second result of Unique. They number the unique values, which are the segments, so they are
+// in range.
 bool IsPosition(const OutputTensor& indices) { return indices.node->type_string() == "Unique" && indices.index == 1; }
 
 bool KeepsShape(const OutputTensor& values) {
@@ -46,7 +47,7 @@ struct Bound {
 
 using Kind = IndexedOp::Kind;
 
-// As HabanaCheckIndices calls it.
+// The name of the kind in HabanaCheckIndices.
 const char* NameOf(Kind kind) {
   constexpr const char* kNames[] = {"index", "slice", "box", "vector", "label", "segment", "length", "permutation"};
   return kNames[static_cast<int>(kind)];
@@ -56,16 +57,16 @@ int64_t ScalarOf(const Tensor& value) {
   return value.dtype() == tensorflow::DT_INT64 ? value.flat<int64_t>()(0) : value.flat<int32_t>()(0);
 }
 
-class CheckMaker {
+class IndexCheckMaker {
  public:
-  CheckMaker(PassContext* context, const std::vector<Node*>& nodes)
+  IndexCheckMaker(PassContext* context, const std::vector<Node*>& nodes)
       : context_(context), lowered_(HasLoweredControlFlow(**context->graph)), shapes_(context, nodes) {}
 
   absl::Status Add(Node* node, const IndexedOp& op);
 
  private:
   std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
-  // The sizes of the bounding tensor, -1 where they change; nothing if not even their number is known.
+  // The sizes of the bounding tensor, -1 where they may change; empty if the rank is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
@@ -76,10 +77,10 @@ class CheckMaker {
   PassContext* const context_;
   const bool lowered_;
   ShapeFormulas shapes_;
-  std::map<std::string, Node*> made_;  // checks by what they look at
+  std::map<std::string, Node*> made_;  // checks, by the tensor and bound that they check
 };
 
-std::optional<Bound> CheckMaker::BoundOf(const Node& node, const IndexedOp& op) const {
+std::optional<Bound> IndexCheckMaker::BoundOf(const Node& node, const IndexedOp& op) const {
   if (op.kind == Kind::kLabel) return Bound{op.kind, -1};
   if (op.axis == nullptr) return Bound{op.kind, 0};
   int64_t attribute = 0;
@@ -89,7 +90,7 @@ std::optional<Bound> CheckMaker::BoundOf(const Node& node, const IndexedOp& op) 
   return Bound{op.kind, ScalarOf(*axis)};
 }
 
-std::vector<int32_t> CheckMaker::FixedSizes(const Node& node, const IndexedOp& op) {
+std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const IndexedOp& op) {
   std::vector<int32_t> sizes;
   if (op.sizes) {
     const std::optional<Tensor> value = ConstantOf(*InputOf(node, op.bound).node);
@@ -107,9 +108,9 @@ std::vector<int32_t> CheckMaker::FixedSizes(const Node& node, const IndexedOp& o
   return sizes;
 }
 
-// Follows indices back through ops that keep their values; as far as the host if `to_host`, else only past Unique,
-// whose result must not leave its cluster.
-OutputTensor CheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
+// Follows indices back through ops that keep their values. With `to_host`, follows them as far as possible; otherwise
+// only to the host or past Unique, whose result must not leave its cluster.
+OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
   OutputTensor best = indices;
   while (!IsOnHost(indices) && KeepsValues(indices)) {
     const OutputTensor source = InputOf(*indices.node, 0);
@@ -120,8 +121,9 @@ OutputTensor CheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_
   return to_host || IsOnHost(indices) ? indices : best;
 }
 
-// Whether indices are coordinates of an array's flags (tf.boolean_mask) that is not larger than what they index.
-bool CheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
+// Whether indices are coordinates of true elements (tf.boolean_mask) of a tensor that is not larger than the indexed
+// one.
+bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
   const bool vectors = bound.kind == Kind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
   if (indices.node->type_string() != "Where") return false;
@@ -135,9 +137,9 @@ bool CheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const 
   return true;
 }
 
-absl::StatusOr<NodeBuilder::NodeOut> CheckMaker::SizesNode(const Node& node, const IndexedOp& op,
-                                                           const NodeMaker& maker, const std::vector<int32_t>& sizes,
-                                                           bool fixed) {
+absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node, const IndexedOp& op,
+                                                                const NodeMaker& maker,
+                                                                const std::vector<int32_t>& sizes, bool fixed) {
   if (fixed) {
     Tensor value(tensorflow::DT_INT32, {static_cast<int64_t>(sizes.size())});
     std::copy(sizes.begin(), sizes.end(), value.flat<int32_t>().data());
@@ -163,7 +165,7 @@ absl::StatusOr<NodeBuilder::NodeOut> CheckMaker::SizesNode(const Node& node, con
 // Whether all of a constant's indices are in range.
 bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_t>& sizes) {
   const bool vectors = bound.kind == Kind::kVector;
-  if (bound.kind == Kind::kPermutation && indices.NumElements() > 1) return false;  // the CPU's kernel looks for twins
+  if (bound.kind == Kind::kPermutation && indices.NumElements() > 1) return false;  // CPU kernel checks for duplicates
   const int64_t length = vectors && indices.dims() > 0 ? indices.dim_size(indices.dims() - 1) : 1;
   if (length > static_cast<int64_t>(sizes.size())) return false;
   const int64_t axis = bound.axis < 0 ? bound.axis + static_cast<int64_t>(sizes.size()) : bound.axis;
@@ -177,7 +179,7 @@ bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_
   return true;
 }
 
-absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
+absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   const std::optional<Bound> bound = BoundOf(*node, op);
   const OutputTensor indices = InputOf(*node, op.indices);
   const std::vector<int32_t> sizes = FixedSizes(*node, op);
@@ -198,14 +200,15 @@ absl::Status CheckMaker::Add(Node* node, const IndexedOp& op) {
   }
   if (IsPosition(indices)) return absl::OkStatus();
   if (fixed && bound->kind != Kind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
-  // Arithmetic with sizes, as libraries do it: their constant positions are right or the graph never was.
+  // Constant indices into int32 tensors are the shape arithmetic of libraries. Such positions are right in any graph
+  // that was built.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();
   }
   const bool vectors = bound->kind == Kind::kVector;
   OutputTensor values = FindValues(indices, vectors, /*to_host=*/true);
-  // Inside lowered loops and branches the check must run where the op does.
+  // In lowered loops and branches the check must run in the same frame and branch as the op.
   const bool before = fixed && !lowered_ && IsOnHost(values);
   if (!before) values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/false);
   const std::string key =
@@ -235,7 +238,7 @@ absl::Status AddIndexChecks(PassContext* context) {
     nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
-  CheckMaker maker(context, nodes);
+  IndexCheckMaker maker(context, nodes);
   for (Node* node : nodes) TF_RETURN_IF_ERROR(maker.Add(node, *FindIndexedOp(node->type_string())));
   return absl::OkStatus();
 }

@@ -16,7 +16,7 @@ bool IsVariant(const Edge& edge) {
   return !edge.IsControlEdge() && edge.src()->output_type(edge.src_output()) == tensorflow::DT_VARIANT;
 }
 
-// Nodes that share TensorLists, as sets of a union-find over node ids.
+// Groups of nodes that share TensorLists: a union-find over node ids.
 class ListGroups {
  public:
   explicit ListGroups(const Graph& graph) : parent_(graph.num_node_ids()) {
@@ -56,7 +56,8 @@ void CheckLists(const Graph& graph, const std::vector<int>& clusters, std::vecto
   }
 }
 
-// Calls visit(from, to) for the edges that carry a tensor of unknown size from `source` on, until it says no.
+// Calls visit(from, to) for each edge downstream of `source` that carries a tensor of unknown size, until it returns
+// false.
 template <typename Visit>
 void FollowSize(const Node& source, Visit visit) {
   std::vector<const Node*> work = {&source};
@@ -65,7 +66,7 @@ void FollowSize(const Node& source, Visit visit) {
     const Node* node = work.back();
     work.pop_back();
     for (const Edge* edge : node->out_edges()) {
-      // The second result of Unique is as large as its input.
+      // The second result of Unique has the size of its input.
       if (edge->IsControlEdge() || (node == &source && edge->src_output() != 0)) continue;
       const Node* next = edge->dst();
       if (!visit(*node, *next)) return;
@@ -75,7 +76,7 @@ void FollowSize(const Node& source, Visit visit) {
   }
 }
 
-// Whether a tensor of unknown size that starts at `source` reaches the border of its cluster.
+// Whether a tensor of unknown size from `source` reaches the border of its cluster.
 bool SizeEscapes(const Node& source, const std::vector<int>& clusters) {
   bool escapes = false;
   FollowSize(source, [&](const Node&, const Node& next) {

@@ -1,4 +1,4 @@
-// What must not cross a cluster's border: TensorLists, and tensors whose size only the compiled code knows.
+// Tensors that must not cross a cluster's border: TensorLists, and tensors whose size only the compiled code knows.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_BORDERS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_BORDERS_H_
 
@@ -16,11 +16,12 @@ struct BorderRefusal {
   std::string reason;
 };
 
-// The nodes that must leave their clusters because of what crosses a border; empty if all is well. `clusters` gives
-// each node's cluster by id, negative for none. Taking the nodes out may make others cross: ask again.
+// The nodes that must leave their clusters because of tensors that cross a border; empty if there are none. `clusters`
+// holds the cluster of each node by id, negative for none. Removing the nodes can make other tensors cross, so call
+// again after it.
 std::vector<BorderRefusal> CheckBorders(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
-// Pairs of ids of nodes of one cluster that CheckBorders would refuse if they were in different ones.
+// Pairs of node ids in one cluster that CheckBorders would refuse if the nodes were in different clusters.
 std::vector<std::pair<int, int>> FindTies(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Constants that clusters take in.
+// Copies of constants inside clusters.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_CONSTANTS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_CONSTANTS_H_
 
@@ -7,11 +7,11 @@
 
 namespace hpu::passes {
 
-// Whether a node is a constant that waits for nothing: a cluster can hold a copy of it wherever it is used.
+// Whether a node is a constant without control inputs. A cluster can hold a copy of such a constant.
 bool IsFreeConstant(const tensorflow::Node& node);
 
-// Gives every cluster (kClusterAttr) its own copy of the small free constants that it uses; those that nobody else uses
-// go away. Large ones stay outside and become arguments.
+// Copies small free constants into every cluster (kClusterAttr) that uses them, and removes originals that have no
+// other consumer. Large constants stay outside and become arguments.
 absl::Status CopyConstantsIntoClusters(tensorflow::Graph* graph);
 
 }  // namespace hpu::passes

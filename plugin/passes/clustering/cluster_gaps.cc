@@ -27,14 +27,15 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 constexpr int kOutside = -1;
-constexpr size_t kMaxPairs = 2000;  // a search through the graph for each
+constexpr size_t kMaxPairs = 2000;  // each needs a search through the graph
 constexpr size_t kMaxNodes = 20;
 
 struct Group {
   std::string name;
-  // The first one's place is the cluster's: it is no constant, whose copies are outside of loops and conditions.
+  // The first node represents the cluster's position. It is never a constant, because copied constants have no frame or
+  // predicate.
   std::vector<const Node*> nodes;
-  uintptr_t predicate = 0;  // under which they run; equal for equal conditions
+  uintptr_t predicate = 0;  // of the first node; equal for equal conditions
 };
 
 bool TakesResource(const Node* node) {
@@ -70,7 +71,7 @@ class GapFinder {
   GapFinder(const Graph& graph, const PassContext& context, OrderGraph order)
       : graph_(graph), context_(context), order_(std::move(order)), group_of_(order_.size(), kOutside) {
     absl::flat_hash_map<std::string, std::vector<const Node*>> members;
-    std::vector<std::string> names;  // in the order of their clusters' first op that is no constant
+    std::vector<std::string> names;  // ordered by the first op of each cluster that is not a constant
     for (const int v : order_.TopologicalOrder()) {
       const Node* node = v < graph.num_node_ids() ? graph.FindNodeId(v) : nullptr;
       std::string name;
@@ -89,7 +90,8 @@ class GapFinder {
     }
   }
 
-  // The analysis wants all nodes between source and sink, which copied constants are not: it gets a copy of the graph.
+  // The analysis requires all nodes to be between source and sink, but copied constants are not. So it runs on a copy
+  // of the graph.
   absl::Status FindPredicates() {
     copy_ = std::make_unique<Graph>(graph_.flib_def());
     tensorflow::CopyGraph(graph_, copy_.get());
@@ -147,7 +149,7 @@ class GapFinder {
     return nullptr;
   }
 
-  // Nodes outside all clusters that lie on a path from one cluster to the other, in topological order.
+  // Nodes outside all clusters on a path from one cluster to the other, in topological order.
   std::vector<const Node*> Between(int from, int to) const {
     const std::vector<int>& topological = order_.TopologicalOrder();
     std::vector<char> after(order_.size(), false);   // a path from `from` leads here
@@ -175,7 +177,7 @@ class GapFinder {
   std::unique_ptr<Graph> copy_;
   std::unique_ptr<DeadnessAnalysis> deadness_;  // of copy_; owns the predicates
   std::vector<int> group_of_;                   // by vertex
-  std::vector<Group> groups_;                   // in the order of their first members
+  std::vector<Group> groups_;                   // ordered by their first members
 };
 
 }  // namespace

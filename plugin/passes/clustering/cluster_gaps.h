@@ -1,4 +1,4 @@
-// What keeps clusters apart.
+// Reasons why neighbouring clusters are separate, for reports.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_GAPS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_GAPS_H_
 
@@ -11,12 +11,12 @@
 
 namespace hpu::passes {
 
-// For each cluster (kClusterAttr) of a segmented graph: why it is not one with the cluster before it and with those
-// that it takes tensors from. Rules: mandatory, device, loop, deadness (these two may not be in one cluster), cycle
-// (ops outside must run between them), resource-hazard (the same, and one of them takes a resource), size-limit
+// For each cluster (kClusterAttr) of a segmented graph: why it is separate from the cluster before it, and from the
+// clusters whose tensors it takes. Rules: mandatory, device, loop, deadness (the two may not be in one cluster), cycle
+// (ops outside must run between them), resource-hazard (the same, and one of these ops takes a resource), size-limit
 // (`largest` ops, 0 for no limit).
 //
-// Costs a search through the graph for each pair of clusters, 2,000 pairs at most: for reports, not for every run.
+// Searches the graph for each pair of clusters, 2,000 pairs at most. Too slow for every run; meant for reports.
 absl::StatusOr<std::vector<Gap>> FindGaps(const tensorflow::Graph& graph, const PassContext& context);
 
 }  // namespace hpu::passes

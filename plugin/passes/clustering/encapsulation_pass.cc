@@ -26,7 +26,7 @@ using tensorflow::NodeDef;
 using tensorflow::OutputTensor;
 using tensorflow::Status;
 
-constexpr char kConstantsAttr[] = "_habana_constants";  // of the call, between the two steps below
+constexpr char kConstantsAttr[] = "_habana_constants";  // on the call, between the two steps below
 constexpr char kResourcesAttr[] = "_habana_resources";
 constexpr char kMandatoryAttr[] = "_habana_mandatory";
 constexpr char kHostArgumentsAttr[] = "_habana_host_arguments";
@@ -35,7 +35,7 @@ bool IsResource(const OutputTensor& tensor) {
   return tensor.node->output_type(tensor.index) == tensorflow::DT_RESOURCE;
 }
 
-// Where each argument goes: constants first, resources last, each group in the order that it had.
+// The new position of each argument: constants first, resources last, stable within each group.
 std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const std::vector<bool>& constants) {
   std::vector<int> sequence(sources.size());
   std::iota(sequence.begin(), sequence.end(), 0);
@@ -48,13 +48,14 @@ std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const s
   return permutation;
 }
 
-// Orders the arguments of a cluster's function and notes on its call what becomes of them.
+// Orders the arguments of a cluster's function, and records on its call which are constants, resources or in host
+// memory.
 Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
                      std::vector<int>* permutation, NodeDef* call) {
   std::vector<bool> constants(sources.size(), false);
   TF_RETURN_IF_ERROR(
       tensorflow::BackwardsConstAnalysis(*body, &constants, /*compile_time_const_nodes=*/nullptr, context->Runtime()));
-  // The analysis follows handles as it follows values; a variable's value is no constant.
+  // The analysis treats a handle like the value behind it, but the value of a variable is not a constant.
   for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
   *permutation = ArgumentOrder(sources, constants);
   std::vector<int> host;
@@ -75,7 +76,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
       mandatory = true;
       node->ClearAttr(kMustCompileAttr);
     }
-    // Inside a cluster an op has no device, memory or colocation of its own.
+    // Inside a cluster an op has no device and no colocation of its own.
     node->ClearAttr(tensorflow::kColocationAttrName);
     node->set_requested_device("");
     node->set_assigned_device_name("");
@@ -141,7 +142,7 @@ Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDe
   return tensorflow::OkStatus();
 }
 
-// Puts a HabanaLaunch in the place of a call.
+// Replaces a call by a HabanaLaunch.
 Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups, Report* report,
                    const tensorflow::FunctionLibraryDefinition& library) {
   NodeDef definition;

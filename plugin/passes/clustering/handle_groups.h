@@ -8,8 +8,9 @@
 
 namespace hpu::passes {
 
-// Edges that carry handles tie ops together, calls of functions excepted: those may take handles of any device. Each
-// group has roots, the ops that its handles come from (a variable, an argument, a table). A snapshot of the graph.
+// Groups of ops that are connected by edges with handles. Function calls connect nothing, because they may take handles
+// of any device. The roots of a group are the ops that its handles come from (a variable, an argument, a table). A
+// snapshot of the graph.
 class HandleGroups {
  public:
   explicit HandleGroups(const tensorflow::Graph& graph);

@@ -19,7 +19,7 @@ void Rise(const OrderGraph& order, const std::vector<int>& classes, std::vector<
   }
 }
 
-// Moves vertices to their consumers' level where nothing forbids it.
+// Moves vertices up to their consumers' level where the order allows it.
 void Sink(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
   for (auto it = order.TopologicalOrder().rbegin(); it != order.TopologicalOrder().rend(); ++it) {
     const int v = *it;
@@ -35,12 +35,12 @@ void Sink(const OrderGraph& order, const std::vector<int>& classes, std::vector<
   }
 }
 
-// The graph of clusters and single vertices, in a numbering that is topological.
+// The quotient graph of clusters and single vertices, numbered topologically.
 class Quotient {
  public:
   Quotient(const OrderGraph& order, const std::vector<int>& groups, const std::vector<int>& levels, int num_groups);
 
-  // Makes groups a and b one; false if a path between them through others forbids it.
+  // Merges groups a and b; false if a path between them through other vertices forbids it.
   bool Merge(int a, int b);
 
  private:
@@ -51,14 +51,14 @@ class Quotient {
 
   tensorflow::GraphCycles cycles_;
   std::vector<int> ids_;     // by group: the id in cycles_
-  std::vector<int> merged_;  // by group: the group that it went into
+  std::vector<int> merged_;  // by group: the group that it was merged into
 };
 
 Quotient::Quotient(const OrderGraph& order, const std::vector<int>& groups, const std::vector<int>& levels,
                    int num_groups)
     : ids_(num_groups, -1), merged_(num_groups) {
   for (int g = 0; g < num_groups; ++g) merged_[g] = g;
-  // On one level groups come before single vertices: edges within a level only lead from the former to the latter.
+  // Edges within a level lead only from groups to single vertices, so groups come first.
   std::vector<std::pair<int, int>> sequence;  // (2 * level + single, position)
   const std::vector<int>& topological = order.TopologicalOrder();
   std::vector<bool> seen(num_groups, false);
@@ -105,7 +105,7 @@ bool Quotient::Merge(int a, int b) {
 }  // namespace
 
 std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& classes) {
-  // Below every class at first, so that what has no cluster before it does not count as coming after one.
+  // Vertices outside clusters start below every class, so that a cluster after them does not rise.
   std::vector<int> levels(order.size(), -1);
   for (int v = 0; v < order.size(); ++v) {
     if (classes[v] != kNoClass) levels[v] = 0;

@@ -1,4 +1,4 @@
-// Clusters by levels: the linear part of segmentation.
+// Level assignment: the linear-time part of segmentation, which groups vertices into clusters.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_LEVELS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_LEVELS_H_
 
@@ -10,15 +10,16 @@ namespace hpu::passes {
 
 inline constexpr int kNoClass = -1;
 
-// A level for every vertex such that vertices of one class (>= 0) on one level can be one cluster, whatever their
-// number: no path leads from one of them through a vertex outside the cluster back into it.
+// Assigns each vertex a level. Any set of vertices of one class (>= 0) on one level can be one cluster: no path leads
+// from the cluster through a vertex outside it and back.
 //
 // A level rises along an edge into a classed vertex whose source has another class or none. A second sweep, from the
-// end, moves a vertex up to where its consumers are, if they are all further up. kNoClass stands outside every cluster.
+// end, moves a vertex up to the level of its consumers if all of them are further up. Vertices of kNoClass are outside
+// every cluster.
 std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& classes);
 
-// Numbers clusters of the same class and level, 0 and up in topological order of the first member, and merges pairs of
-// equal class wherever that makes no cycle. Returns the number of each vertex's cluster, -1 for kNoClass.
+// Numbers the clusters of equal class and level from 0, in topological order of their first members. Merges pairs of
+// clusters of one class where that makes no cycle. Returns the cluster number of each vertex, -1 for kNoClass.
 std::vector<int> MergeLevels(const OrderGraph& order, const std::vector<int>& classes, const std::vector<int>& levels);
 
 }  // namespace hpu::passes

@@ -32,9 +32,9 @@ constexpr int kMaxCallDepth = 32;
 
 RecursiveCompilabilityChecker::OperationFilter Filter() {
   RecursiveCompilabilityChecker::OperationFilter filter;
-  // Order between variables' ops is kept by the cluster's edges (segmentation_pass.h), so calls may hold them.
+  // The cluster's edges keep the order of variable ops (segmentation_pass.h), so calls may contain them.
   filter.allow_resource_ops_in_called_functions = true;
-  // TensorLists live in variants; segmentation keeps them inside.
+  // TensorLists are variants; segmentation keeps them inside clusters.
   filter.allow_ops_producing_or_consuming_variant = true;
   filter.allow_slow_ops = true;
   filter.allow_inaccurate_ops = true;
@@ -54,7 +54,7 @@ std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMa
   return "the compiler does not take it";
 }
 
-// TensorFlow's checker takes a kernel for all kinds of devices for a lowering.
+// Own check for lowerings, because TensorFlow's checker also accepts kernels for all kinds of devices.
 std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
   if (node.IsFunctionCall() || node.type_string() == tensorflow::FunctionLibraryDefinition::kGradientOp ||
       HasLowering(node.def())) {
@@ -67,7 +67,7 @@ bool GivesResourceOutside(const Node& node) {
   bool gives = false;
   for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
   if (!gives) return false;
-  // A loop hands its variables on, which usually nobody takes.
+  // A loop returns its variables, but they are usually unused.
   if (!node.IsWhileNode()) return true;
   for (const Edge* edge : node.out_edges()) {
     if (!edge->IsControlEdge() && node.output_type(edge->src_output()) == tensorflow::DT_RESOURCE) return true;
@@ -95,7 +95,7 @@ struct CandidateRules::Impl {
   RecursiveCompilabilityChecker checker;
   LazyShapes shapes;
   ListStates lists;
-  ListStates lists_inside;  // of functions, whose shapes are not known
+  ListStates lists_inside;  // for functions, whose shapes are unknown
   const PlacementPolicy& policy = PlacementPolicy::Active();
   absl::flat_hash_map<std::string, std::optional<OpRefusal>> functions;
 };
@@ -128,7 +128,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
   if (depth > kMaxCallDepth) return OpRefusal{"recursion", "calls functions too deeply"};
   const std::string key = tensorflow::Canonicalize(name, attrs);
   if (const auto found = functions.find(key); found != functions.end()) return found->second;
-  functions[key] = std::nullopt;  // a recursive call meets the depth limit of the compilability checker
+  functions[key] = std::nullopt;  // ends recursion; the compilability checker's depth limit handles the call
   tensorflow::FunctionLibraryRuntime::Handle handle;
   const tensorflow::Status status = runtime->Instantiate(name, attrs, &handle);
   std::optional<OpRefusal> refusal;
@@ -193,7 +193,7 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
 
 namespace {
 
-// Refuses ops whose compile-time constants would change at each run: compiling at each run costs more than a launch.
+// Refuses ops whose compile-time constants would change in each run. Compiling in each run costs more than a launch.
 tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Node*>* candidates) {
   std::vector<Node*> order;
   tensorflow::GetReversePostOrder(**context->graph, &order, tensorflow::NodeComparatorID(),
@@ -237,13 +237,13 @@ absl::Status MarkCandidates(PassContext* context) {
   for (Node* node : (*context->graph)->op_nodes()) {
     ++context->report.nodes;
     if (hpu != nullptr && HasBoundedSize(node->type_string()) && !IsOnHpu(*node) && !IsPinnedElsewhere(*node)) {
-      // No kernel of its own on the device, but a cluster may hold it.
+      // The node has no HPU kernel, but a cluster may hold it.
       node->AddAttr(kMovedFromAttr, node->assigned_device_name());
       node->set_assigned_device_name(*hpu);
     }
     if (!IsOnHpu(*node)) continue;
     ++context->report.hpu_nodes;
-    if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // placement's report has the reason
+    if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // the placement report has the reason
     if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {
       node->AddAttr(kMustCompileAttr, true);
       continue;

@@ -1,4 +1,4 @@
-// Marking: which nodes may be in a cluster.
+// Marking: decides for each node whether a cluster may hold it.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_MARKING_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_MARKING_PASS_H_
 
@@ -12,17 +12,17 @@ namespace hpu::passes {
 // functions. Every other node on an HPU gets a refusal in the report.
 absl::Status MarkCandidates(PassContext* context);
 
-// Decides on single nodes, with a memory for functions that many nodes call. Not thread safe.
+// Decides on single nodes, and caches the decision on functions that several nodes call. Not thread safe.
 class CandidateRules {
  public:
-  // context outlives this.
+  // `context` outlives this.
   explicit CandidateRules(PassContext* context);
   ~CandidateRules();
 
-  // What speaks against a node, nothing if it may be in a cluster. Devices are not looked at.
+  // Why a node must stay out of clusters; nullopt if a cluster may hold it. Ignores devices.
   std::optional<OpRefusal> Refuse(const tensorflow::Node& node);
 
-  // The same for all that a node calls: branches, loop bodies, functions. A cluster would hold them whole.
+  // The same for the functions that a node calls: branches, loop bodies, callees. A cluster would hold them whole.
   std::optional<OpRefusal> RefuseCallees(const tensorflow::Node& node);
 
  private:

@@ -21,7 +21,7 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// By node name: the first refusal, which is the one that decided.
+// First refusal by node name. The first one decided the placement.
 using Refusals = absl::flat_hash_map<std::string, const Refusal*>;
 
 // Why a node is not on an HPU.
@@ -30,12 +30,12 @@ OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   const bool pinned_by_user = node.attrs().Find(kUserPinAttr) != nullptr;
   const bool has_kernel =
       tensorflow::FindKernelDef(tensorflow::DeviceType(kDeviceType), node.def(), nullptr, nullptr).ok();
-  // What would keep it out of clusters says more than that no kernel was written for it.
+  // The clustering rule is more informative than a missing kernel.
   if (!has_kernel && !pinned_by_user) {
     if (std::optional<OpRefusal> refusal = RefuseByOp(node)) return *std::move(refusal);
   }
   const auto found = refusals.find(node.name());
-  // In a placed graph each node asks for the device that it was given.
+  // After placement every node requests its assigned device, so a "pinned" refusal counts only for a user pin.
   if (found != refusals.end() && (pinned_by_user || found->second->rule != "pinned")) {
     return {found->second->rule, found->second->reason};
   }
@@ -63,7 +63,7 @@ OpRecord RecordOf(const Node& node) {
   return record;
 }
 
-// One record for each op, with its inputs and what TensorFlow's placement says.
+// Adds a record for each op, with its inputs and assigned device.
 std::vector<const Node*> RecordGraph(const Graph& graph, std::vector<OpRecord>* records) {
   std::vector<const Node*> nodes;
   std::vector<int> positions(graph.num_node_ids(), -1);

@@ -1,4 +1,4 @@
-// What becomes of every op of a graph, and why: for `hpu explain`.
+// Records of every op of a graph, with its cluster or refusal: for `hpu explain`.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_OP_RECORDS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_OP_RECORDS_H_
 
@@ -9,15 +9,16 @@
 
 namespace hpu::passes {
 
-// Fills report.ops and report.gaps from a graph between segmentation and encapsulation. An op outside every cluster
-// gets the rule of its refusal; one that is not on an HPU what kept it off: placement's refusal, the program's own pin,
-// a missing kernel, or its neighbours.
+// Fills report.ops and report.gaps from a graph between segmentation and encapsulation. An op on an HPU outside every
+// cluster gets the rule of its refusal. An op on another device gets the reason: a refusal by placement, the program's
+// own pin, a missing kernel, or its neighbours.
 absl::Status RecordOps(PassContext* context);
 
-// The same for a graph that the passes leave alone as a whole, for `rule`: its ops on an HPU get that.
+// The same for a graph without clusters: all its ops on an HPU get `rule` and `reason`.
 void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason);
 
-// Gives the report its number and every node kRecordAttr, for what is recorded later. After the last pass.
+// Numbers the report and sets kRecordAttr on every node, so that later records can refer to it. Runs after the last
+// pass.
 void TagNodes(PassContext* context);
 
 }  // namespace hpu::passes

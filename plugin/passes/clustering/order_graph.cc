@@ -73,7 +73,7 @@ absl::Status OrderGraph::SortTopologically() {
     }
   }
   if (static_cast<int>(order_.size()) == size()) return absl::OkStatus();
-  return tensorflow::errors::InvalidArgument("the graph has a cycle that is no loop, among ",
+  return tensorflow::errors::InvalidArgument("the graph has a cycle that is not a loop, among ",
                                              size() - static_cast<int>(order_.size()), " nodes");
 }
 

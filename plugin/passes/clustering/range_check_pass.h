@@ -1,4 +1,4 @@
-// Errors for random whole numbers from an empty range, which compiled code would pass over.
+// Range checks: errors for random integers from an empty range, which compiled code would ignore.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_RANGE_CHECK_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_RANGE_CHECK_PASS_H_
 
@@ -7,13 +7,13 @@
 
 namespace hpu::passes {
 
-// Whether an op draws whole numbers from a range that is not known to hold one: the CPU's kernel raises.
+// Whether an op draws integers from a range that may be empty. The CPU kernel fails for an empty range.
 bool MayHaveEmptyRange(const tensorflow::Node& node);
 
-// Adds a HabanaCheckRange, on the CPU, for every StatelessRandomUniformIntV2 on an HPU (the random pass has made all
-// draws from a range into these) unless its range is constant. Where both ends and the shape come from the host, the
-// check runs before the op; otherwise after the cluster that computes them. A constant range that is empty gets
-// kUncheckedAttr: the CPU's kernel raises.
+// Adds a HabanaCheckRange, on the CPU, for every StatelessRandomUniformIntV2 on an HPU unless its range is constant.
+// The random pass has already turned all draws from a range into this op. If both ends and the shape come from the
+// host, the check runs before the op; otherwise it runs after the cluster that computes them. An op with an empty
+// constant range gets kUncheckedAttr, so that the CPU kernel fails.
 absl::Status AddRangeChecks(PassContext* context);
 
 }  // namespace hpu::passes

@@ -27,7 +27,7 @@ using tensorflow::Node;
 
 using Names = absl::flat_hash_set<std::string>;
 
-// Whether a function, or one that it calls, holds a node of these names.
+// Whether a function, or one that it calls, contains a node of these names.
 bool FunctionHolds(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
                    int depth);
 
@@ -56,8 +56,8 @@ bool FunctionHolds(const FunctionDef& function, const Names& names, const Functi
   return false;
 }
 
-// Marks what may be in a cluster again; the names of the nodes that may not. Fails if one of those can run in no other
-// place: all nodes of the function run on the HPU.
+// Marks all nodes as candidates except the refused ones, and returns the names of these. All nodes are placed on the
+// HPU. Fails if a refused node has no HPU kernel and so can run only in a cluster.
 absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
                                                     const FunctionLibraryDefinition& library, Graph* graph) {
   std::vector<std::string> found;
@@ -101,7 +101,7 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
     return tensorflow::errors::InvalidArgument("cluster ", cluster, " holds no op that is to be put out");
   }
   Settings settings = Settings::FromEnvironment();
-  settings.cluster_fuel = -1;  // the cluster has had its share
+  settings.cluster_fuel = -1;  // the cluster has already been counted
   const std::string graph_name(absl::StripPrefix(cluster, kClusterPrefix));
   PassContext context(&graph, library, graph_name, settings);
   TF_RETURN_IF_ERROR(SegmentGraph(&context));

@@ -36,12 +36,12 @@ void Refuse(PassContext* context, const Node& node, std::string_view rule, std::
   context->report.Refuse(node.name(), node.type_string(), rule, reason);
 }
 
-// Tells apart the nodes that no cluster may hold together.
+// Assigns each node a class; a cluster holds nodes of one class only.
 class Classifier {
  public:
   static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order, const Settings& settings) {
     Classifier classifier(order, settings.clustering == Clustering::kScopes);
-    // The analysis costs 20 µs a node, and without Switch and Merge every node is alive.
+    // The analysis costs 20 µs per node, and without Switch and Merge every node is alive.
     if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &classifier.deadness_));
     return classifier;
   }
@@ -52,7 +52,7 @@ class Classifier {
       TF_ASSIGN_OR_RETURN(const auto found, deadness_->GetPredicateFor(node, Graph::kControlSlot));
       predicate = absl::bit_cast<uintptr_t>(found);
     }
-    // A mandatory cluster has a class to itself.
+    // A mandatory cluster has its own class.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
     int stage = -1;
     tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
@@ -68,16 +68,16 @@ class Classifier {
   bool by_scope_;
   std::unique_ptr<DeadnessAnalysis> deadness_;
   std::map<std::tuple<int, int, uintptr_t, int, int, std::string>, int>
-      classes_;  // numbered as they come: pointers do not matter
+      classes_;  // numbered in order of appearance, so the result does not depend on pointers
 };
 
-// Ops that do no work worth a launch of its own.
+// Ops too cheap to justify a launch by themselves.
 bool IsTrivial(const Node& node) {
   static const auto* ops = new absl::flat_hash_set<std::string>(
       {"AssignVariableOp", "Const", "ExpandDims", "Identity", "IdentityN", "NoOp", "PreventGradient", "ReadVariableOp",
        "Reshape", "Squeeze", "StopGradient", "VarIsInitializedOp"});
   if (ops->contains(node.type_string())) return true;
-  // Bookkeeping with sizes runs on the host, where int32 tensors are.
+  // Arithmetic on sizes runs on the host, where int32 tensors are.
   const auto is_int32 = [](tensorflow::DataType type) { return type == tensorflow::DT_INT32; };
   const bool metadata = tensorflow::XlaOpRegistry::IsMetadataOp(node.type_string());
   return node.num_outputs() > 0 && std::all_of(node.output_types().begin(), node.output_types().end(), is_int32) &&
@@ -139,13 +139,13 @@ absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const Or
   return classes;
 }
 
-// What becomes a cluster, nodes in topological order.
+// A future cluster; nodes in topological order.
 struct Segment {
   std::vector<Node*> nodes;
-  std::string cut;  // why it is only a slice; empty if it is whole
+  std::string cut;  // why it is only a slice; empty if it is complete
 };
 
-// Cuts what is too large and worth a launch into slices.
+// Cuts clusters that are too large, and worth a launch, into slices.
 std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::vector<int>& numbers,
                                const Settings& settings) {
   const size_t largest = static_cast<size_t>(settings.max_cluster_size);
@@ -171,7 +171,7 @@ std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::
   return segments;
 }
 
-// Clusters of the right size whose borders are in order.
+// Repeats clustering until all clusters have an allowed size and valid borders.
 std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order, std::vector<int>* classes) {
   const Graph& graph = **context->graph;
   while (true) {

@@ -1,4 +1,4 @@
-// Segmentation: which candidates make a cluster together.
+// Segmentation: cuts the marked nodes into clusters.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_SEGMENTATION_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_SEGMENTATION_PASS_H_
 
@@ -7,11 +7,12 @@
 
 namespace hpu::passes {
 
-// Takes kCandidateAttr away from every node and sets kClusterAttr, to a cluster's name, on those that a cluster holds.
+// Removes kCandidateAttr from every node, and sets kClusterAttr to the cluster's name on nodes in a cluster.
 //
-// Guarantees: clusters, each seen as one node, make no cycle with each other and the rest, control edges and loops
-// included; the nodes of a cluster are on one device, in one frame, and alive or dead together; no TensorList and
-// nothing of unknown size crosses a cluster's border. The result depends on the graph alone, but for HPU_CLUSTER_FUEL.
+// Guarantees: clusters, each seen as one node, form no cycle with each other or with other nodes, including control
+// edges and loops. The nodes of a cluster are on one device, in one frame, and alive or dead together. No TensorList
+// and no tensor of unknown size crosses a cluster's border. The result depends only on the graph, except for
+// HPU_CLUSTER_FUEL.
 absl::Status SegmentGraph(PassContext* context);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Slices of a cluster that is too large.
+// Splitting of clusters that are too large.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_SLICES_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_SLICES_H_
 
@@ -11,8 +11,8 @@
 namespace hpu::passes {
 
 // Cuts a cluster's nodes, given in topological order, into runs of `largest`, so that no run depends on a later one.
-// `ties` are pairs of node ids, of any cluster, that a cut must not part (FindTies): it is made earlier where it would,
-// and later, in a slice that is too large, where nothing else is left.
+// `ties` are pairs of node ids, of any cluster, that a cut must not separate (FindTies). A cut that would separate a
+// tie moves to an earlier position. If there is none, it moves to a later one, and the slice is larger than `largest`.
 std::vector<std::vector<tensorflow::Node*>> Slice(const std::vector<tensorflow::Node*>& nodes, size_t largest,
                                                   const std::vector<std::pair<int, int>>& ties);
 

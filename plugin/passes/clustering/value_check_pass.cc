@@ -26,12 +26,12 @@ Tensor Vector(int32_t element) {
   return vector;
 }
 
-// Nodes that compute whether values pass a test.
+// Adds nodes that compute whether values pass a test.
 class TestMaker {
  public:
   TestMaker(const NodeMaker& maker, NodeBuilder::NodeOut values) : maker_(maker), values_(values) {}
 
-  // Whether all elements compare so with 0.
+  // Whether the comparison with 0 holds for all elements.
   absl::StatusOr<Node*> AllAgainstZero(const std::string& comparison) const {
     Tensor zero(values_.node->output_type(values_.index), {});
     std::memset(zero.data(), 0, zero.TotalBytes());
@@ -41,7 +41,7 @@ class TestMaker {
     return Reduce("All", compared);
   }
 
-  // Whether this holds of any or all elements.
+  // Whether the predicate holds for any or all elements.
   absl::StatusOr<Node*> Reduced(const std::string& reduction, const std::string& predicate) const {
     NodeBuilder builder = maker_.New("compared", predicate);
     TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_)));
@@ -60,14 +60,15 @@ class TestMaker {
   const NodeBuilder::NodeOut values_;
 };
 
-class CheckMaker {
+class ValueCheckMaker {
  public:
-  explicit CheckMaker(PassContext* context) : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {}
+  explicit ValueCheckMaker(PassContext* context)
+      : context_(context), lowered_(HasLoweredControlFlow(**context->graph)) {}
 
   absl::Status Add(Node* node, const ValueRule& rule);
 
  private:
-  // Whether constants pass; nothing if the graph does not tell.
+  // Whether constant values pass; nullopt if the graph does not determine it.
   std::optional<bool> Known(Node* node, const ValueRule& rule);
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
@@ -77,15 +78,15 @@ class CheckMaker {
   const bool lowered_;
 };
 
-bool CheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
-  // Any matrix has these diagonals.
+bool ValueCheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
+  // These diagonals exist in any matrix.
   if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
   ShapeFormulas shapes(context_, {node});
   const int64_t rows = shapes.FixedInputSize(*node, 0, -2), columns = shapes.FixedInputSize(*node, 0, -1);
   return rows < 0 || columns < 0 || IsBand(lower, upper, tensorflow::TensorShape({rows, columns}));
 }
 
-std::optional<bool> CheckMaker::Known(Node* node, const ValueRule& rule) {
+std::optional<bool> ValueCheckMaker::Known(Node* node, const ValueRule& rule) {
   if (rule.test == Test::kFactored) return std::nullopt;
   const OutputTensor input = InputOf(*node, rule.input);
   const bool never_negative = tensorflow::DataTypeIsUnsigned(input.node->output_type(input.index));
@@ -96,12 +97,13 @@ std::optional<bool> CheckMaker::Known(Node* node, const ValueRule& rule) {
   }
   const std::optional<Tensor> next = ConstantOf(*InputOf(*node, rule.input + 1).node);
   const bool constant = value.has_value() && next.has_value();
-  // A band of more diagonals than the matrix has is the matrix: a step need not wait for the numbers.
+  // A band wider than the matrix is the whole matrix. Non-constant bounds pass unchecked, so that a step need not wait
+  // for them.
   if (rule.test == Test::kBand) return !constant || IsBandOf(node, *value, *next);
   return constant ? std::optional<bool>(IsOrdered(*value, *next)) : std::nullopt;
 }
 
-absl::StatusOr<Node*> CheckMaker::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
+absl::StatusOr<Node*> ValueCheckMaker::MakeFactored(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
   TF_ASSIGN_OR_RETURN(Node * failed, TestMaker(maker, {const_cast<Node*>(&node), 0}).Reduced("Any", "IsNan"));
   for (int i = rule.input; i < node.num_inputs(); ++i) {
     const OutputTensor input = InputOf(node, i);
@@ -112,7 +114,7 @@ absl::StatusOr<Node*> CheckMaker::MakeFactored(const Node& node, const ValueRule
   return maker.Add(builder.Input(failed));
 }
 
-absl::StatusOr<Node*> CheckMaker::MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
+absl::StatusOr<Node*> ValueCheckMaker::MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker) {
   if (rule.test == Test::kFactored) return MakeFactored(node, rule, maker);
   const OutputTensor input = InputOf(node, rule.input);
   const TestMaker test(maker, {input.node, input.index});
@@ -133,13 +135,13 @@ absl::StatusOr<Node*> CheckMaker::MakeTest(const Node& node, const ValueRule& ru
   return maker.Add(builder.Input(empty));
 }
 
-absl::Status CheckMaker::Add(Node* node, const ValueRule& rule) {
+absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
   if (const std::optional<bool> known = Known(node, rule); known.has_value()) {
     if (!*known) node->AddAttr(kUncheckedAttr, true);
     return absl::OkStatus();
   }
   const bool of_result = rule.test == Test::kFactored;
-  // Inside lowered loops and branches the check must run where the op does.
+  // In lowered loops and branches the check must run where the op runs.
   bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
   if (rule.test == Test::kOrdered) before = before && IsOnHost(InputOf(*node, rule.input + 1));
   const std::string host = HostOf(node->assigned_device_name());
@@ -163,7 +165,7 @@ absl::Status AddValueChecks(PassContext* context) {
     if (IsOnHpu(*node) && FindValueRule(node->type_string(), node->attrs()) != nullptr) nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
-  CheckMaker maker(context);
+  ValueCheckMaker maker(context);
   for (Node* node : nodes) {
     TF_RETURN_IF_ERROR(maker.Add(node, *FindValueRule(node->type_string(), node->attrs())));
   }

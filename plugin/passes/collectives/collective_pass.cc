@@ -26,17 +26,16 @@ using tensorflow::Node;
 constexpr char kReduceOp[] = "CollectiveReduceV2";
 constexpr char kTokensAttr[] = "Nordering_token";
 constexpr int kNoStage = -1;
-// What has fewer ops, as the mean of a loss that is reduced for the log, joins the stage before: no cluster for it
-// alone.
+// A smaller stage joins the previous one, so that it does not become a cluster of its own. Example: the mean of a loss
+// that is reduced for logging.
 constexpr int kSmallestStage = 8;
 
 tensorflow::DataType TypeOf(const Node& collective) { return collective.output_type(0); }
 
-// Started early and rewritten.
+// Whether the collective gets an early start.
 bool IsReduction(const Node* node) { return node->type_string() == kReduceOp; }
 
-// What devices may exchange by themselves. Data of type int32 are in host memory; TensorFlow's ops take them from
-// there.
+// Collectives that devices may execute directly. int32 data is in host memory, and TensorFlow's ops read it from there.
 std::vector<Node*> FindCollectives(Graph* graph) {
   std::vector<Node*> found;
   for (Node* node : graph->op_nodes()) {
@@ -55,7 +54,7 @@ std::vector<int> Depths(const OrderGraph& order) {
   return depths;
 }
 
-// The stage of each node, by id: the number of the first reduction that it comes before.
+// The stage of each node by id: the number of the first reduction that needs it.
 std::vector<int> FindStages(const Graph& graph, const std::vector<Node*>& collectives) {
   std::vector<int> stages(graph.num_node_ids(), kNoStage);
   int last = 0;
@@ -113,7 +112,8 @@ class Rewriter {
   }
 
  private:
-  // TensorFlow's own op, by which a Session sees that it needs collectives; `start` is one more of its tokens.
+  // Adds TensorFlow's own op, by which a Session detects that it needs collectives, with `start` as an additional
+  // token.
   absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
                                   tensorflow::DataType type) {
     int tokens = 0;
@@ -140,14 +140,14 @@ class Rewriter {
   const bool to_bf16_;
 };
 
-// The first node of each stage: one that waits for something makes its whole cluster wait.
+// The first node of each stage. If it waits, its whole cluster waits.
 std::vector<Node*> FirstOfStages(const Graph& graph, const OrderGraph& order, const std::vector<int>& stages,
                                  size_t count) {
   std::vector<Node*> first(count, nullptr);
   for (const int v : order.TopologicalOrder()) {
     Node* node = v < graph.num_node_ids() ? graph.FindNodeId(v) : nullptr;
     if (node == nullptr || !node->IsOp() || stages[v] == kNoStage || node->IsConstant()) continue;
-    if (IsReduction(node)) continue;  // waits for the one before it anyway
+    if (IsReduction(node)) continue;  // already waits for the previous reduction
     const bool follows = std::any_of(node->in_edges().begin(), node->in_edges().end(), [&](const Edge* edge) {
       return stages[edge->src()->id()] != kNoStage && edge->src()->IsOp() && stages[edge->src()->id()] < stages[v];
     });
@@ -160,7 +160,7 @@ std::vector<Node*> FirstOfStages(const Graph& graph, const OrderGraph& order, co
 
 absl::Status RewriteCollectives(PassContext* context) {
   Graph* graph = context->graph->get();
-  // In lowered loops and branches some may never run: nothing may wait for those.
+  // In lowered loops and branches a collective may never run, so others must not wait for it.
   const bool ordered = !HasLoweredControlFlow(*graph);
   std::vector<Node*> collectives = FindCollectives(graph);
   for (Node* node : collectives) {

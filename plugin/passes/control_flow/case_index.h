@@ -1,4 +1,4 @@
-// Hides the indices of Cases from constant folding.
+// Protection of Case indices from constant folding.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_CASE_INDEX_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_CASE_INDEX_H_
 
@@ -8,9 +8,10 @@
 
 namespace hpu::passes {
 
-// Puts a node that grappler does not fold before the index of each stateful Case with the attribute `lowered`, in the
-// graph and in the functions. Grappler makes a Case of constant index a PartitionedCall, which has no side effects, and
-// inlines it under names that the graph may have already. TensorFlow itself lowers Cases before grappler runs.
+// Inserts a node that grappler does not fold before the index of each stateful Case with the attribute `lowered`, in
+// the graph and in the functions. Grappler would turn a Case with a constant index into a PartitionedCall without side
+// effects. It would then inline the call under names that the graph may already have. Stock TensorFlow is not affected,
+// because it lowers Cases before grappler runs.
 absl::Status HideCaseIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library,
                              const char* lowered);
 

@@ -34,7 +34,7 @@ using tensorflow::NodeDef;
 constexpr char kHiddenAttr[] = "_habana_lower";
 const char* const kLowerAttr = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
 
-// Moves a true attribute to another name; false if there was none.
+// Moves an attribute that is true to another name; returns false if there is none.
 bool RenameAttr(NodeDef* node, const char* from, const char* to) {
   const auto found = node->attr().find(from);
   if (found == node->attr().end() || !found->second.b()) return false;
@@ -63,7 +63,8 @@ bool IsHidden(const Node& node) {
   return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
 }
 
-// The compiler wants to know how long a TensorList is; loops without a bound have lists without one.
+// Whether a node makes a TensorList without a known bound, which the compiler needs. Loops without a bound make such
+// lists.
 bool MakesUnboundedList(const Node& node) {
   int input = -1;
   if (node.type_string() == "EmptyTensorList") input = 1;
@@ -77,7 +78,7 @@ bool MakesUnboundedList(const Node& node) {
   return value.NumElements() != 1 || value.flat<int32_t>()(0) < 0;
 }
 
-// Decides on all hidden nodes of a graph: those that share TensorLists stay whole or are lowered together.
+// Decides which hidden nodes of a graph stay whole. Nodes that share TensorLists stay whole or are lowered together.
 class Chooser {
  public:
   Chooser(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options)
@@ -115,7 +116,7 @@ std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
   return rules_.Refuse(node);
 }
 
-// Whether the graph is a function's that runs the node, whatever is used of its results.
+// Whether the enclosing function runs the node even if its results are unused.
 bool Chooser::RunsInAnyCase(const Node& node) const {
   if (!options_.is_function_graph) return false;
   if (HasControlUsers(node)) return true;
@@ -172,7 +173,7 @@ absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
 
 namespace {
 
-// Lowers nodes of one jit_scope; what comes out of them is in that scope too.
+// Lowers nodes of one jit_scope, and puts the new nodes into that scope.
 absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptimizationPassOptions& options) {
   const std::optional<bool> scope = JitScope(*nodes.front());
   const std::string scope_name = JitScopeName(*nodes.front());
@@ -200,7 +201,7 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
       const std::optional<bool> scope = JitScope(*node);
       by_scope[{scope.has_value() ? *scope : -1, JitScopeName(*node)}].push_back(node);
     }
-    // Bodies come into the graph with their own loops and branches hidden still: those are asked next.
+    // Loops and branches in the lowered bodies are still hidden; the next iteration decides on them.
     for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
   }
   for (Node* node : (*context->graph)->op_nodes()) node->ClearAttr(kHiddenAttr);

@@ -1,4 +1,4 @@
-// Loops and branches that compile stay whole.
+// Whole control flow: passes that keep loops and branches functional if they compile.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_CONTROL_FLOW_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_CONTROL_FLOW_PASS_H_
 
@@ -8,22 +8,23 @@
 
 namespace hpu::passes {
 
-// TensorFlow turns While, If and Case into Switch and Merge before placement (phase 10 of PRE_PLACEMENT), in the same
-// sweep that inlines function calls. A cluster can only hold them whole. So one pass hides them from that sweep, and
-// another, after it, sees the inlined graph and lowers those that cannot be in a cluster.
+// TensorFlow lowers While, If and Case to Switch and Merge before placement (phase 10 of PRE_PLACEMENT), in the pass
+// that also inlines function calls. A cluster can hold only functional ones. So one pass hides them from TensorFlow's
+// pass. Another pass runs after it on the inlined graph, and lowers loops and branches that cannot be in a cluster.
 
 // Renames the attribute that asks for lowering, in the graph and in the functions of its library.
 absl::Status HideControlFlow(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// Lowers what must not stay whole and takes HideControlFlow's attribute away. `options` are those of the pass. A node
-// stays whole if its functions compile, it is not pinned to another device, the size of every TensorList that it takes
-// is known and all ops that share a TensorList with it may be in clusters too. Reasons for others go to the report.
+// Lowers the loops and branches that must not stay whole, and removes HideControlFlow's attribute. `options` are the
+// options of the pass. A node stays whole under four conditions: its functions compile; it is not pinned to another
+// device; the size of every TensorList that it takes is known; all ops that share a TensorList with it may be in
+// clusters too. The report gets the reason for each lowered node.
 absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options);
 
-// HideControlFlow for TensorFlow's pass over a graph (phases.cc).
+// HideControlFlow as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunHidePass(const tensorflow::GraphOptimizationPassOptions& options);
 
-// LowerRemainingControlFlow for TensorFlow's pass over a graph (phases.cc).
+// LowerRemainingControlFlow as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

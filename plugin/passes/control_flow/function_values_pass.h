@@ -1,4 +1,4 @@
-// Where the values of ops that run functions lie (If, Case, While, For, RemoteCall), and where such ops run.
+// Memory and device of ops that run functions (If, Case, While, For, RemoteCall).
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_FUNCTION_VALUES_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_FUNCTION_VALUES_PASS_H_
 
@@ -10,18 +10,18 @@
 namespace hpu::passes {
 
 // Keeps the int32 arguments and results of If, Case, For and RemoteCall in host memory, in the graph and in the
-// library. Their kernels take int32 for device memory, the functions that they call take it for host memory.
+// library. Their kernels expect int32 in device memory, but the functions that they call expect it in host memory.
 absl::Status KeepInt32OnHost(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // The same for one node whose arguments or results have changed.
 void KeepInt32OnHost(tensorflow::NodeDef* node);
 
-// Sends loops and branches to the CPU that TensorFlow's kernels cannot run on the HPU: those with an op that has
-// neither a kernel nor a lowering, and loops whose condition is int64 or a string, which the loop's kernel reads on the
-// host.
+// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU. Some contain an op that has
+// neither a kernel nor a lowering. Others are loops whose condition is int64 or a string, which the loop's kernel reads
+// on the host.
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
-// Both for TensorFlow's pass over a graph (phases.cc), wrappers of eager ops included.
+// Both as a TensorFlow graph pass (phases.cc); also for wrappers of eager ops.
 tensorflow::Status RunFunctionValuesPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

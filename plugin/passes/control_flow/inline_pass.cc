@@ -30,7 +30,7 @@ bool SharesLists(const Node& node, const FunctionLibraryDefinition& library) {
 }  // namespace
 
 absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
-  // Functions may call themselves.
+  // Limit for recursive functions.
   constexpr int kDeepest = 16;
   absl::flat_hash_set<const Node*> kept;
   for (int depth = 0; depth < kDeepest; ++depth) {
@@ -44,13 +44,13 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
       if (!inlined) kept.insert(call);
     }
   }
-  // Constants of inlined functions hang on nothing: who walks the graph from its source would miss them.
+  // Constants of inlined functions have no incoming edge, so a traversal from the source would miss them.
   tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }
 
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // In a session's graph any node may be fetched.
+  // Session graphs stay unchanged, because any of their nodes may be fetched.
   if (!options.is_function_graph || !MayUseHpu(options) ||
       Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();

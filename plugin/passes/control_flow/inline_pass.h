@@ -1,4 +1,4 @@
-// Calls that share TensorLists with the graph around them become part of it.
+// Inlining of calls that share TensorLists with the graph around them.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_INLINE_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_INLINE_PASS_H_
 
@@ -9,13 +9,13 @@
 
 namespace hpu::passes {
 
-// Grappler leaves calls of functions that have several implementations (Keras's recurrent layers) as they are. Their
-// gradients take lists from them, whose sizes the compiler finds only where it sees both. So calls that take or make
-// TensorLists are inlined, and those in their bodies too. A call stays that the program pinned to another device, that
-// must be compiled by itself or whose function must not be inlined.
+// Grappler does not inline calls of functions with several implementations (Keras's recurrent layers). Their gradients
+// take lists from them, and the compiler can find the lists' sizes only if it sees both. So this inlines calls that
+// take or make TensorLists, also inside the inlined bodies. A call stays if the program pinned it to another device, if
+// it must be compiled by itself, or if its function must not be inlined.
 absl::Status InlineListCalls(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
-// The same for TensorFlow's pass over a graph (phases.cc).
+// InlineListCalls as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

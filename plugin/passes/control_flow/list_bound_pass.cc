@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "plugin/passes/analysis/known_numbers.h"
@@ -27,11 +28,23 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// One push in each turn, of which nobody else sees anything.
+// Whether all that takes the list besides `except` only reads it, and so makes no longer list of it.
+bool IsOnlyReadBesides(const Node& list, const Node* except) {
+  return std::all_of(list.out_edges().begin(), list.out_edges().end(), [&](const tensorflow::Edge* edge) {
+    if (edge->IsControlEdge() || edge->dst() == except) return true;
+    const std::string& op = edge->dst()->type_string();
+    return op == "TensorListLength" || op == "TensorListElementShape" || op == "TensorListGetItem" ||
+           op == "TensorListStack";
+  });
+}
+
+// Whether each iteration pushes exactly one element onto the list, and no list in the body is longer.
 bool PushesOnce(const FunctionBody& body, int index) {
   const Node* push = SourceOf(*body.ret_nodes[index], 0);
   if (push == nullptr || push->type_string() != "TensorListPushBack") return false;
-  return SourceOf(*push, 0) == body.arg_nodes[index];
+  const Node* list = body.arg_nodes[index];
+  return SourceOf(*push, 0) == list && IsOnlyReadBesides(*list, push) &&
+         IsOnlyReadBesides(*push, body.ret_nodes[index]);
 }
 
 bool OnlyPushedOnto(const Node& list, const Node& loop, const FunctionBody& body) {
@@ -53,7 +66,7 @@ absl::Status Bound(Graph* graph, Node* list, int32_t size) {
   return graph->UpdateEdge(node, 0, list, 1);
 }
 
-// A list that begins empty, and which of the loop's values it is.
+// A list that starts empty, and the index of its loop value.
 struct Accumulator {
   Node* list;
   int index;
@@ -96,7 +109,7 @@ absl::Status BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library)
   if (loops.empty()) return absl::OkStatus();
   KnownNumbers first(graph, library);
   TF_RETURN_IF_ERROR(SetLengthsOfStacks(graph, *library, &first));
-  KnownNumbers known(graph, library);  // shapes anew
+  KnownNumbers known(graph, library);  // infers shapes again
   ListValues values;
   for (const Node* loop : loops) TF_RETURN_IF_ERROR(BoundListsOf(graph, *loop, *library, &known, &values));
   tensorflow::FixupSourceAndSinkEdges(graph);

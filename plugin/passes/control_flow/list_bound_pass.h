@@ -1,4 +1,4 @@
-// Lists that loops keep for their gradients get a size.
+// Size bounds for TensorLists that loops fill for their gradients.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_LIST_BOUND_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_LIST_BOUND_PASS_H_
 
@@ -9,13 +9,13 @@
 
 namespace hpu::passes {
 
-// A loop that is differentiated pushes what its gradient needs onto TensorLists, which TensorFlow makes without a bound
-// even where the loop has one: then neither loop compiles. So where a loop's condition compares a counter that moves up
-// with a constant or a size that the graph knows, lists that begin empty and that it pushes one element onto in each
-// turn get that bound.
+// A differentiated loop pushes the values that its gradient needs onto TensorLists. TensorFlow creates them without a
+// bound even if the loop has one, and then neither loop compiles. This pass sets the bound if the loop's condition
+// compares an ascending counter with a constant or a known size. It applies to lists that start empty and get one
+// element in each iteration.
 absl::Status BoundAccumulators(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// The same for TensorFlow's pass over a graph (phases.cc).
+// BoundAccumulators as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunListBoundPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -25,7 +25,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::OutputTensor;
 
-// What a loop's body is given, as far as its caller knows it.
+// A loop's body, with the caller's knowledge of its arguments.
 class LoopBody {
  public:
   LoopBody(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
@@ -39,7 +39,7 @@ class LoopBody {
     return size.has_value() && range.has_value() && range->least >= 0 && range->most < *size;
   }
 
-  // Whether a counter reaches an index that the list lacks, if that is what the node takes.
+  // Whether a counter's range exceeds the list that the node takes. False if either is unknown.
   bool MayLeaveList(const Node& node, ListStates* lists) const {
     const int value = LoopValueOf(body_, SourceOf(node, 0));
     const std::optional<int64_t> length = value < 0 ? std::nullopt : lists->LengthOfInput(loop_, value);
@@ -48,7 +48,7 @@ class LoopBody {
   }
 
  private:
-  // The size of the dimension that the indices name.
+  // The size of the indexed dimension.
   std::optional<int64_t> BoundingSize(const Node& node, const IndexedOp& op) const {
     const std::optional<int32_t> axis =
         op.axis == nullptr ? std::optional<int32_t>(0) : ConstantScalar(SourceOf(node, 2));
@@ -59,7 +59,7 @@ class LoopBody {
     return sizes[place];
   }
 
-  // The shape of a constant or of what the loop is given and hands on; nothing is known of others.
+  // The shape of a constant or of a loop invariant; empty for other nodes.
   std::vector<int64_t> Sizes(const Node* source) const {
     if (source == nullptr) return {};
     if (const std::optional<tensorflow::Tensor> constant = ConstantOf(*source)) {
@@ -73,7 +73,7 @@ class LoopBody {
   std::optional<Range> Indices(OutputTensor indices) const {
     while (KeepsValues(indices)) {
       const tensorflow::DataType type = indices.node->output_type(indices.index);
-      // A narrower one would not keep a counter's values.
+      // A narrower type would not keep the counter's values.
       if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
       indices = InputOf(*indices.node, 0);
     }

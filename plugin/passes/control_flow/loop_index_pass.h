@@ -1,4 +1,4 @@
-// Indices that a loop counts need no check.
+// Proof that indices made from loop counters are in range, so that they need no check.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_LOOP_INDEX_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_LOOP_INDEX_PASS_H_
 
@@ -9,14 +9,14 @@
 
 namespace hpu::passes {
 
-// An op that checks its indices (op_rules.h) keeps a loop from being compiled, since nobody could see its error. Many
-// loops index with their counter (`tf.gather(x, i)` while `i < tf.shape(x)[0]`): where what the condition says of a
-// counter, a constant added to it or not, and the shape of what is indexed show that no index can be out of range, the
-// op in the loop's body gets kInRangeAttr. An op on a TensorList gets kUncheckedAttr where they show that an index goes
-// beyond the list. The body that has it is a function of the loop's own.
+// An op that checks its indices (op_rules.h) keeps a loop from being compiled, because its error would be lost. Many
+// loops index with their counter (`tf.gather(x, i)` while `i < tf.shape(x)[0]`). The pass compares the range of the
+// counter, with or without an added constant, with the shape of the indexed tensor. If no index can be out of range,
+// the op in the loop's body gets kInRangeAttr. An op on a TensorList gets kUncheckedAttr if the range exceeds the list.
+// Each changed body becomes a function that only this loop uses.
 absl::Status MarkCountedIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// The same for TensorFlow's pass over a graph (phases.cc).
+// MarkCountedIndices as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunLoopIndexPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

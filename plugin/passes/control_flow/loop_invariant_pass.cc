@@ -20,14 +20,14 @@ bool IsInvariant(const Node& node) {
   return node.IsEnter() && tensorflow::TryGetNodeAttr(node.attrs(), "is_constant", &constant) && constant;
 }
 
-// Whether other inputs hold the node in the loop's frame.
+// Whether the node stays in the loop's frame without the edge.
 bool IsInLoopWithout(const Edge& removed) {
   return absl::c_any_of(removed.dst()->in_edges(), [](const Edge* edge) { return !IsInvariant(*edge->src()); });
 }
 
 }  // namespace
 tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // Functions of the CPU may hold variables of the HPU, too.
+  // A function on the CPU may hold variables of the HPU, too.
   if (options.graph == nullptr || !AnyOnHpu(**options.graph) || !HasLoweredControlFlow(**options.graph)) {
     return tensorflow::OkStatus();
   }
@@ -44,7 +44,7 @@ tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassO
     invariants.push_back(edge->src()->id());
     graph->RemoveControlEdge(edge);
   }
-  // TensorFlow's executor cannot run a loop that has an invariant and nothing else.
+  // TensorFlow's executor cannot run a loop that consists only of an invariant.
   RemoveUnused(graph, std::move(invariants));
   return tensorflow::OkStatus();
 }

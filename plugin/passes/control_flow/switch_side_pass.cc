@@ -20,10 +20,10 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// By what decides a Switch: the output that is alive.
+// The live output of a Switch, by its predicate.
 using Sides = absl::flat_hash_map<const Node*, int>;
 
-// Whether a function uses an argument's value, for more than to wait for it.
+// Whether a function uses an argument's value, not only its control signal.
 bool UsesValue(const FunctionDef& function, int argument) {
   if (argument >= function.signature().input_arg_size()) return true;
   const std::string& name = function.signature().input_arg(argument).name();
@@ -34,7 +34,7 @@ bool UsesValue(const FunctionDef& function, int argument) {
          absl::c_any_of(function.node_def(), [&](const auto& node) { return absl::c_any_of(node.input(), is_value); });
 }
 
-// Whether any function of an If or Case uses the input's value. The first input chooses among the functions.
+// Whether any function of an If or Case uses the input's value. Input 0 selects the function.
 bool UsesValue(const Node& node, int input, const FunctionLibraryDefinition& library) {
   if (input == 0) return true;
   const auto uses = [&](const tensorflow::NameAttrList& branch) {
@@ -49,7 +49,7 @@ bool UsesValue(const Node& node, int input, const FunctionLibraryDefinition& lib
 
 const Node* DeciderOf(const Node& a_switch) { return InputOf(a_switch, 1).node; }
 
-// The sides of all Switches that these edges come from, through others and up to Merges.
+// The sides of all Switches upstream of these edges. The search passes through Switches and stops at Merges.
 Sides SidesOf(std::vector<const Edge*> edges) {
   Sides sides;
   absl::flat_hash_set<const Node*> seen;

@@ -38,7 +38,7 @@ using tensorflow::NodeDef;
 using tensorflow::Status;
 
 using Bodies = std::vector<std::unique_ptr<FunctionBody>>;
-// By index, whether an argument or a result stays.
+// Whether each argument or result stays, by index.
 using Kept = std::vector<bool>;
 
 bool AllKept(const Kept& kept) { return !absl::c_linear_search(kept, false); }
@@ -57,7 +57,7 @@ Kept UsedResults(const Node& node) {
 
 using NodeSet = absl::flat_hash_set<const Node*>;
 
-// What side effects and the kept results are computed from.
+// The ancestors of side effects and of kept results.
 NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
   std::vector<const Node*> ends(body.control_ret_nodes.begin(), body.control_ret_nodes.end());
   for (const Node* node : body.graph->op_nodes()) {
@@ -71,7 +71,7 @@ NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
   return needed;
 }
 
-// Removes the results that are not kept, and what no result and no side effect needs. Arguments stay.
+// Removes the results that are not kept, and nodes that no kept result or side effect needs. Arguments stay.
 void RemoveResults(const Kept& kept, FunctionBody* body) {
   const NodeSet needed = NeededNodes(*body, kept);
   std::vector<Node*> unused;
@@ -87,7 +87,7 @@ void RemoveResults(const Kept& kept, FunctionBody* body) {
   }
 }
 
-// Removes arguments that nothing in the body uses and that are not kept.
+// Removes the arguments that are not kept. Nothing in the body uses them.
 void RemoveArguments(const Kept& kept, FunctionBody* body) {
   int index = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -101,7 +101,7 @@ void RemoveArguments(const Kept& kept, FunctionBody* body) {
   }
 }
 
-// The original's notes on its arguments, for those that are kept.
+// Copies attributes of the kept arguments from the original.
 void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDef* function) {
   function->clear_arg_attr();
   function->clear_resource_arg_unique_id();
@@ -117,7 +117,7 @@ void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDe
   }
 }
 
-// The names of a node's functions: those of a loop are its condition and its body.
+// The functions of a node; for a loop the condition, then the body.
 std::vector<NameAttrList> FunctionsOf(const Node& node) {
   if (node.IsWhileNode()) return {node.attrs().Find("cond")->func(), node.attrs().Find("body")->func()};
   if (node.IsIfNode()) return {node.attrs().Find("then_branch")->func(), node.attrs().Find("else_branch")->func()};
@@ -138,7 +138,7 @@ void SetFunctions(const std::vector<NameAttrList>& functions, const Node& node, 
   }
 }
 
-// Leaves those of an attribute's types or shapes that are kept.
+// Filters a list of types or shapes in an attribute to the kept ones.
 void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
   const auto found = definition->mutable_attr()->find(name);
   if (found == definition->mutable_attr()->end()) return;
@@ -154,14 +154,14 @@ void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
   found->second = filtered;
 }
 
-// Removes what nothing uses from one graph, and from the functions of its loops and branches.
+// Removes unused results in one graph, and in the functions of its loops and branches.
 class Remover {
  public:
   using Concerned = std::function<bool(const Node&)>;
 
   explicit Remover(PassContext* context) : context_(context) {}
 
-  // Whether the graph changed. Names in the report begin with `prefix`.
+  // Returns whether the graph changed. Names in the report begin with `prefix`.
   absl::StatusOr<bool> Run(Graph* graph, const Concerned& concerned, const std::string& prefix);
 
  private:
@@ -174,7 +174,7 @@ class Remover {
                  std::vector<int>* sources);
 
   PassContext* const context_;
-  absl::flat_hash_set<std::string> open_;  // functions in hand: those that call themselves are left alone
+  absl::flat_hash_set<std::string> open_;  // functions being processed; recursive ones stay unchanged
 };
 
 absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functions) {
@@ -202,7 +202,7 @@ absl::StatusOr<bool> Remover::RunInside(const std::vector<NameAttrList>& functio
   return changed;
 }
 
-// Which of a loop's values the used ones, the condition and side effects are computed from.
+// The loop values that the used values, the condition and side effects need.
 Kept Remover::NeededValues(const FunctionBody& condition, const FunctionBody& body, Kept used) {
   for (size_t i = 0; i < used.size(); ++i) used[i] = used[i] || HasUser(*condition.arg_nodes[i]);
   bool grows = true;
@@ -228,10 +228,10 @@ absl::StatusOr<std::string> Remover::AddFunction(const std::string& name, const 
   return now;
 }
 
-// Puts a node with fewer arguments and results in the place of another. `sources` are nodes that lost a user.
+// Replaces a node by one with fewer arguments and results. `sources` receives the ids of nodes that lost a user.
 Status Remover::Replace(Graph* graph, Node* node, const NodeDef& definition, const Kept& arguments, const Kept& results,
                         std::vector<int>* sources) {
-  const int first = node->IsWhileNode() ? 0 : 1;  // before a branch's arguments there is what chooses it
+  const int first = node->IsWhileNode() ? 0 : 1;  // a branch has a selector before its arguments
   Status status;
   Node* now = graph->AddNode(definition, &status);
   TF_RETURN_IF_ERROR(status);
@@ -273,7 +273,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
       absl::c_any_of(functions, [&](const NameAttrList& function) { return open_.contains(function.name()); });
   if (calls_itself) return false;
   absl::StatusOr<Bodies> made = BodiesOf(functions);
-  if (!made.ok()) return false;  // what runs the node says why
+  if (!made.ok()) return false;  // running the node reports the error
   Bodies& bodies = *made;
 
   const bool loop = node->IsWhileNode();
@@ -316,7 +316,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
 }
 
 absl::StatusOr<bool> Remover::Run(Graph* graph, const Concerned& concerned, const std::string& prefix) {
-  // Users come first: what they no longer take, others need not give.
+  // Users come first, because removing their arguments makes results of other nodes unused.
   std::vector<Node*> order;
   tensorflow::GetPostOrder(*graph, &order, tensorflow::NodeComparatorName());
   std::vector<int> ids;

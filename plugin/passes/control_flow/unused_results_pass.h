@@ -1,4 +1,4 @@
-// Results of loops and branches that nothing uses.
+// Removal of unused results of loops and branches.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_UNUSED_RESULTS_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_UNUSED_RESULTS_PASS_H_
 
@@ -7,10 +7,9 @@
 
 namespace hpu::passes {
 
-// Removes the results of loops and branches on the HPU that nothing uses, what their functions compute for these alone,
-// and the arguments that only this took. TensorFlow lowers loops and branches and runs no op that nothing needs; a
-// whole loop or branch would run it, with its errors. Ops with side effects stay. Runs when the graph holds what is
-// fetched.
+// Removes unused results of loops and branches on the HPU, the ops in their functions that compute only these, and the
+// arguments that only those ops took. Lowered loops and branches run no unneeded op, but a whole one would run it and
+// report its errors. Ops with side effects stay. Runs once the graph contains the fetches.
 absl::Status RemoveUnusedResults(PassContext* context);
 
 }  // namespace hpu::passes

@@ -22,7 +22,7 @@ using tensorflow::Node;
 
 absl::StatusOr<FunctionDef> FunctionLike(const FunctionDef& original, const tensorflow::FunctionBody& body,
                                          const std::string& name) {
-  std::map<std::string, std::string> control_results;  // node to result
+  std::map<std::string, std::string> control_results;  // node name to result name
   for (const auto& [result, node] : original.control_ret()) control_results[node] = result;
   const auto control_result = [&](const Node* node) -> absl::optional<std::string> {
     const auto found = control_results.find(node->name());
@@ -78,13 +78,13 @@ absl::StatusOr<bool> FunctionRewriter::RewriteCallees(Node* node) {
 
 absl::StatusOr<std::string> FunctionRewriter::RewriteFunction(const std::string& name) {
   if (const auto found = done_.find(name); found != done_.end()) return found->second;
-  done_[name] = name;  // what a recursive call finds
+  done_[name] = name;  // for recursive calls
   const FunctionDef* found = context_->library->Find(name);
   if (found == nullptr || found->signature().attr_size() > 0) return name;
   const FunctionDef original = *found;
   std::unique_ptr<tensorflow::FunctionBody> body;
   TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(original, tensorflow::AttrSlice(), context_->library, &body));
-  // Its nodes have no place yet.
+  // Nodes in a function have no assigned device yet.
   const auto concerned = [](const Node& node) { return !IsPinnedElsewhere(node); };
   TF_ASSIGN_OR_RETURN(const bool changed, RewriteGraph(body->graph, concerned, absl::StrCat(name, "/")));
   if (!changed) return name;

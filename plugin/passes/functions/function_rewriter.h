@@ -1,4 +1,4 @@
-// One rewrite of a graph, applied to the functions of its calls, loops and branches too.
+// Rewriting of a graph together with the functions of its calls, loops and branches.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_FUNCTION_REWRITER_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_FUNCTION_REWRITER_H_
 
@@ -13,26 +13,26 @@
 
 namespace hpu::passes {
 
-// A function of this name with the graph of `body` and all else of `original`.
+// A function named `name` with the graph of `body` and all other properties of `original`.
 absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionDef& original,
                                                      const tensorflow::FunctionBody& body, const std::string& name);
 
-// Lives for one run of a pass. Functions are shared by graphs that know nothing of the rewrite, so each one that
-// changes is added to the library under another name, and its callers call that.
+// Lives for one run of a pass. Other graphs, which do not know the rewrite, may use the same functions. So each changed
+// function is added to the library under another name, and its callers call that one.
 class FunctionRewriter {
  public:
-  // Whether a node of the graph in hand belongs to the HPU.
+  // Whether a node of the current graph belongs to the HPU.
   using Concerned = std::function<bool(const tensorflow::Node&)>;
-  // Rewrites one graph and returns whether it did. Names in reports begin with `prefix`: the function's name and a
-  // slash, nothing for the graph itself.
+  // Rewrites one graph and returns whether it changed. Names in reports begin with `prefix`: the function's name and a
+  // slash, or empty for the graph itself.
   using Rewrite = std::function<absl::StatusOr<bool>(tensorflow::Graph* graph, const Concerned& concerned,
                                                      const std::string& prefix)>;
 
-  // The new functions' names end in `suffix`.
+  // The names of new functions end in `suffix`.
   FunctionRewriter(PassContext* context, std::string suffix, Rewrite rewrite)
       : context_(context), suffix_(std::move(suffix)), rewrite_(std::move(rewrite)) {}
 
-  // Rewrites the context's graph, and what it calls from those of its nodes that `concerned` picks.
+  // Rewrites the context's graph, and the functions that the nodes selected by `concerned` call.
   absl::Status Run(const Concerned& concerned = IsOnHpu);
 
  private:
@@ -43,7 +43,7 @@ class FunctionRewriter {
   PassContext* const context_;
   const std::string suffix_;
   const Rewrite rewrite_;
-  absl::flat_hash_map<std::string, std::string> done_;  // functions, to the names that they have now
+  absl::flat_hash_map<std::string, std::string> done_;  // new names of the rewritten functions
 };
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Loops and branches whose conditions and bodies are functions.
+// Predicate for loops and branches whose conditions and bodies are functions.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_FUNCTIONAL_CONTROL_FLOW_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_FUNCTIONAL_CONTROL_FLOW_H_
 

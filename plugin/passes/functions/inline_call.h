@@ -1,4 +1,4 @@
-// One call of a function becomes part of its graph.
+// Inlining of a single function call.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_INLINE_CALL_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_INLINE_CALL_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::passes {
 
-// Puts the function's nodes in the place of `call`, a PartitionedCall or an op that has the function's name; false, and
-// nothing changed, if the function is not in the library or must not be inlined.
+// Replaces `call`, a PartitionedCall or an op with the function's name, by the function's nodes. Returns false and
+// changes nothing if the function is not in the library or must not be inlined.
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
                                 const tensorflow::FunctionLibraryDefinition& library);
 

@@ -1,4 +1,4 @@
-// Loops and their functions, as passes read them.
+// Loops and their functions, for passes that analyse or rewrite them.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 
@@ -12,21 +12,21 @@
 
 namespace hpu::passes {
 
-// The function that a loop's attribute names ("cond", "body"), as a graph that holds what it calls by name, as the
-// functions of tf.compat.v1 do. NotFound if the library lacks it.
+// The function in a loop's attribute ("cond", "body"), as a graph. Functions that it calls by name, as tf.compat.v1
+// does, are part of it. NOT_FOUND if the library lacks it.
 absl::StatusOr<std::unique_ptr<tensorflow::FunctionBody>> LoopFunction(
     const tensorflow::Node& loop, const char* attr, const tensorflow::FunctionLibraryDefinition& library);
 
-// The node that makes what an input takes, identities left out; null where there is none.
+// The node that computes an input, looking through identities; null if the input has none.
 const tensorflow::Node* SourceOf(const tensorflow::Node& node, int input);
 
-// Which of the loop's values an argument of one of its functions is; -1 for another node.
+// The index of the loop value that an argument of the loop's function stands for; -1 if the node is not an argument.
 int LoopValueOf(const tensorflow::FunctionBody& function, const tensorflow::Node* node);
 
-// Whether each turn hands a value on as it is.
+// Whether each iteration passes the value on unchanged.
 bool IsInvariant(const tensorflow::FunctionBody& body, int value);
 
-// Gives the loop `body` as its body: a function of its own, whose name ends in `suffix`.
+// Makes `body` the body of the loop: a new function, whose name ends in `suffix` and which no other node uses.
 absl::Status SetBody(tensorflow::Node* loop, const tensorflow::FunctionBody& body, const char* suffix,
                      tensorflow::FunctionLibraryDefinition* library);
 

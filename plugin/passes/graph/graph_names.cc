@@ -8,8 +8,8 @@
 namespace hpu::passes {
 namespace {
 
-// A Session keeps the kernels of stateful nodes by node name, for all graphs that it runs: clusters of different graphs
-// must have different names. The names of a graph's nodes tell it from the others, in every process alike.
+// A Session keeps the kernels of stateful nodes by node name, for all graphs that it runs. So clusters of different
+// graphs must have different names. The names of a graph's nodes identify it, equally in every process.
 std::string SessionGraphName(const tensorflow::Graph& graph) {
   uint64_t sum = 0;
   for (const tensorflow::Node* node : graph.op_nodes()) sum += tensorflow::Hash64(node->name());

@@ -1,4 +1,4 @@
-// Names of the graphs that TensorFlow gives to the passes.
+// Names of the graphs that TensorFlow passes to the graph passes.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_GRAPH_NAMES_H_
 #define HPU_PLUGIN_PASSES_GRAPH_GRAPH_NAMES_H_
 
@@ -12,11 +12,11 @@ namespace hpu::passes {
 // The full name of the function that is being instantiated; empty for a Session's graph.
 std::string FunctionName(const tensorflow::GraphOptimizationPassOptions& options);
 
-// What a graph's clusters, dumps and report are called: the function's name without its unique id; for a Session's
-// graph one that is made of its nodes' names.
+// The name of a graph for its clusters, dumps and report: the function's name without its unique id. A Session's graph
+// gets a name derived from its nodes' names.
 std::string NameOfGraph(const std::string& function, const tensorflow::Graph& graph);
 
-// Whether a graph is for others to cut: an eager op's wrapper, or the function of a cluster.
+// Whether other code clusters the graph: the wrapper of an eager op, or the function of a cluster.
 bool IsOthersGraph(const std::string& function);
 
 }  // namespace hpu::passes

@@ -73,7 +73,7 @@ std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node) {
 }
 
 bool AnyOnHpu(const tensorflow::Graph& graph) {
-  // Nodes hold an index into the graph's few device names, so each name is parsed once.
+  // Nodes store an index into the graph's few device names, so each name is parsed once.
   std::vector<int> verdict;
   for (const tensorflow::Node* node : graph.op_nodes()) {
     const int index = node->assigned_device_name_index();

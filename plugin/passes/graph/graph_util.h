@@ -1,4 +1,4 @@
-// Small questions about graphs and nodes that several passes ask.
+// Device, attribute and op names, and small queries about graphs and nodes.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_GRAPH_UTIL_H_
 #define HPU_PLUGIN_PASSES_GRAPH_GRAPH_UTIL_H_
 
@@ -23,7 +23,7 @@ inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
-// Attributes by which the passes speak to each other; none survives the last pass.
+// Attributes that passes use to communicate. The last pass leaves none of them.
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: marking found that the node may be in a cluster
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
 inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)
@@ -34,59 +34,59 @@ inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that keeps the node off the HPU
 inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
 
-// Attributes of graphs whose ops are recorded (op_records.h); these stay.
+// Attributes of graphs whose ops are recorded (op_records.h). These remain after the last pass.
 inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every node: the number of the graph's report
 inline constexpr char kUserPinAttr[] = "_hpu_user_pin";  // bool: the program itself asked for another device
 
-// Whether a device name (full or partial, "" is none) names an HPU.
+// Whether a full or partial device name names an HPU; false for "".
 bool IsHpuDevice(const std::string& device);
 
 // Whether a node is assigned to an HPU.
 bool IsOnHpu(const tensorflow::Node& node);
 
-// Whether the program asked for another kind of device for a node.
+// Whether the program asked for a device of another kind for a node.
 bool IsPinnedElsewhere(const tensorflow::Node& node);
 
 // The name of the CPU beside an HPU: the first one of the same task.
 std::string HostOf(const std::string& device);
 
-// The result that a node takes as its input `index`.
+// The output that feeds input `index` of a node.
 tensorflow::OutputTensor InputOf(const tensorflow::Node& node, int index);
 
 // The value of a constant; nothing for other nodes.
 std::optional<tensorflow::Tensor> ConstantOf(const tensorflow::Node& node);
 
-// Whether a tensor is in host memory whatever the clusters are.
+// Whether a tensor is in host memory, no matter which clusters are made.
 bool IsOnHost(const tensorflow::OutputTensor& tensor);
 
-// A node's outgoing edges in the order in which they were made: TensorFlow's sets are ordered by address, and passes
-// that followed that order would make another graph each time.
+// A node's outgoing edges in order of creation. TensorFlow's edge sets are ordered by address, so passes that use them
+// directly would produce a different graph in each run.
 std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node);
 
-// Whether the graph of a pass is one in which an HPU might get nodes: not on machines without, nor for functions of
-// other devices, nor for the wrappers of eager ops.
+// Whether the graph may contain HPU nodes. False on machines without an HPU, for functions of other devices and for
+// wrappers of eager ops.
 bool MayUseHpu(const tensorflow::GraphOptimizationPassOptions& options);
 
-// Whether any node of a graph is; stops at the first.
+// Whether any node of the graph is on an HPU.
 bool AnyOnHpu(const tensorflow::Graph& graph);
 
-// A function's name without TensorFlow's decoration: "__inference_train_function_1234" gives "train_function",
-// "__backward_f_7" gives "backward_f". An empty name gives "session". Only letters, digits and _ remain.
+// A function's name without TensorFlow's decoration: "__inference_train_function_1234" becomes "train_function",
+// "__backward_f_7" becomes "backward_f". An empty name becomes "session". Only letters, digits and _ remain.
 std::string GraphName(std::string_view function);
 
 // Whether a function is a small wrapper that eager execution puts around one op ("__wrapped__…").
 bool IsEagerWrapper(std::string_view function);
 
-// Whether a graph has Switch, Merge, Enter and the like.
+// Whether a graph has Switch, Merge, Enter or similar nodes.
 bool HasLoweredControlFlow(const tensorflow::Graph& graph);
 
 // Whether TensorFlow must compile the called function as a whole (jit_compile=True).
 bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library);
 
-// The library's functions by name: it holds them in no order.
+// The library's functions, sorted by name because the library has no order.
 tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library);
 
-// The device for symbolic compilation that passes ask about: ours when it is registered, else XLA:CPU's.
+// The device for compilation that passes query: XLA_HPU_JIT if it is registered, else that of XLA:CPU.
 std::string CompilationDevice();
 
 }  // namespace hpu::passes

@@ -9,11 +9,11 @@
 
 namespace hpu::passes {
 
-// The text of a file. The error names the file: NOT_FOUND where there is none, INVALID_ARGUMENT where it cannot be
-// read.
+// The text of a file. Fails with NOT_FOUND if the file does not exist and INVALID_ARGUMENT if it cannot be read; the
+// error names the file.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 
-// The object that the text of a file holds.
+// Parses a file's text as a JSON object.
 absl::StatusOr<google::protobuf::Struct> ParseJsonObject(const std::string& text, const std::string& path);
 
 }  // namespace hpu::passes

@@ -6,7 +6,7 @@
 namespace hpu::passes {
 namespace {
 
-// Levenshtein's distance, in one row.
+// Levenshtein distance, with one row of memory.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;

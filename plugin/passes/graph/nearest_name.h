@@ -1,4 +1,4 @@
-// The known name that a misspelt one may have meant.
+// Spelling suggestions: the known name that is nearest to a misspelt one.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_NEAREST_NAME_H_
 #define HPU_PLUGIN_PASSES_GRAPH_NEAREST_NAME_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::passes {
 
-// The name with the fewest edits, letters' case not counted; empty if none is near (a third of the letters differ).
+// The name with the fewest edits, ignoring case; empty if none is near (a third of the letters differ).
 std::string NearestName(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Adds nodes to a placed graph.
+// Factory for nodes in a placed graph.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_
 #define HPU_PLUGIN_PASSES_GRAPH_NODE_MAKER_H_
 
@@ -12,8 +12,8 @@
 
 namespace hpu::passes {
 
-// Makes nodes whose names begin with `prefix`, all assigned to `device`. Where `anchor` is not null, constants wait for
-// it: inside lowered loops and branches a constant belongs to the frame of what it waits for.
+// Makes nodes whose names begin with `prefix`, all assigned to `device`. If `anchor` is not null, constants get a
+// control edge from it. In lowered loops and branches, a constant belongs to the frame of the node that it waits for.
 class NodeMaker {
  public:
   NodeMaker(tensorflow::Graph* graph, std::string prefix, std::string device, tensorflow::Node* anchor = nullptr)
@@ -21,10 +21,10 @@ class NodeMaker {
 
   void set_anchor(tensorflow::Node* anchor) { anchor_ = anchor; }
 
-  // Call Input and Attr on what it returns, then hand it to Add.
+  // Returns a builder. Call Input and Attr on it, then pass it to Add.
   tensorflow::NodeBuilder New(const std::string& suffix, const std::string& op) const;
-  // Of an op with state. Its name does not depend on what else is in the graph: a session keeps the kernel by it, for
-  // whatever is fetched. One for each prefix and suffix.
+  // The same for a stateful op. Its name depends on nothing else in the graph, because a session finds the kernel by
+  // name for any set of fetches. At most one for each prefix and suffix.
   tensorflow::NodeBuilder NewState(const std::string& suffix, const std::string& op) const;
   absl::StatusOr<tensorflow::Node*> Add(tensorflow::NodeBuilder& builder) const;
   absl::StatusOr<tensorflow::Node*> Constant(const std::string& suffix, const tensorflow::Tensor& value) const;
@@ -42,7 +42,7 @@ class NodeMaker {
   tensorflow::Node* anchor_;
 };
 
-// Moves every consumer of `from`, control edges too, to the same results of `to`.
+// Moves every consumer of `from` to the same results of `to`, including control edges.
 void MoveConsumers(tensorflow::Graph* graph, tensorflow::Node* from, tensorflow::Node* to);
 
 }  // namespace hpu::passes

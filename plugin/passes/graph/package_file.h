@@ -1,4 +1,4 @@
-// Data files that are installed with the Python package.
+// Paths of data files that are installed with the Python package.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_PACKAGE_FILE_H_
 #define HPU_PLUGIN_PASSES_GRAPH_PACKAGE_FILE_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::passes {
 
-// The path of a file of habana_frameworks/tensorflow, found from where this plugin lies (its folder lib).
+// The path of a file in habana_frameworks/tensorflow, relative to this plugin's location (the folder lib in it).
 std::string PackageFile(std::string_view relative);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// What the graph passes take from the environment.
+// Settings that the graph passes read from the environment.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_SETTINGS_H_
 #define HPU_PLUGIN_PASSES_GRAPH_SETTINGS_H_
 
@@ -12,34 +12,34 @@ struct SessionOptions;
 
 namespace hpu::passes {
 
-// Which ops clusters may hold. A function with jit_compile=True is a cluster whatever it says.
+// Ops that clusters may hold. A function with jit_compile=True is a cluster regardless of this setting.
 enum class Clustering {
   kOff,
-  kScopes,  // those under tf.xla.experimental.jit_scope(True)
-  kLite,    // those that XLA fuses (fusible_ops.h)
+  kScopes,  // ops under tf.xla.experimental.jit_scope(True)
+  kLite,    // ops that XLA fuses (fusible_ops.h)
   kOn,
 };
 
 struct Settings {
   Clustering clustering = Clustering::kOn;
-  std::string clustering_source;  // what chose it, for people; empty for the default
+  std::string clustering_source;  // the setting that chose it, for messages; empty for the default
   bool cluster_variables = true;
-  std::vector<std::string> dont_cluster;  // names of nodes, whole or after the last scope
+  std::vector<std::string> dont_cluster;  // node names, either whole or after the last scope
   int64_t min_cluster_size = 1;
-  int64_t max_cluster_size = 0;       // 0: no bound
-  std::string max_cluster_size_name;  // the setting that bounds it
-  int64_t cluster_fuel = -1;          // clusters that this process may make in all; -1: no bound
-  int64_t dump_level = 0;             // 0 none, 1 the result, 2 every phase and pass
+  int64_t max_cluster_size = 0;       // 0: unlimited
+  std::string max_cluster_size_name;  // the setting that limits it
+  int64_t cluster_fuel = -1;          // clusters that this process may still make in total; -1: unlimited
+  int64_t dump_level = 0;             // 0: none, 1: the result, 2: every phase and pass
   std::string dump_directory;         // empty: none
-  std::string dump_prefix;            // of file names
-  std::string graph_def_directory;    // of pairs before and after; empty: none
-  bool auto_mixed_precision = false;  // asked for by the session, not by the environment
+  std::string dump_prefix;            // prefix of file names
+  std::string graph_def_directory;    // for pairs of dumps before and after; empty: none
+  bool auto_mixed_precision = false;  // requested by the session, not by the environment
 
-  // Reads the settings as they are now. Thread safe as far as getenv is.
+  // Reads the current settings. As thread safe as getenv.
   static Settings FromEnvironment();
 
-  // The same with what the session asks for: automatic mixed precision, and a hint (tf.config.optimizer.set_jit,
-  // global_jit_level) that counts where HPU_CLUSTERING is not set. session may be null.
+  // The same, combined with the session's options: automatic mixed precision, and the hint of
+  // tf.config.optimizer.set_jit or global_jit_level, which applies if HPU_CLUSTERING is not set. `session` may be null.
   static Settings FromEnvironment(const tensorflow::SessionOptions* session);
 };
 

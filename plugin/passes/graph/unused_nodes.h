@@ -1,4 +1,4 @@
-// Nodes that nothing uses any more.
+// Removal of nodes that became unused.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_UNUSED_NODES_H_
 #define HPU_PLUGIN_PASSES_GRAPH_UNUSED_NODES_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::passes {
 
-// Removes those of the nodes, by id, that nothing uses, and then what only they used. Stateful ops, arguments and
-// results stay, and so do nodes that are gone already. Who only waits for a shape that is not used waits for whom that
-// shape waited.
+// Removes the given nodes (by id) that nothing uses, and then the nodes that only they used. Stateful ops, arguments
+// and results stay; ids of removed nodes are ignored. Control edges do not count as uses of a shape op: their targets
+// then wait for the inputs of that op instead.
 void RemoveUnused(tensorflow::Graph* graph, std::vector<int> ids);
 
 }  // namespace hpu::passes

@@ -21,8 +21,7 @@ using tensorflow::Node;
 
 constexpr char kSuffix[] = "/habana_folded";
 
-// Ops whose result may be much larger than what they take, and the input that tells its shape, or how often the other
-// is repeated.
+// For ops whose result may be much larger than their inputs: the input with the result's shape or the repetitions.
 int SizeInput(const std::string& op) {
   static const auto* inputs =
       new absl::flat_hash_map<std::string, int>({{"Fill", 0}, {"Tile", 1}, {"BroadcastTo", 1}, {"LinSpace", 2}});
@@ -30,15 +29,15 @@ int SizeInput(const std::string& op) {
   return found == inputs->end() ? -1 : found->second;
 }
 
-// Loops, branches and calls may compute for long; and a TensorList, which is a variant, belongs into the cluster that
-// fills it.
+// False for loops, branches and calls, which may run for long. Also false for variants, because a TensorList belongs to
+// the cluster that fills it.
 bool IsFoldable(const Node& node) {
   const bool calls = IsFunctionalControlFlow(node) || node.IsFunctionCall();
   return IsOnHpu(node) && !calls && !node.op_def().is_stateful() &&
          !absl::c_linear_search(node.output_types(), tensorflow::DT_VARIANT);
 }
 
-// Whether to compute a value at all: TensorFlow looks at its size afterwards.
+// Whether to compute a value. TensorFlow checks the size only afterwards.
 bool IsWorthComputing(const Node& node, int64_t limit) {
   if (!IsFoldable(node)) return false;
   const int input = SizeInput(node.type_string());
@@ -58,7 +57,7 @@ bool DependsOnConstants(const Node& node) {
          });
 }
 
-// Constants take the place of nodes on one device: that of any node on an HPU.
+// The device for the folded constants: that of any node on an HPU.
 std::string DeviceOf(const Graph& graph) {
   for (const Node* node : graph.op_nodes()) {
     if (IsOnHpu(*node)) return node->assigned_device_name();
@@ -71,7 +70,7 @@ std::string DeviceOf(const Graph& graph) {
 absl::Status FoldConstants(PassContext* context) {
   Graph* graph = context->graph->get();
   const int64_t limit = flags::TfMaxConstSizeInCluster();
-  // Nothing folds without a first op: most graphs come folded, and running what folds costs.
+  // Without a first foldable op nothing folds. Most graphs arrive folded, and folding is expensive.
   const bool any = absl::c_any_of(graph->op_nodes(), [limit](const Node* node) {
     return DependsOnConstants(*node) && IsWorthComputing(*node, limit);
   });
@@ -92,7 +91,7 @@ absl::Status FoldConstants(PassContext* context) {
   const tensorflow::Status status =
       tensorflow::ConstantFold(options, /*function_library=*/nullptr, tensorflow::Env::Default(),
                                /*partition_device=*/nullptr, graph, &changed);
-  // An op that raises does so when it runs, if it ever does.
+  // If an op fails here, it fails again at run time, if it runs.
   if (!status.ok()) VLOG(1) << "constants stay as they are: " << status;
   if (!changed) return absl::OkStatus();
   const std::string device = DeviceOf(*graph);

@@ -1,4 +1,4 @@
-// Arithmetic on constants, done once.
+// Constant folding.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_FOLD_PASS_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_FOLD_PASS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Replaces ops on an HPU that depend on constants alone by their value, which the CPU computes. A value of more than
-// TF_MAX_CONST_SIZE_IN_CLUSTER bytes stays an op: it would travel with every cluster that uses it. Graphs with lowered
-// loops and branches stay as they are: their constants belong to frames.
+// Replaces ops on an HPU that depend only on constants by their value, which the CPU computes. A value of more than
+// TF_MAX_CONST_SIZE_IN_CLUSTER bytes is not folded, because every cluster that uses it would hold a copy. Graphs with
+// lowered loops and branches stay unchanged, because their constants belong to frames.
 absl::Status FoldConstants(PassContext* context);
 
 }  // namespace hpu::passes

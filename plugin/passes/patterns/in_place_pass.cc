@@ -38,7 +38,7 @@ NodeDef Zero(const std::string& name, const std::string& device) {
 // ConcatV2 takes at least two values.
 bool BecomesConcat(const NodeDef& node) { return node.op() == "ParallelConcat" && node.attr().at("N").i() > 1; }
 
-// Gives a definition the op that computes the same without writing in place. The caller adds the axis of ConcatV2.
+// Changes a definition to the op that computes the same without in-place writes. The caller adds the axis of ConcatV2.
 void Replace(NodeDef* node) {
   node->mutable_attr()->erase("shape");
   if (BecomesConcat(*node)) {

@@ -1,4 +1,4 @@
-// Replaces ops that TensorFlow would expand into writes to one buffer (ParallelConcat, AccumulateNV2).
+// Replacement of ops that TensorFlow would expand into writes to one buffer (ParallelConcat, AccumulateNV2).
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_IN_PLACE_PASS_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_IN_PLACE_PASS_H_
 
@@ -9,13 +9,13 @@
 
 namespace hpu::passes {
 
-// TensorFlow expands ParallelConcat (tf.parallel_stack) into ops that each write a slice of one buffer and are ordered
-// by control edges only, and AccumulateNV2 (tf.math.accumulate_n) into updates of a temporary reference variable. A
+// TensorFlow expands ParallelConcat (tf.parallel_stack) into ops that each write a slice of one buffer, ordered only by
+// control edges. It expands AccumulateNV2 (tf.math.accumulate_n) into updates of a temporary reference variable. A
 // cluster, or a kernel that works on copies, would lose such writes. ConcatV2 and AddN compute the same. Functions are
-// rewritten under their names.
+// rewritten in place, under the same names.
 absl::Status ReplaceInPlaceOps(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// The same for TensorFlow's pass over a graph (phases.cc).
+// ReplaceInPlaceOps as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunInPlacePass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = OpExpression::Kind;
 
-// Recursive descent over one line. Each Parse… takes what it names off the front.
+// Recursive-descent parser for one line. Each Parse… consumes what it returns from the front.
 class Parser {
  public:
   explicit Parser(std::string_view text) : whole_(text), rest_(text) {}

@@ -1,4 +1,4 @@
-// Small graphs of ops as text: what the patterns match, and what a fused op stands for.
+// Text notation for small graphs of ops: match patterns and decompositions of fused ops.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_OP_TEXT_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_OP_TEXT_H_
 
@@ -28,25 +28,25 @@ struct OpExpression {
 
   Kind kind = Kind::kAny;
   std::string name;                                        // op, name or capture without its $
-  int output = 0;                                          // of a name, or of an op that is made
+  int output = 0;                                          // of a name, or of an op that is added
   double number = 0;                                       // value, or factor of kScaled
-  bool open = false;                                       // "...": a sum may have more terms
-  std::vector<OpExpression> args;                          // inputs, alternatives, or the scaled one
-  std::vector<OpExpression> reshaped_to;                   // the name after ~, if there is one
+  bool open = false;                                       // "...": the sum may have more terms
+  std::vector<OpExpression> args;                          // inputs, alternatives, or the scaled expression
+  std::vector<OpExpression> reshaped_to;                   // the name after ~, if any
   std::vector<std::pair<std::string, std::string>> attrs;  // name and value as text; $name captures or inserts one
 };
 
-// name = expression. A * before the name: values of this expression may be used elsewhere.
+// name = expression. A * before the name: nodes outside the match may use values of this expression.
 struct OpStatement {
   std::string name;
   bool shared = false;
   OpExpression expression;
 };
 
-// One line each; empty lines are skipped. INVALID_ARGUMENT names the line and what was expected.
+// Parses one statement per line and skips empty lines. INVALID_ARGUMENT names the line and what was expected.
 absl::StatusOr<std::vector<OpStatement>> ParseOpText(std::string_view text);
 
-// One expression alone.
+// Parses a single expression.
 absl::StatusOr<OpExpression> ParseOpExpression(std::string_view text);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Patterns: groups of ops that one fused op can replace, as data.
+// Patterns, as data: groups of ops that one fused op can replace.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_PATTERN_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_PATTERN_H_
 
@@ -15,18 +15,18 @@ struct PatternMatch;
 // One entry of the table (pattern_table.cc), in the notation of op_text.h.
 struct PatternEntry {
   const char* name;
-  const char* meaning;  // for people, in docs/developer/patterns.md
-  // Statements: name = expression. Names without a statement are inputs. Values of a statement with * may be used
-  // elsewhere, so that a gradient can take in what its forward part has computed; any other value that is used outside
-  // prevents the match, unless it is among the results.
+  const char* meaning;  // description for docs/developer/patterns.md
+  // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results,
+  // and the values of a statement with *. So a gradient can include ops that its forward part computed. Any other
+  // outside use prevents the match.
   const char* match;
-  // The op that takes their place, with its inputs and attributes. An input may be made by an op in turn: the same one
-  // for all entries that make it from the same inputs.
+  // The op that replaces the match, with its inputs and attributes. Another op may make an input; entries that make it
+  // from the same inputs share that op.
   const char* fused;
-  // What its results replace, in order, as name or name:result; _ for none. The first is the root; later ones that the
-  // root does not lead to are looked for among users and may be missing.
+  // The values that its results replace, in order, as name or name:result; _ for none. The first is the root. Later
+  // ones that are not among the root's ancestors are searched for among users, and may be missing.
   const char* results;
-  // Null, or what the text cannot say: false is no match; may add attributes.
+  // Condition that the text cannot express; may be null. Returns false to reject the match; may add attributes.
   bool (*check)(PatternMatch*);
 };
 
@@ -48,14 +48,14 @@ struct Pattern {
   std::vector<std::string> required_ops;  // op types without which a graph has no match
 };
 
-// The table: gradients before what they are gradients of, so that they no longer use its values.
+// The table. Gradients come before their forward ops, so that they no longer use the values of these.
 absl::Span<const PatternEntry> PatternEntries();
 
-// The table, parsed at the first call. Thread safe; an entry that does not parse ends the process.
+// The table, parsed on the first call. Thread safe. An entry that does not parse ends the process.
 const std::vector<Pattern>& Patterns();
 
-// "AddV2" for "Add", "AddN" for both in sums; otherwise the op itself: spellings of one op that a pattern need not tell
-// apart.
+// Canonical name for ops that patterns need not distinguish: "AddV2" for "Add", "AddN" for both in sums. Other ops keep
+// their own name.
 std::string_view SameOp(std::string_view op);
 
 }  // namespace hpu::passes

@@ -23,7 +23,7 @@ bool IsCommutative(std::string_view op) {
   return op == "Mul" || op == "AddV2" || op == "Maximum" || op == "Minimum" || op == "Equal";
 }
 
-// What remains to be shown, as a list: goals live on the stack of the functions that make them.
+// A linked list of goals that remain to be proven. Goals live on the stack of the functions that create them.
 struct Goal {
   enum class What { kMatch, kTerms, kProductIs };
 
@@ -31,10 +31,10 @@ struct Goal {
   const OpExpression* expression = nullptr;
   Output output;             // of kTerms: the sum
   bool shared = false;       // inside a statement with *
-  int product = kNoProduct;  // kMatch: constant factors on the way belong to this product. kProductIs: the product
-  bool as_it_is = false;     // no Reshape in between
+  int product = kNoProduct;  // product that gets constant factors (kMatch) or is checked (kProductIs)
+  bool as_it_is = false;     // no Reshape allowed
   size_t term = 0;           // kTerms: the next one
-  uint32_t used = 0;         // kTerms: inputs that are terms already
+  uint32_t used = 0;         // kTerms: bit set of inputs that are already terms
   const Goal* next = nullptr;
 };
 
@@ -70,7 +70,7 @@ bool IsInput(const Pattern& pattern, const OpExpression& expression) {
   return expression.kind == Kind::kAny || (expression.kind == Kind::kName && !pattern.Find(expression.name));
 }
 
-// A search with backtracking over one place in the graph.
+// Backtracking search for a pattern at one node.
 class Matcher {
  public:
   Matcher(const Pattern& pattern, Node* root, const MatchScope& scope)
@@ -79,7 +79,7 @@ class Matcher {
   std::optional<PatternMatch> Run();
 
  private:
-  // What a step back restores.
+  // State that backtracking restores.
   struct Mark {
     size_t values, attrs, nodes, shared, trivial, more_terms;
     absl::InlinedVector<double, 4> products;
@@ -100,7 +100,7 @@ class Matcher {
   bool SolveScaled(const Goal& goal);
   bool TakeAttrs(const OpExpression& expression, const Node& node);
   bool Capture(std::string_view name, const tensorflow::AttrValue& value);
-  // The factor and the other operand, if a node only scales another value; null for other nodes.
+  // If a node only scales another value: that value, and the factor. Otherwise a null output.
   Output Unscaled(const Node& node, double* factor) const;
   bool MayTake(const Node& node) const;
   void Record(const Goal& goal, Node* node);
@@ -213,7 +213,7 @@ bool Matcher::SolveReshaped(const Goal& goal) {
   plain.as_it_is = true;
   if (Solve(&plain)) return true;
   BackTo(mark);
-  // A constant factor may stand before the Reshape.
+  // A constant factor may come before the Reshape.
   double factor = 1;
   const Output unscaled = goal.product == kNoProduct ? Output() : Unscaled(*node, &factor);
   if (unscaled.node == nullptr) return false;
@@ -268,7 +268,7 @@ bool Matcher::SolveName(const Goal& goal) {
   if (const Output* bound = match_.Find(expression.name)) {
     if (*bound == value) return Solve(goal.next);
     if (statement == nullptr) return false;
-    // Another node that computes the same.
+    // Another node that should compute the same.
   } else {
     match_.values.emplace_back(expression.name, value);
   }
@@ -328,8 +328,7 @@ bool Matcher::SolveArgs(const Goal& goal, bool swapped) {
   const std::vector<OpExpression>& args = goal.expression->args;
   absl::InlinedVector<Goal, 8> goals(args.size());
   const Goal* next = goal.next;
-  // Ops first: inputs fit anything, and what they are is decided elsewhere if it can be. The list is built from its
-  // end.
+  // Ops come first, because inputs match anything and other goals may determine them. The list is built from its end.
   size_t made = 0;
   for (const bool inputs : {true, false}) {
     for (size_t i = args.size(); i-- > 0;) {
@@ -390,7 +389,7 @@ std::vector<Output> UsersOf(const Output& value, std::string_view op) {
   return users;
 }
 
-// What could be the root of an expression that uses something found already.
+// Possible roots of an expression that uses a value that is already matched.
 std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
   std::vector<Output> found;
   const Output* bound = expression.kind == Kind::kName ? match_.Find(expression.name) : nullptr;
@@ -410,7 +409,7 @@ std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
   return found;
 }
 
-// Looks for a statement that the root does not lead to.
+// Searches for a statement that is not among the root's ancestors.
 bool Matcher::FindAmongUsers(const OpStatement& statement, bool shared) {
   for (const Output& candidate : Candidates(statement.expression)) {
     const Mark mark = Now();
@@ -427,7 +426,7 @@ bool Mentions(const OpExpression& expression, std::string_view name) {
   return absl::c_any_of(expression.args, [name](const OpExpression& arg) { return Mentions(arg, name); });
 }
 
-// Looks for inputs of the fused op that the root does not lead to, or for what names them.
+// Searches for inputs of the fused op, or statements that use them, that are not among the root's ancestors.
 bool Matcher::FindInputs(const OpExpression& fused) {
   return absl::c_all_of(fused.args, [this](const OpExpression& argument) {
     if (argument.kind == Kind::kOp) return FindInputs(argument);

@@ -1,4 +1,4 @@
-// Finds a pattern at a node.
+// Pattern matching at a single node.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_PATTERN_MATCH_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_PATTERN_MATCH_H_
 
@@ -23,28 +23,28 @@ struct Output {
   bool operator==(const Output& other) const { return node == other.node && index == other.index; }
 };
 
-// What a search may use besides the pattern.
+// Context of a match, apart from the pattern.
 struct MatchScope {
-  std::function<bool(const tensorflow::Node&)> concerned;  // whether a match may have a node
+  std::function<bool(const tensorflow::Node&)> concerned;  // whether a match may contain the node
   LazyShapes* shapes;                                      // of the graph
 };
 
-// Where a pattern was found.
+// An occurrence of a pattern.
 struct PatternMatch {
   const Output* Find(std::string_view name) const;
   const tensorflow::AttrValue* FindAttr(std::string_view name) const;
 
-  std::vector<std::pair<std::string_view, Output>> values;                // inputs and statements by name
-  std::vector<std::pair<std::string_view, tensorflow::AttrValue>> attrs;  // what $name captured; constants as tensors
+  std::vector<std::pair<std::string_view, Output>> values;                // inputs and statements, by name
+  std::vector<std::pair<std::string_view, tensorflow::AttrValue>> attrs;  // captures of $name; constants as tensors
   tensorflow::Node* root = nullptr;
   LazyShapes* shapes = nullptr;
-  std::vector<tensorflow::Node*> nodes;    // that the fused op replaces
-  std::vector<tensorflow::Node*> shared;   // that it no longer needs, but others may
-  std::vector<tensorflow::Node*> trivial;  // constants and products with constants: replaced where no other uses them
-  std::vector<Output> more_terms;  // of a sum "AddN(…, ...)" at the root: those that the pattern does not have
+  std::vector<tensorflow::Node*> nodes;    // the fused op replaces these
+  std::vector<tensorflow::Node*> shared;   // the fused op does not need these, but other nodes may
+  std::vector<tensorflow::Node*> trivial;  // constants and products with constants: replaced if unused elsewhere
+  std::vector<Output> more_terms;          // terms of a sum "AddN(…, ...)" at the root that are not in the pattern
 };
 
-// The match of `pattern` whose root is `root`, if there is one. Takes time bounded by the pattern, not by the graph.
+// The match of `pattern` with root `root`, if any. The time depends on the pattern's size, not on the graph's.
 std::optional<PatternMatch> MatchPattern(const Pattern& pattern, tensorflow::Node* root, const MatchScope& scope);
 
 }  // namespace hpu::passes

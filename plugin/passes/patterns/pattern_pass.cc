@@ -19,7 +19,7 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// Nodes that belong to HPUs by op type, as ids: nodes that are gone have none.
+// HPU nodes by op type. Stored as ids, because rewrites remove nodes.
 class NodeIndex {
  public:
   NodeIndex(const Graph& graph, const FunctionRewriter::Concerned& concerned) {
@@ -46,7 +46,7 @@ class NodeIndex {
   absl::flat_hash_set<std::string> same_;
 };
 
-// Whether anything was replaced.
+// Returns whether anything was replaced.
 absl::StatusOr<bool> MatchInGraph(PassContext* context, Graph* graph, const FunctionRewriter::Concerned& concerned,
                                   const std::string& prefix) {
   const NodeIndex index(*graph, concerned);

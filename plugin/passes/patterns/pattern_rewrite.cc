@@ -25,7 +25,7 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// What a pattern captured as an attribute of the type that the fused op declares.
+// The captured attribute, converted to the type that the fused op declares.
 absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string& type) {
   AttrValue value;
   if (type == "tensor" && captured.value_case() == AttrValue::kF) {
@@ -46,7 +46,7 @@ absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string
   return absl::InvalidArgumentError(absl::StrCat("no ", type, " follows from ", captured.ShortDebugString()));
 }
 
-// An attribute that the table spells out.
+// An attribute value that the table spells out.
 AttrValue Spelt(const std::string& text, const std::string& type) {
   AttrValue value;
   if (type == "bool") {
@@ -71,27 +71,27 @@ std::string Signature(const tensorflow::NodeDef& definition, const std::vector<O
   return signature;
 }
 
-// The op types that an entry makes: those of inputs, then the one that takes the root's place.
+// The op types that an entry adds: first those of inputs, then the fused op.
 void AddOps(const OpExpression& fused, std::vector<std::string_view>* ops) {
   for (const OpExpression& argument : fused.args) AddOps(argument, ops);
   if (fused.kind == OpExpression::Kind::kOp && !absl::c_linear_search(*ops, fused.name)) ops->push_back(fused.name);
 }
 
-// Sets of nodes are ordered by address, graphs must not be.
+// Sorted by id, because sets of nodes are ordered by address, which would make graphs differ between runs.
 std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
   std::vector<Node*> order(nodes.begin(), nodes.end());
   absl::c_sort(order, [](const Node* a, const Node* b) { return a->id() < b->id(); });
   return order;
 }
 
-// Whether all that a node waits for is what the fused op waits for, too.
+// Whether the fused op already waits for everything that the node waits for.
 bool IsInside(const Node& node, const absl::flat_hash_set<const Node*>& inside) {
   if (inside.contains(&node)) return true;
   if (node.type_string() != "Shape" && node.type_string() != "ShapeN") return false;
   return absl::c_all_of(node.in_edges(), [&](const Edge* edge) { return inside.contains(edge->src()); });
 }
 
-// What the ops of a match wait for by control edges, and the fused op would not by its inputs.
+// The nodes that the match waits for by control edges and the fused op would not wait for by its inputs.
 std::vector<Node*> ControlInputs(const PatternMatch& match, const absl::flat_hash_set<Node*>& own,
                                  const std::vector<Output>& inputs) {
   absl::flat_hash_set<const Node*> inside(own.begin(), own.end());
@@ -118,7 +118,7 @@ PatternRewriter::Nodes PatternRewriter::OwnNodes(const PatternMatch& match) cons
   for (Node* node : match.nodes) {
     if (!shared.contains(node)) own.insert(node);
   }
-  // Such a node may stand between two of the pattern, and another behind it.
+  // Repeats, because a trivial node may have another trivial node as its user.
   for (size_t before = 0; before != own.size();) {
     before = own.size();
     for (Node* node : match.trivial) {
@@ -157,8 +157,8 @@ int PatternRewriter::Level(const Node& node) const {
   return static_cast<size_t>(node.id()) < levels_.size() ? levels_[node.id()] : 0;
 }
 
-// The fused op waits for all its inputs before it gives any result: what uses a result must not lead to an input. Only
-// results beside the root's matter, since the root waits for all inputs already.
+// The fused op waits for all its inputs before it returns any result. So no user of a result may lead to an input. Only
+// results other than the root's matter, because the root already waits for all inputs.
 bool PatternRewriter::MakesCycle(const Nodes& own, const Node& root, const std::vector<Output>& inputs,
                                  const std::vector<Node*>& control_inputs) {
   std::vector<const Node*> waiting;
@@ -211,7 +211,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
   }
   tensorflow::NodeDef definition;
   TF_RETURN_IF_ERROR(builder.Finalize(&definition));
-  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // types that the fused op does not take
+  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // rejects unsupported types
   return definition;
 }
 
@@ -231,7 +231,7 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
   }
   const Output* value = match.Find(argument.name);
   CHECK(value != nullptr) << pattern.entry->name << ": nothing is called " << argument.name;
-  // A name without a statement is the value itself, whichever result of its node it is.
+  // A name without a statement is the value itself, including its output index.
   return Output{value->node, pattern.Find(argument.name) == nullptr ? value->index : argument.output};
 }
 
@@ -248,7 +248,7 @@ absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition
   return node;
 }
 
-// The sum of a fused gradient and what else the root summed.
+// Adds the sum of a fused gradient and the other terms of the root.
 absl::StatusOr<Output> PatternRewriter::AddOtherTerms(const PatternMatch& match, Node* fused) {
   const Node& root = *match.root;
   NodeMaker maker(graph_, root.name(), root.assigned_device_name());
@@ -275,8 +275,7 @@ void PatternRewriter::Report(const Pattern& pattern, const PatternMatch& match, 
        absl::StrCat(pattern.entry->name, ": ", absl::StrJoin(ops, ", "), " for ", absl::StrJoin(names, ", "))});
 }
 
-// What the fused op gives goes to those who used the results; it waits for whom its nodes waited for, and whoever
-// waited for one of them waits for it.
+// Moves the outgoing edges of the replaced nodes, including control edges, to the fused op.
 void PatternRewriter::MoveEdges(const Nodes& own, const std::vector<Moved>& moved, Node* fused, Output first) {
   for (const Node* node : InOrder(own)) {
     for (const Edge* edge : OutEdges(*node)) {
@@ -303,7 +302,7 @@ void PatternRewriter::SetLevel(const Node& node) {
   for (const Edge* edge : node.in_edges()) level = std::max(level, Level(*edge->src()) + 1);
   for (const Edge* edge : node.out_edges()) {
     if (Level(*edge->dst()) > level || edge->dst()->IsSink()) continue;
-    levels_.clear();  // all of them anew when they are needed
+    levels_.clear();  // recomputed on demand
     return;
   }
   levels_.resize(graph_->num_node_ids(), 0);
@@ -324,7 +323,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   if (!definition.ok() || !HidesNothing(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
     VLOG(2) << root->name() << " looks like " << pattern.entry->name
             << " but stays: " << (definition.ok() ? "others use values of it" : definition.status().ToString());
-    std::vector<int> made;  // for inputs
+    std::vector<int> made;  // inputs that Define added
     for (const Output& input : inputs) made.push_back(input.node->id());
     RemoveUnused(graph_, std::move(made));
     return false;
@@ -344,7 +343,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   SetLevel(*fused);
   if (first.node != fused) SetLevel(*first.node);
 
-  std::vector<int> left;  // may have lost their last user
+  std::vector<int> left;  // nodes that may be unused now
   for (const auto* nodes : {&match.shared, &match.trivial}) {
     for (const Node* node : *nodes) left.push_back(node->id());
   }

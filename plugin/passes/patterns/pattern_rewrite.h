@@ -1,4 +1,4 @@
-// Puts a fused op in the place of a match.
+// Replacement of a match by its fused op.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_PATTERN_REWRITE_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_PATTERN_REWRITE_H_
 
@@ -14,34 +14,34 @@
 
 namespace hpu::passes {
 
-// Not thread safe; for one graph.
+// Not thread safe; serves one graph.
 class PatternRewriter {
  public:
-  // Both outlive this. Names in the report begin with `prefix`.
+  // `graph` and `report` outlive this. Names in the report begin with `prefix`.
   PatternRewriter(tensorflow::Graph* graph, std::string prefix, passes::Report* report)
       : graph_(graph), prefix_(std::move(prefix)), report_(report) {}
 
-  // Replaces a match and reports it. Leaves the graph as it is where a value of the match is used by others, where the
-  // fused op does not take the types, or where it would have to wait for its own result. Whether it was replaced.
+  // Replaces a match and reports it; returns whether it did. Leaves the graph unchanged in three cases: other nodes use
+  // a value of the match, the fused op does not support the types, or it would have to wait for its own result.
   absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 
  private:
   using Nodes = absl::flat_hash_set<tensorflow::Node*>;
 
-  // A result of the match, which one of the fused op takes over.
+  // A result of the match, and the result of the fused op that replaces it.
   struct Moved {
     Output from;
     int to;
   };
 
-  // Nodes that the fused op replaces.
+  // The nodes that the fused op replaces.
   Nodes OwnNodes(const PatternMatch& match) const;
   bool HidesNothing(const Nodes& own, const std::vector<Moved>& moved) const;
   bool MakesCycle(const Nodes& own, const tensorflow::Node& root, const std::vector<Output>& inputs,
                   const std::vector<tensorflow::Node*>& control_inputs);
   void ComputeLevels();
   int Level(const tensorflow::Node& node) const;
-  // The fused op, or one that makes an input of it; adds those that make its inputs in turn.
+  // The fused op, or an op that makes one of its inputs. Adds the ops that make its inputs recursively.
   absl::StatusOr<tensorflow::NodeDef> Define(const Pattern& pattern, const PatternMatch& match,
                                              const OpExpression& fused, std::vector<Output>* inputs);
   absl::StatusOr<Output> InputFor(const Pattern& pattern, const PatternMatch& match, const OpExpression& argument);
@@ -56,7 +56,7 @@ class PatternRewriter {
   const std::string prefix_;
   passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of fused ops by op, inputs and attributes
-  std::vector<int> levels_;          // by node id: above those of all nodes before it; empty: not known
+  std::vector<int> levels_;          // by node id: greater than the levels of all nodes before it; empty: unknown
 };
 
 }  // namespace hpu::passes

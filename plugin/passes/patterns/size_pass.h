@@ -1,4 +1,4 @@
-// Size in clusters.
+// Rewriting of Size in clusters to HabanaSize.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_SIZE_PASS_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_SIZE_PASS_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::passes {
 
-// Makes HabanaSize of each Size in a cluster: the name under which precision lists and reports know it. Outside
-// clusters TensorFlow's kernel gives the size without a look at the data.
+// Replaces each Size in a cluster by HabanaSize, the name in precision lists and reports. Outside clusters,
+// TensorFlow's kernel computes the size without reading the data.
 absl::Status RewriteSizes(PassContext* context);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Notes which tensors of recorded graphs go from one device to another.
+// Records of the tensors in recorded graphs that go from one device to another.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_CROSSING_PASS_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_CROSSING_PASS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::passes {
 
-// For partitioned graphs.
+// Runs on partitioned graphs.
 tensorflow::Status RunCrossingPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

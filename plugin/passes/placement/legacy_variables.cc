@@ -32,7 +32,7 @@ absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& h
           "not have. Call tf.compat.v1.enable_resource_variables() before the model is built, or put the variable on ",
           "the CPU with tf.device, or set ", kSetting, "=true, which puts all such variables and their ops there."));
     }
-    if (!allowed) continue;  // of a variable that the program has on another device
+    if (!allowed) continue;  // uses a variable that the program placed on another device
     node->set_requested_device(host);
     node->AddAttr(kRefusalAttr, absl::StrCat("legacy-variable: takes or gives a reference; ", kSetting, " is true"));
   }

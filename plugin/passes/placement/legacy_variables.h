@@ -1,4 +1,4 @@
-// Reference variables, which old programs make and the HPU does not have.
+// Placement of reference variables, which old programs make and the HPU does not support.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_LEGACY_VARIABLES_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_LEGACY_VARIABLES_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::passes {
 
-// Puts all ops that take or give references on `host`, if TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU is true; otherwise a
-// reference variable that the program has not put on another device itself is an error.
+// Places all ops that take or return references on `host` if TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU is true. Otherwise
+// fails for a reference variable unless the program itself placed it on another device.
 absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& host);
 
 }  // namespace hpu::passes

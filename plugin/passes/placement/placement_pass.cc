@@ -36,7 +36,7 @@ bool HasKernel(const Node& node, const char* device) {
   return tensorflow::FindKernelDef(tensorflow::DeviceType(device), node.def(), nullptr, nullptr).ok();
 }
 
-// An op without a kernel goes to the CPU by itself; this is the reason.
+// Why TensorFlow places an op without a kernel on the CPU.
 OpRefusal NoKernel(const Node& node) {
   const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(node.type_string());
   for (const auto& kernel : kernels.kernel()) {
@@ -55,8 +55,8 @@ bool IsOnCpuAlready(const Node& node) {
   return IsPinnedElsewhere(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
 }
 
-// Whether a node only hands on a list or another variant that the function gets in host memory. The graph does not say
-// what it holds; strings could not be copied to the HPU.
+// Whether a node only passes on a list or another variant that the function takes in host memory. The graph does not
+// show its element type, and strings cannot be copied to the HPU.
 bool HandsOnHostVariant(const Node& node) {
   if (!node.IsIdentity() || node.num_outputs() != 1 || node.output_type(0) != tensorflow::DT_VARIANT) return false;
   const Node* const source = SourceOf(node, 0);
@@ -65,7 +65,7 @@ bool HandsOnHostVariant(const Node& node) {
 
 class Placement {
  public:
-  // `shapes` may be null: then ranks are not asked for.
+  // `shapes` may be null; then ranks are not checked.
   Placement(Graph* graph, const PlacementPolicy& policy, const std::string& host, const StaticShapes* shapes)
       : graph_(graph), policy_(policy), host_(host), shapes_(shapes) {}
 
@@ -74,7 +74,7 @@ class Placement {
  private:
   void FindRefusals();
   std::optional<OpRefusal> Refuse(const Node& node) const;
-  // Where handles tie nodes together: whether the node's group moves, stays or has its place already.
+  // For nodes connected by handles: whether the group moves, stays or is already placed.
   enum class Group { kNone, kMoves, kStays, kPlaced };
   Group GroupOf(const HandleGroups& groups, const Node& node) const;
   std::optional<OpRefusal> Decide(Node* node, const HandleGroups& groups);
@@ -87,7 +87,7 @@ class Placement {
   const StaticShapes* const shapes_;
   absl::flat_hash_map<Node*, OpRefusal> refused_;
   std::vector<Node*> moving_;
-  absl::flat_hash_set<std::string> uncolocated_;  // names of those that no handle ties
+  absl::flat_hash_set<std::string> uncolocated_;  // names of nodes without a handle
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
@@ -123,8 +123,8 @@ void Placement::Move(Node* node) {
   node->set_requested_device(named ? HostOf(node->requested_device()) : host_);
 }
 
-// A moved node would draw those that ask to be beside it to the CPU, or make the program's pins contradict each
-// other. Where no handle ties them, colocation is only advice.
+// Colocation with a moved node would pull other nodes to the CPU, or contradict the program's pins. Without a shared
+// handle, colocation is only a hint, so it is dropped.
 void Placement::DropColocation() {
   if (uncolocated_.empty()) return;
   for (Node* node : graph_->op_nodes()) {
@@ -143,7 +143,7 @@ void Placement::DropColocation() {
   }
 }
 
-// What a node's handles make of it when it is refused itself or not.
+// Combines a node's own refusal with the decision for its handle group.
 std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& groups) {
   const auto found = refused_.find(node);
   std::optional<OpRefusal> refusal;

@@ -1,4 +1,4 @@
-// PlaceUnsupportedOpsOnCpu: before TensorFlow places a graph, sends to the CPU what must not be on the HPU.
+// CPU placement of ops that must not run on the HPU, before TensorFlow places the graph.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_PLACEMENT_PASS_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_PLACEMENT_PASS_H_
 
@@ -11,18 +11,18 @@
 
 namespace hpu::passes {
 
-// Asks for `host` (the CPU of a full device name, or "/device:CPU:0") on nodes that `policy` refuses, also where the
-// program asks for an HPU: the settings are the later word. Ops that share a handle (variables) stay together: they
-// move if the op that makes the handle moves; otherwise a refused one stays, out of clusters, and its kernel runs it on
-// the CPU, on copies. Each refused node, and each that the HPU has no kernel for, gets kRefusalAttr. Reference
-// variables are an error unless the settings allow them on the CPU.
+// Requests `host` (the CPU of a full device name, or "/device:CPU:0") for nodes that `policy` refuses. The settings
+// override a program that asks for an HPU. Ops that share a handle (variables) stay together: they move if the op that
+// makes the handle moves. Otherwise a refused op stays on the HPU, outside clusters, and its kernel runs it on the CPU,
+// on copies. Each refused node, and each without an HPU kernel, gets kRefusalAttr. Reference variables are an error
+// unless the settings allow them on the CPU.
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host);
 
-// Enters the reasons that the pass left on the nodes of the placed graph into the report, and takes the attribute away
-// but from nodes on an HPU: those the marking must see.
+// Reports the reasons in kRefusalAttr of the placed graph. Removes the attribute, except from nodes on an HPU, where
+// marking reads it.
 void RecordPlacement(PassContext* context);
 
-// PlaceUnsupportedOpsOnCpu for TensorFlow's pass over a graph (phases.cc).
+// PlaceUnsupportedOpsOnCpu as a TensorFlow graph pass (phases.cc).
 tensorflow::Status RunPlacementPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

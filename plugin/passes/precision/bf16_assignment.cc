@@ -12,29 +12,30 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-enum class Rule { kNever, kAlways, kConditional, kStrictConditional };
+enum class ConversionRule { kNever, kAlways, kConditional, kStrictConditional };
 
 struct Role {
-  Rule rule = Rule::kNever;
+  ConversionRule rule = ConversionRule::kNever;
   const char* list = "";
 };
 
-// What the lists say of a node by itself.
+// The role that the lists give to a single node.
 class Roles {
  public:
   explicit Roles(const Bf16Config& config) : config_(config) {
-    // The first list that has an op wins.
-    for (const std::string& op : config.allowlist) by_op_.emplace(op, Role{Rule::kAlways, "allowlist"});
-    for (const std::string& op : config.conditional) by_op_.emplace(op, Role{Rule::kConditional, "conditional_list"});
+    // The first list that contains an op wins.
+    for (const std::string& op : config.allowlist) by_op_.emplace(op, Role{ConversionRule::kAlways, "allowlist"});
+    for (const std::string& op : config.conditional)
+      by_op_.emplace(op, Role{ConversionRule::kConditional, "conditional_list"});
     for (const std::string& op : config.strict_conditional) {
-      by_op_.emplace(op, Role{Rule::kStrictConditional, "strict_conditional_list"});
+      by_op_.emplace(op, Role{ConversionRule::kStrictConditional, "strict_conditional_list"});
     }
   }
 
   Role Of(const Node& node) const {
     const auto matches = [&](const Bf16Exception& exception) { return Matches(exception, node); };
-    if (absl::c_any_of(config_.non_convertible, matches)) return {Rule::kNever, "non_convertible_exceptions"};
-    if (absl::c_any_of(config_.convertible, matches)) return {Rule::kAlways, "convertible_exceptions"};
+    if (absl::c_any_of(config_.non_convertible, matches)) return {ConversionRule::kNever, "non_convertible_exceptions"};
+    if (absl::c_any_of(config_.convertible, matches)) return {ConversionRule::kAlways, "convertible_exceptions"};
     const auto found = by_op_.find(node.type_string());
     if (found != by_op_.end()) return found->second;
     const auto plain = by_op_.find(PlainOp(node.type_string()));
@@ -42,7 +43,7 @@ class Roles {
   }
 
  private:
-  // For a fused op that a list does not name: the op that it holds.
+  // The plain op inside a fused op, for lists that do not name the fused op.
   static std::string_view PlainOp(const std::string& op) {
     if (op == "HabanaBiasAddActivation") return "BiasAdd";
     if (op == "HabanaFusedBatchNormV3") return "FusedBatchNormV3";
@@ -55,7 +56,7 @@ class Roles {
   static bool Matches(const Bf16Exception& exception, const Node& node) {
     if (!exception.op.empty() && exception.op != node.type_string()) return false;
     if (RE2::FullMatch(node.name(), *exception.name)) return true;
-    // TensorFlow inlines calls before the passes and puts the call's name before those of its nodes.
+    // TensorFlow inlines calls before the passes run, and prefixes node names with the call's name.
     static const auto* call = new RE2("((Stateful)?PartitionedCall(_[0-9]+)?/)+(.*)");
     std::string inlined;
     return RE2::FullMatch(node.name(), *call, nullptr, nullptr, nullptr, &inlined) &&
@@ -67,13 +68,13 @@ class Roles {
 };
 
 struct Candidate {
-  std::optional<Bf16Types> types;  // nothing: stays as it is
+  std::optional<Bf16Types> types;  // nullopt: stays unchanged
   Role role;
-  int waits_for = 0;  // of a strict conditional one: inputs that are not yet known to be bfloat16
+  int waits_for = 0;  // for a strict conditional node: inputs not yet known to be bfloat16
   bool converted = false;
 };
 
-// Values that are stored in float32 and rounded for each use.
+// Whether values are stored in float32 and rounded for each use.
 bool IsStored(const Node& node) { return node.IsConstant() || node.type_string() == "ReadVariableOp"; }
 
 class Assignment {
@@ -85,7 +86,7 @@ class Assignment {
       if (!concerned(*node)) continue;
       Candidate& candidate = candidates_[node->id()];
       candidate.role = roles.Of(*node);
-      if (candidate.role.rule != Rule::kNever) candidate.types = FindBf16Types(*node);
+      if (candidate.role.rule != ConversionRule::kNever) candidate.types = FindBf16Types(*node);
       if (candidate.types) order_.push_back(node);
     }
   }
@@ -115,8 +116,8 @@ class Assignment {
 
   void Start(const Node& node) {
     Candidate& candidate = candidates_[node.id()];
-    if (candidate.role.rule == Rule::kAlways) return Convert(node);
-    if (candidate.role.rule != Rule::kStrictConditional) return;
+    if (candidate.role.rule == ConversionRule::kAlways) return Convert(node);
+    if (candidate.role.rule != ConversionRule::kStrictConditional) return;
     for (const Edge* edge : node.in_edges()) {
       if (edge->IsControlEdge() || !candidate.types->inputs[edge->dst_input()]) continue;
       if (!IsStored(*edge->src())) ++candidate.waits_for;
@@ -124,7 +125,7 @@ class Assignment {
     if (candidate.waits_for == 0) Convert(node);
   }
 
-  // Whether both ends of an edge would have bfloat16 on it.
+  // Whether the edge would be bfloat16 after converting both ends.
   bool Joins(const Edge& edge) const {
     if (edge.IsControlEdge()) return false;
     const auto& from = candidates_[edge.src()->id()].types;
@@ -132,23 +133,23 @@ class Assignment {
     return from && to && from->outputs[edge.src_output()] && to->inputs[edge.dst_input()];
   }
 
-  // A converted node may convert its neighbours.
+  // Converts neighbours of a converted node where their lists allow it.
   void Spread(const Node& node) {
     for (const Edge* edge : node.in_edges()) {
       if (!Joins(*edge)) continue;
-      if (candidates_[edge->src()->id()].role.rule == Rule::kConditional) Convert(*edge->src());
+      if (candidates_[edge->src()->id()].role.rule == ConversionRule::kConditional) Convert(*edge->src());
     }
     for (const Edge* edge : node.out_edges()) {
       if (!Joins(*edge)) continue;
       Candidate& consumer = candidates_[edge->dst()->id()];
-      if (consumer.role.rule == Rule::kConditional) Convert(*edge->dst());
-      if (consumer.role.rule == Rule::kStrictConditional && --consumer.waits_for == 0) Convert(*edge->dst());
+      if (consumer.role.rule == ConversionRule::kConditional) Convert(*edge->dst());
+      if (consumer.role.rule == ConversionRule::kStrictConditional && --consumer.waits_for == 0) Convert(*edge->dst());
     }
   }
 
   std::vector<Candidate> candidates_;  // by node id
-  std::vector<Node*> order_;           // those that can be converted
-  std::vector<const Node*> fresh_;     // converted, their neighbours not looked at yet
+  std::vector<Node*> order_;           // convertible nodes
+  std::vector<const Node*> fresh_;     // converted nodes whose neighbours were not visited yet
 };
 
 }  // namespace

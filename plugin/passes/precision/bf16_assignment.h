@@ -1,4 +1,4 @@
-// Which nodes of a graph a configuration converts to bfloat16.
+// Selection of the nodes that a configuration converts to bfloat16.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_ASSIGNMENT_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_ASSIGNMENT_H_
 
@@ -19,9 +19,9 @@ struct Bf16Conversion {
   std::string list;  // the list that converts it, by its key in the JSON file
 };
 
-// The nodes to convert, by id, of those that `concerned` says yes to. Two nodes are neighbours where one hands the
-// other a tensor that would be bfloat16 if both were converted. Conditional lists are a fixed point: the smallest set
-// that the lists allow. Linear in the size of the graph.
+// The nodes to convert, by id, among nodes for which `concerned` is true. Two nodes are neighbours if a tensor between
+// them would be bfloat16 after converting both. Conditional lists are a fixed point: the smallest set that the lists
+// allow. Linear in the size of the graph.
 std::vector<Bf16Conversion> AssignBf16(const tensorflow::Graph& graph, const Bf16Config& config,
                                        const std::function<bool(const tensorflow::Node&)>& concerned);
 

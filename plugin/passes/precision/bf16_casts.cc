@@ -29,7 +29,7 @@ struct Source {
   int output;
 };
 
-// A cast that rounds as ours do, free of any order.
+// Whether a node is a rounding cast, like those of this pass, without control inputs.
 bool IsPlainCast(const Node& node) {
   bool truncates = false;
   if (node.type_string() != "Cast") return false;
@@ -38,7 +38,7 @@ bool IsPlainCast(const Node& node) {
                          [](const Edge* edge) { return edge->IsControlEdge() && !edge->src()->IsSource(); });
 }
 
-// Types whose every value is a float32: rounding them to bfloat16 needs no float32 in between.
+// Types whose values float32 represents exactly, so that rounding to bfloat16 needs no float32 in between.
 bool IsExactInFloat(DataType type) {
   return type == tensorflow::DT_BOOL || type == tensorflow::DT_INT8 || type == tensorflow::DT_UINT8 ||
          type == tensorflow::DT_INT16 || type == tensorflow::DT_UINT16 || type == tensorflow::DT_HALF ||
@@ -96,10 +96,10 @@ class CastInserter {
 
   Graph* const graph_;
   absl::flat_hash_map<Key, Node*> casts_;
-  absl::flat_hash_set<Node*> passed_over_;  // casts of the program's that may have lost their last consumer
+  absl::flat_hash_set<Node*> passed_over_;  // the program's casts that may be unused now
 };
 
-// A cast of the program's that takes float32 from a converted node takes its bfloat16 instead.
+// Changes a cast of the program that takes float32 from a converted node to take bfloat16.
 void CastInserter::RetypeCast(const Edge* edge) {
   Node* cast = edge->dst();
   const Source source{edge->src(), edge->src_output()};
@@ -143,7 +143,7 @@ absl::Status CastInserter::Join(const Edge* edge) {
     return absl::OkStatus();
   }
   Source source{edge->src(), edge->src_output()};
-  // The converted end is on the HPU, whatever the other is.
+  // The converted end is on the HPU; the other end may be on any device.
   const std::string device = DeviceOf(wanted == DT_BFLOAT16 ? *edge->dst() : *edge->src());
   if (wanted == DT_BFLOAT16) source = LookThrough(source);
   TF_ASSIGN_OR_RETURN(source, As(wanted, source, device));

@@ -30,7 +30,7 @@ const std::vector<std::string>& Keys() {
   return *keys;
 }
 
-// What files of different releases call a key; the key itself for others.
+// The canonical form of a key, which files of different releases spell differently; other keys are returned unchanged.
 std::string CanonicalKey(const std::string& key) {
   static const auto* spellings = new absl::flat_hash_map<std::string, std::string>({
       {"allow_list", kAllowlist},
@@ -42,7 +42,7 @@ std::string CanonicalKey(const std::string& key) {
   return found == spellings->end() ? key : found->second;
 }
 
-// Reads the lists of one file; errors say where in it.
+// Reader for the lists of one file. Errors name the position in it.
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {}
@@ -92,7 +92,7 @@ absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string&
     auto name = std::make_shared<const RE2>(pair[0].string_value(), RE2::Quiet);
     if (!name->ok()) {
       return Error(key, "[", exceptions.size(), "]: \"", pair[0].string_value(),
-                   "\" is no regular expression: ", name->error());
+                   "\" is not a regular expression: ", name->error());
     }
     exceptions.push_back({std::move(name), pair[1].string_value()});
   }
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string&
 
 absl::StatusOr<Bf16Config> Reader::Read(const google::protobuf::Struct& object) {
   Bf16Config config;
-  std::map<std::string, std::string> seen;  // canonical key to the one in the file
+  std::map<std::string, std::string> seen;  // canonical key to the key in the file
   const std::map<std::string, Value> sorted(object.fields().begin(), object.fields().end());
   for (const auto& [key, value] : sorted) {
     const std::string canonical = CanonicalKey(key);
@@ -131,7 +131,7 @@ std::string Quote(const std::string& text) {
   value.set_string_value(text);
   std::string quoted;
   const auto status = google::protobuf::util::MessageToJsonString(value, &quoted);
-  return status.ok() ? quoted : "\"\"";  // any string can be written
+  return status.ok() ? quoted : "\"\"";  // writing a string never fails
 }
 
 std::string JsonList(const std::vector<std::string>& entries) {

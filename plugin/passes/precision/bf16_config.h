@@ -12,13 +12,13 @@
 
 namespace hpu::passes {
 
-// One entry of the lists of exceptions.
+// One entry of the exception lists.
 struct Bf16Exception {
-  std::shared_ptr<const RE2> name;  // matches whole names of nodes
-  std::string op;                   // type of op; empty for any
+  std::shared_ptr<const RE2> name;  // must match the whole node name
+  std::string op;                   // op type; empty for any
 };
 
-// Lists hold op types in the order of their file. Where an op is in several, the first of these wins: non-convertible
+// Lists hold op types in the order of their file. If an op is in several, the first of these wins: non-convertible
 // exceptions, convertible exceptions, allowlist, conditional list, strict conditional list.
 struct Bf16Config {
   std::vector<std::string> allowlist;
@@ -27,12 +27,12 @@ struct Bf16Config {
   std::vector<Bf16Exception> non_convertible;
   std::vector<Bf16Exception> convertible;
 
-  // A file that reads as this configuration, with the keys of the published ones.
+  // The configuration as text of a file, with the keys of the published files. Inverse of ParseBf16Config.
   std::string ToJson() const;
 };
 
-// The configuration that the text of a file holds. Errors name the file, the key at fault and, for an unknown key, the
-// nearest right one.
+// Parses a configuration from a file's text. Errors name the file, the wrong key and, for an unknown key, the nearest
+// valid one.
 absl::StatusOr<Bf16Config> ParseBf16Config(const std::string& text, const std::string& path);
 
 }  // namespace hpu::passes

@@ -23,7 +23,7 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// A cast of a variable to a 16-bit type that the program made, as Keras's mixed policies do; null if there is none.
+// The program's own cast of a variable to a 16-bit type, as in Keras's mixed policies; null if there is none.
 const Node* FindOwnMixedPrecision(const Graph& graph) {
   for (const Node* node : graph.op_nodes()) {
     if (node->type_string() != "Cast" || node->attrs().Find(kBf16CastAttr) != nullptr) continue;
@@ -58,7 +58,7 @@ absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Gra
   return true;
 }
 
-// TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH: the graph before and after.
+// Writes the graph before and after to TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LOG_PATH.
 void Log(const PassContext& context, const char* when) {
   const std::string directory = flags::TfAutoMixedPrecisionGraphRewriteLogPath();
   if (directory.empty()) return;

@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Converts what the configuration in force says, in the graph and in the functions that its calls, loops and branches
-// hold, and reports each converted node. Variables, arguments and results keep their types. A graph in which the
-// program itself casts variables to a 16-bit type stays as it is, with a warning: its author has chosen.
+// Converts nodes as the active configuration says, in the graph and in the functions of its calls, loops and branches.
+// Reports each converted node. Variables, arguments and results keep their types. If the program itself casts variables
+// to a 16-bit type, its author has chosen a precision: the graph stays unchanged, with a warning.
 absl::Status ConvertToBf16(PassContext* context);
 
 }  // namespace hpu::passes

@@ -31,7 +31,7 @@ const Ops& Recipes() {
   return *recipes;
 }
 
-// A value of TF_BF16_CONVERSION and the variable that it came from.
+// A value of TF_BF16_CONVERSION and the name of the variable that set it.
 struct Choice {
   std::string variable;
   std::string value;  // empty: none
@@ -50,7 +50,7 @@ Choice Chosen(bool asked_for) {
   return {};
 }
 
-// The file that a choice names; empty where it turns the conversion off.
+// The file that a choice refers to; empty if it turns the conversion off.
 std::string PathOf(const Choice& choice) {
   const std::string keyword = absl::AsciiStrToLower(choice.value);
   if (keyword.empty() || keyword == "0" || keyword == "false") return "";
@@ -59,7 +59,7 @@ std::string PathOf(const Choice& choice) {
   return PackageFile(absl::StrCat("bf16_config/", recipe, ".json"));
 }
 
-// What TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY}LIST_{ADD,REMOVE} change in a recipe's lists.
+// Changes to a recipe's lists by TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY}LIST_{ADD,REMOVE}.
 struct Adjustments {
   Ops allow_add = flags::TfAutoMixedPrecisionGraphRewriteAllowlistAdd();
   Ops allow_remove = flags::TfAutoMixedPrecisionGraphRewriteAllowlistRemove();
@@ -108,7 +108,7 @@ absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
   return tensorflow::errors::InvalidArgument("TF_BF16_DUMP_PATH=", path, " cannot be written: ", written.message());
 }
 
-// `status` with the setting at fault before it, and what the setting takes where there is no such file.
+// Prefixes `status` with the wrong setting. If the file does not exist, adds the values that the setting accepts.
 absl::Status Explained(const absl::Status& status, const Choice& choice) {
   std::string advice;
   if (absl::IsNotFound(status)) {
@@ -119,7 +119,7 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
   return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
 }
 
-// The latest configuration, and what it was made from.
+// The latest configuration and the key of its inputs.
 struct Cache {
   std::mutex mutex;
   std::string key;

@@ -19,14 +19,14 @@ using tensorflow::OpDef;
 
 constexpr char kMainType[] = "T";
 
-// Casts have their types for a purpose, and a bitcast's result is made of its operand's bits.
+// Ops whose types are deliberate: the program chose a cast's types, and a bitcast reinterprets its operand's bits.
 bool IsTypedByPurpose(const Node& node) {
   static const auto* ops = new absl::flat_hash_set<std::string_view>({"Bitcast", "Cast", "Placeholder"});
   return ops->contains(node.type_string()) || node.IsArg() || node.IsRetval() || node.IsConstant() ||
          node.IsControlFlow() || node.IsSend() || node.IsRecv();
 }
 
-// What XLA registers for bfloat16 but cannot build: the lowering multiplies operands of both types.
+// Ops that XLA registers for bfloat16 but cannot build: the lowering multiplies operands of both types.
 bool FailsInBfloat16(const Node& node) { return node.type_string() == "LRN" || node.type_string() == "LRNGrad"; }
 
 bool IsPlainData(DataType type) {
@@ -44,7 +44,7 @@ bool Allows(const OpDef::AttrDef& attr, DataType type) {
   return allowed.empty() || absl::c_linear_search(allowed, type);
 }
 
-// The attribute's value with bfloat16 for float32; nothing if it has none.
+// The attribute's value with bfloat16 instead of float32; nullopt if it contains no float32.
 std::optional<AttrValue> Converted(const OpDef::AttrDef& attr, const Node& node) {
   const AttrValue* value = node.attrs().Find(attr.name());
   if (value == nullptr || !Allows(attr, tensorflow::DT_BFLOAT16)) return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<Bf16Types> FindBf16Types(const Node& node) {
   types.outputs = Changed(node.output_types(), outputs);
   const auto is_true = [](bool value) { return value; };
   if (absl::c_none_of(types.inputs, is_true) && absl::c_none_of(types.outputs, is_true)) return std::nullopt;
-  // Collective reductions have no lowering, but a kernel for every kind of device.
+  // False for ops without a lowering. Collective reductions pass, because they have a kernel for every kind of device.
   if (!tensorflow::KernelDefAvailable(tensorflow::DeviceType(CompilationDevice()), converted)) return std::nullopt;
   return types;
 }

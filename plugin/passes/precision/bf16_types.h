@@ -1,4 +1,4 @@
-// What a node looks like once it works in bfloat16.
+// Types of a node after its conversion to bfloat16.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_TYPES_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_TYPES_H_
 
@@ -12,19 +12,18 @@
 namespace hpu::passes {
 
 struct Bf16Types {
-  std::vector<std::pair<std::string, tensorflow::AttrValue>> attrs;  // that change, with their new values
-  std::vector<bool> inputs;                                          // data inputs that become bfloat16
+  std::vector<std::pair<std::string, tensorflow::AttrValue>> attrs;  // changed attributes, with new values
+  std::vector<bool> inputs;                                          // whether a data input becomes bfloat16
   std::vector<bool> outputs;
 };
 
-// Nothing where the op cannot work in bfloat16: its types do not allow it, the HPU has no lowering of it, or its types
-// are a contract with others (arguments and results, variables, calls, control flow). Where the attribute T is a
-// floating type only T changes, otherwise all float32 types (dtype, Tparams, …). So batch norm's statistics (U) stay
-// float32.
-// XlaOpRegistry::RegisterCompilationKernels() must have been called.
+// The types of a node in bfloat16; nullopt if the op cannot work in it. Reasons: its types do not allow it, the HPU has
+// no lowering of it, or other nodes rely on its types (arguments and results, variables, calls, control flow). If the
+// attribute T is a floating-point type, only T changes, otherwise all float32 types (dtype, Tparams, …). So batch
+// norm's statistics (U) stay float32. XlaOpRegistry::RegisterCompilationKernels() must have been called.
 std::optional<Bf16Types> FindBf16Types(const tensorflow::Node& node);
 
-// Applies it to the node.
+// Applies the types to the node.
 void SetBf16Types(const Bf16Types& types, tensorflow::Node* node);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// Advice for programs that choose float16, which the card does not have.
+// Warning for programs that use float16, which the card does not support.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu::passes {
 
-// Warns, once in a process, if a graph computes in float16, as the Keras policy mixed_float16 makes it do: the emulator
-// can, a card cannot.
+// Warns once in a process if a graph computes in float16, as with the Keras policy mixed_float16. The emulator supports
+// float16, a card does not.
 void AdviseOnFloat16(const tensorflow::Graph& graph);
 
 }  // namespace hpu::passes

@@ -28,7 +28,7 @@ bool IsProduct(const Node& node) {
   return ops->contains(node.type_string());
 }
 
-// Whether a tensor holds nothing but values of bfloat16.
+// Whether a tensor holds only bfloat16 values.
 bool IsRounded(const Node& source) { return source.type_string() == "Cast" && source.input_type(0) == DT_BFLOAT16; }
 
 absl::StatusOr<Node*> Round(Graph* graph, const Edge& edge) {

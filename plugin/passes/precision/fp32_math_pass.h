@@ -1,4 +1,4 @@
-// HPU_FP32_MATH=bfloat16: products of float32 tensors on the arithmetic that the card has for bfloat16.
+// HPU_FP32_MATH=bfloat16: products of float32 tensors with bfloat16 operands, for which the card has arithmetic.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FP32_MATH_PASS_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FP32_MATH_PASS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Rounds the operands of float32 matrix products and convolutions on the HPU to bfloat16, each tensor once; they stay
-// float32 tensors, so that accumulation and results are float32. The product of two bfloat16 numbers is exact in
-// float32: this computes what an arithmetic with bfloat16 operands and float32 accumulation does.
+// Rounds the operands of float32 matrix products and convolutions on the HPU to bfloat16, each tensor once. They remain
+// float32 tensors, so accumulation and results are float32. The product of two bfloat16 numbers is exact in float32. So
+// the result is the same as with bfloat16 operands and float32 accumulation.
 absl::Status RoundOperandsOfProducts(PassContext* context);
 
 }  // namespace hpu::passes

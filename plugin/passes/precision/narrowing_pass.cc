@@ -35,7 +35,7 @@ struct Output {
 
 class Narrowing {
  public:
-  // Names in the report begin with `prefix`. Where `keeps_names`, nodes may be fetched by their names.
+  // Names in the report begin with `prefix`. `keeps_names`: nodes may be fetched by name.
   Narrowing(Graph* graph, const OpListData& list, const StaticShapes& shapes, std::string prefix, bool keeps_names,
             passes::Report* report)
       : graph_(graph),
@@ -45,22 +45,22 @@ class Narrowing {
         keeps_names_(keeps_names),
         report_(report) {}
 
-  // Whether anything became narrow.
+  // Returns whether anything changed.
   absl::StatusOr<bool> Run();
 
  private:
   absl::Status Visit(Node* node);
-  // Whether all inputs whose type an attribute holds have a narrow form.
+  // Whether all inputs whose type is in an attribute have a narrow form.
   bool InputsFit(const Node& node, const std::string& attribute) const;
-  // The narrow form of an output that is in narrow_; made where it is not there yet.
+  // The narrow form of an output in narrow_; added on first use.
   absl::StatusOr<Output> NarrowOf(Node* node, int index);
   absl::StatusOr<Node*> Add(const NodeDef& definition, const Node& like);
   absl::StatusOr<Node*> AddCast(const std::string& name, DataType from, DataType to, const Node& like);
-  // Connects `to` to what `from` reads, in the narrow form for inputs of these attributes, and to what it waits for.
+  // Connects `to` to the inputs of `from`, including control inputs. Inputs of these attributes use the narrow form.
   absl::Status Connect(const Node& from, Node* to, const std::vector<std::string>& attributes);
   absl::Status Replace(Node* node, const std::vector<std::string>& attributes);
   absl::Status Split(Node* node, const std::vector<std::string>& attributes);
-  // Puts what a node of several outputs becomes in its place; `outputs` take the place of its own.
+  // Replaces a node with several outputs by an IdentityN of `outputs`, and moves its consumers to them.
   absl::Status Spread(Node* node, const std::vector<Output>& outputs);
   void Report(const Node& node, std::string_view what, DataType type);
 
@@ -71,14 +71,14 @@ class Narrowing {
   const bool keeps_names_;
   passes::Report* const report_;
   bool changed_ = false;
-  // By the output that has a narrow form; without a node where it is still to be made.
+  // Narrow forms, by the wide output. The node is null if the narrow form has not been added yet.
   absl::flat_hash_map<std::pair<const Node*, int>, Output> narrow_;
-  std::vector<int> wide_;  // ids of the nodes that give the wide type to whoever wants it
+  std::vector<int> wide_;  // ids of nodes that provide the wide type to other consumers
 };
 
 using Arguments = google::protobuf::RepeatedPtrField<tensorflow::OpDef::ArgDef>;
 
-// For each of `count` inputs or outputs the attribute that holds its type; empty where none does.
+// For each of `count` inputs or outputs: the attribute that holds its type; empty if none does.
 std::vector<std::string> TypeAttributes(const tensorflow::NameRangeMap& ranges, const Arguments& arguments, int count) {
   std::vector<std::string> attributes(count);
   for (const auto& argument : arguments) {
@@ -164,7 +164,7 @@ absl::StatusOr<Output> Narrowing::NarrowOf(Node* node, int index) {
   } else {
     TF_ASSIGN_OR_RETURN(output.node, AddCast(NarrowName(graph_, *node), node->input_type(0), type, *node));
   }
-  const Output made = output;  // Connect may move what the map holds
+  const Output made = output;  // a copy, because Connect may rehash the map
   TF_RETURN_IF_ERROR(Connect(*node, made.node, {}));
   return made;
 }
@@ -184,7 +184,7 @@ absl::Status Narrowing::Connect(const Node& from, Node* to, const std::vector<st
   return absl::OkStatus();
 }
 
-// A node that takes narrow values: another of the same name takes its place.
+// Replaces a node that takes narrow values by one of the same name with narrow types.
 absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attributes) {
   NodeDef definition = node->def();
   for (const std::string& attribute : attributes) SetType(&definition, attribute, NarrowAttr(*node, attribute));
@@ -197,7 +197,7 @@ absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attr
   return absl::OkStatus();
 }
 
-// A node that gives narrow values: a copy does the work, and a cast of the old name gives the wide type.
+// Replaces a node that produces narrow values: a copy computes them, and a cast of the old name provides the wide type.
 absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attributes) {
   NodeDef definition = node->def();
   definition.set_name(NarrowName(graph_, *node));
@@ -257,7 +257,7 @@ absl::Status Narrowing::Spread(Node* node, const std::vector<Output>& outputs) {
   return absl::OkStatus();
 }
 
-// Whether a cast gives values that the narrow type holds too.
+// Whether all values of a cast fit in the narrow type.
 bool CastFromNarrow(const Node& node) {
   if (node.type_string() != "Cast" || !IsWide(node.output_type(0))) return false;
   const DataType from = node.input_type(0);
@@ -317,7 +317,7 @@ absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
                               const FunctionRewriter::Concerned& concerned) {
   const auto narrow = [&](Graph* graph, const FunctionRewriter::Concerned&,
                           const std::string& prefix) -> absl::StatusOr<bool> {
-    if (prefix.empty()) return false;  // the graph itself has its turn later
+    if (prefix.empty()) return false;  // the graph itself is narrowed later
     const StaticShapes shapes(graph, context->library);
     return Narrowing(graph, list, shapes, prefix, /*keeps_names=*/false, &context->report).Run();
   };

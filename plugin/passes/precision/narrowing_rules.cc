@@ -19,14 +19,14 @@ using tensorflow::Tensor;
 
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 
-struct Rule {
+struct NarrowingRule {
   const char* attribute;
   WideRole role;
-  bool integers_only = false;  // looks at values: a device may flush small float32 numbers to zero
+  bool integers_only = false;  // depends on values: a device may flush small float32 numbers to zero
 };
 
-const Rule* FindRule(std::string_view op) {
-  static const auto* rules = new absl::flat_hash_map<std::string_view, Rule>{
+const NarrowingRule* FindRule(std::string_view op) {
+  static const auto* rules = new absl::flat_hash_map<std::string_view, NarrowingRule>{
       {"ArgMax", {"output_type", WideRole::kGives}}, {"ArgMin", {"output_type", WideRole::kGives}},
       {"Shape", {"out_type", WideRole::kGives}},     {"ShapeN", {"out_type", WideRole::kGives}},
       {"Size", {"out_type", WideRole::kGives}},      {"BroadcastTo", {"T", WideRole::kCarries}},
@@ -57,7 +57,7 @@ bool MayBe(const tensorflow::OpDef::AttrDef& attribute, DataType type) {
 
 bool GivesBool(const Node& node) { return node.num_outputs() == 1 && node.output_type(0) == tensorflow::DT_BOOL; }
 
-// The dimension that a position is one of; -1 if it is not known.
+// The size of the dimension that a position refers to; -1 if unknown.
 int64_t PositionBound(const Node& node, const StaticShapes& shapes) {
   const PartialTensorShape shape = shapes.InputShape(node, 0);
   const Node* axis_node = nullptr;
@@ -98,7 +98,7 @@ DataType NarrowType(DataType type) {
 
 std::vector<WideAttribute> WideAttributes(const Node& node, const OpListData& list) {
   std::vector<WideAttribute> attributes;
-  const Rule* rule = FindRule(node.type_string());
+  const NarrowingRule* rule = FindRule(node.type_string());
   for (const auto& attribute : node.op_def().attr()) {
     DataType type;
     if (attribute.type() != "type" || !tensorflow::TryGetNodeAttr(node.attrs(), attribute.name(), &type)) continue;

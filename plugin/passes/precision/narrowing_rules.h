@@ -1,4 +1,4 @@
-// Which 64-bit values are 32-bit ones in disguise, and which ops can do with them.
+// Rules for narrowing: 64-bit values that fit in 32 bits, and ops that accept them.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_NARROWING_RULES_H_
 #define HPU_PLUGIN_PASSES_PRECISION_NARROWING_RULES_H_
 
@@ -13,15 +13,15 @@
 
 namespace hpu::passes {
 
-// int64 gives int32, float64 gives float32; others give themselves.
+// int32 for int64, float32 for float64; other types are returned unchanged.
 tensorflow::DataType NarrowType(tensorflow::DataType type);
 inline bool IsWide(tensorflow::DataType type) { return NarrowType(type) != type; }
 
-// What an op does with the values whose type an attribute holds.
+// How an op uses the values whose type an attribute holds.
 enum class WideRole {
-  kTakes,    // its inputs; results are of other types and equal for equal values
-  kCarries,  // its inputs and outputs, which hold nothing but values of the inputs
-  kGives,    // its outputs
+  kTakes,    // inputs; results have other types and are equal for equal values
+  kCarries,  // inputs and outputs; outputs hold only values of the inputs
+  kGives,    // outputs
 };
 
 struct WideAttribute {
@@ -29,15 +29,15 @@ struct WideAttribute {
   WideRole role;
 };
 
-// The attributes of a node that hold a wide type and may be narrowed if its values allow it. `list` tells which
-// attributes hold types of indices.
+// The attributes of a node that hold a wide type and may be narrowed if its values allow it. `list` knows which
+// attributes hold index types.
 std::vector<WideAttribute> WideAttributes(const tensorflow::Node& node, const OpListData& list);
 
-// Whether every value is one of the narrow type. Numbers that a device might flush to zero are not.
+// Whether the narrow type represents every value exactly. Numbers that a device might flush to zero do not fit.
 bool FitsNarrow(const tensorflow::Tensor& value);
 tensorflow::Tensor ToNarrow(const tensorflow::Tensor& value);
 
-// Whether a node that gives wide values by kGives (positions, sizes) gives small ones only: known from shapes.
+// Whether known shapes prove that a node with kGives outputs (positions, sizes) returns only small values.
 bool GivesSmallValues(const tensorflow::Node& node, const StaticShapes& shapes);
 
 }  // namespace hpu::passes

@@ -18,7 +18,7 @@ Tensor Int32s(const std::vector<int32_t>& numbers) {
   return tensor;
 }
 
-// Two random words for each sample: [rows, samples, 2].
+// Adds two random words for each sample: [rows, samples, 2].
 absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoricalSampling& draw) {
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder.Input(draw.logits)));
@@ -37,7 +37,7 @@ absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoricalSampling
   return maker.Add(words);
 }
 
-// Fractions in [0, 1) of float64, [rows, samples]: the first word's lowest 20 bits before the second word.
+// Adds float64 fractions in [0, 1), [rows, samples]: the first word's lowest 20 bits, followed by the second word.
 absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoricalSampling& draw) {
   TF_ASSIGN_OR_RETURN(Node * words, AddWords(maker, draw));
   Tensor masks(tensorflow::DT_UINT32, {2}), units(tensorflow::DT_DOUBLE, {2});
@@ -54,10 +54,10 @@ absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoricalSamp
   return maker.Binary("fractions", "Sum", parts, axis);
 }
 
-// The sum of exponentials up to each class, less the greatest: [rows, classes] of float64.
+// Adds the running sums of exp(logit - maximum): [rows, classes] of float64.
 absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoricalSampling& draw) {
   NodeBuilder::NodeOut logits = draw.logits;
-  // The greatest is found in float32, which is quicker; differences and what follows are of float64.
+  // The maximum is computed in float32, which is faster. Differences and later values are float64.
   DataType type = logits.node->output_type(logits.index);
   if (type != tensorflow::DT_DOUBLE && type != tensorflow::DT_FLOAT) {
     type = tensorflow::DT_FLOAT;

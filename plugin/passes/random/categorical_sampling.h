@@ -1,4 +1,4 @@
-// Nodes that draw categories as the CPU's kernels do.
+// Categorical sampling (Multinomial) that matches TensorFlow's CPU kernels, as plain nodes.
 #ifndef HPU_PLUGIN_PASSES_RANDOM_CATEGORICAL_SAMPLING_H_
 #define HPU_PLUGIN_PASSES_RANDOM_CATEGORICAL_SAMPLING_H_
 
@@ -9,21 +9,21 @@
 
 namespace hpu::passes {
 
-// What a drawing takes.
+// Operands of the sampling.
 struct CategoricalSampling {
   tensorflow::NodeBuilder::NodeOut logits;  // [rows, classes], of any floating-point type; at least one class
   tensorflow::NodeBuilder::NodeOut key;
   tensorflow::NodeBuilder::NodeOut counter;
-  int64_t samples;            // of each row, at least 1
-  tensorflow::DataType type;  // of the categories: int32 or int64
+  int64_t samples;            // per row, at least 1
+  tensorflow::DataType type;  // of the result: int32 or int64
 };
 
-// The random words that the CPU's kernels set aside for a row.
+// The number of random words that the CPU kernels reserve for a row.
 int64_t WordsOfCategories(int64_t samples);
 
-// Categories [rows, samples], each by two words: where a 52-bit fraction of the row's sum of exponentials falls among
-// the sums up to each class, all in float64. A logit that is not finite has no weight. Returns the last of the nodes
-// that it adds.
+// Adds nodes that sample categories [rows, samples] from two random words each. A sample is the class whose interval in
+// the running sum of exponentials contains a random 52-bit fraction of the row's total. All sums are float64. A logit
+// that is not finite has no weight. Returns the last added node.
 absl::StatusOr<tensorflow::Node*> AddCategories(const NodeMaker& maker, const CategoricalSampling& draw);
 
 }  // namespace hpu::passes

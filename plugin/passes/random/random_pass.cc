@@ -27,7 +27,7 @@ enum class Numbers { kUniform, kNormal, kUniformInt, kFullInt };
 struct RandomOp {
   State state;
   Numbers numbers;
-  int minval = -1;  // input, for whole numbers in a range; maxval follows
+  int minval = -1;  // input index, for integers in a range; maxval follows
 };
 
 const RandomOp* FindRandomOp(const std::string& op) {
@@ -51,7 +51,7 @@ const RandomOp* FindRandomOp(const std::string& op) {
 constexpr int kPhilox = 1;
 constexpr int kAutoSelect = 3;
 
-// Whether a …V2 op draws by Philox, as far as the graph tells; AUTO_SELECT means Philox on the CPU.
+// Whether a …V2 op certainly uses Philox. AUTO_SELECT means Philox on the CPU.
 bool DrawsByPhilox(const Node& node) {
   const Node* alg = nullptr;
   if (!node.input_node(3, &alg).ok()) return false;
@@ -70,7 +70,7 @@ bool CanRewrite(const Node& node, const RandomOp& op) {
 
 NodeBuilder::NodeOut Input(const Node& node, int index) { return NodeBuilder::NodeOut(InputOf(node, index)); }
 
-// Of a stateful op, to the op that keeps its state.
+// Copies the seeds of a stateful op to the op that holds its state.
 absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   int64_t seed = 0;
   int64_t seed2 = 0;
@@ -80,7 +80,7 @@ absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   return absl::OkStatus();
 }
 
-// int32 lies in host memory: there the CPU's kernel shuffles it.
+// Excludes int32, which is in host memory, where the CPU kernel shuffles it.
 bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
 }
@@ -89,7 +89,7 @@ bool IsCategories(const Node& node) {
   return node.type_string() == "Multinomial" || node.type_string() == "StatelessMultinomial";
 }
 
-// The number of samples for each row that a constant says; -1 for others.
+// The number of samples per row if it is constant; otherwise -1.
 int64_t SamplesOf(const Node& node) {
   const Node* samples = nullptr;
   if (!node.input_node(1, &samples).ok()) return -1;
@@ -106,9 +106,9 @@ class RandomRewriter {
   }
 
   absl::Status Rewrite(Node* node, const RandomOp& op);
-  // Where the shape follows from shapes outside; else the node stays.
+  // Requires a shape that follows from shapes outside; otherwise the node stays.
   absl::Status RewriteShuffle(Node* node);
-  // The same; also where the numbers of classes and samples are known.
+  // The same; also requires known numbers of classes and samples.
   absl::Status RewriteCategories(Node* node);
 
  private:
@@ -118,10 +118,11 @@ class RandomRewriter {
     Node* anchor;
   };
 
-  // `last` takes the place of `node`, `first` waits for what the node waited for, too.
+  // Replaces `node` by `last`. `first` also takes the control inputs of `node`.
   void Replace(Node* node, Node* first, Node* last, const std::string& how);
   absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
-  // Of a state that sets aside so many numbers for each of the first dimension of `shape`; 0: one for each element.
+  // The key of a state that reserves `numbers_of_row` numbers for each entry of the first dimension of `shape`; 0: one
+  // number for each element.
   static absl::StatusOr<Key> AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape, int64_t numbers_of_row,
                                            const NodeMaker& maker);
   static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
@@ -129,8 +130,8 @@ class RandomRewriter {
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
 
   PassContext* const context_;
-  const bool lowered_;                     // constants then need something to wait for
-  std::unique_ptr<ShapeFormulas> shapes_;  // null where shapes stay as they are
+  const bool lowered_;                     // then constants need an anchor
+  std::unique_ptr<ShapeFormulas> shapes_;  // null: shapes are used as they are
 };
 
 absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, const RandomOp& op, NodeMaker* maker) {
@@ -223,7 +224,7 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
   NodeBuilder gather = maker.New("rows", "GatherV2");
   TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
-  // Should the rows be more or fewer after all, this is an error.
+  // The Reshape fails if the number of rows differs after all.
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   TF_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
   NodeBuilder reshape = maker.New("all_rows", "Reshape");
@@ -235,7 +236,7 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
 absl::Status RandomRewriter::RewriteCategories(Node* node) {
   const int64_t samples = SamplesOf(*node);
   if (shapes_ == nullptr || samples < 1 || shapes_->InputRank(*node, 0) != 2) return absl::OkStatus();
-  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // none is an error that is the kernel's
+  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // the kernel reports the error
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   Key key{};
   if (node->type_string() == "Multinomial") {
@@ -259,7 +260,7 @@ absl::Status RewriteRandomOps(PassContext* context) {
   std::vector<std::pair<Node*, const RandomOp*>> found;
   std::vector<Node*> shuffles;
   std::vector<Node*> categories;
-  std::vector<Node*> shaped;  // whose shapes are asked for
+  std::vector<Node*> shaped;  // nodes whose shapes are queried
   for (Node* node : (*context->graph)->op_nodes()) {
     if (!IsOnHpu(*node)) continue;
     if (IsShuffle(*node)) {

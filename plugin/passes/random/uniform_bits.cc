@@ -10,10 +10,10 @@ using tensorflow::DataType;
 using tensorflow::Node;
 using tensorflow::Tensor;
 
-// How a floating-point number in [1, 2) is made of bits: its lowest bits are random, the others those of 1.
+// Bit layout of a floating-point number in [1, 2): the lowest bits are random, the others are those of 1.
 struct Format {
   DataType type;
-  DataType bits;  // the whole-number type of its size
+  DataType bits;  // the unsigned type of the same size
   uint32_t random_bits;
   uint32_t one;
 };
@@ -69,7 +69,7 @@ absl::StatusOr<Node*> AddBits(const NodeMaker& maker, const Draw& draw, tensorfl
   return maker.Add(builder);
 }
 
-// Numbers in [0, 1) of random 32-bit words.
+// Adds nodes that convert random 32-bit words to numbers in [0, 1).
 absl::StatusOr<Node*> AddFraction(const NodeMaker& maker, const Format& format, Node* bits) {
   TF_ASSIGN_OR_RETURN(Node * mask, maker.Constant("random_bits", Tensor(format.random_bits)));
   TF_ASSIGN_OR_RETURN(Node * one_bits, maker.Constant("exponent", Tensor(format.one)));
@@ -83,7 +83,7 @@ absl::StatusOr<Node*> AddFraction(const NodeMaker& maker, const Format& format, 
   return maker.Binary("fraction", "Sub", number, one);
 }
 
-// The number of pairs that hold `count` numbers, as a vector [pairs, 2].
+// Adds the number of pairs that hold `count` numbers, as a vector [pairs, 2].
 absl::StatusOr<Node*> AddPairShape(const NodeMaker& maker, Node* count, DataType type) {
   TF_ASSIGN_OR_RETURN(Node * one, maker.Constant("1", Scalar(type, 1)));
   TF_ASSIGN_OR_RETURN(Node * two, maker.Constant("2", Scalar(type, 2)));
@@ -94,7 +94,7 @@ absl::StatusOr<Node*> AddPairShape(const NodeMaker& maker, Node* count, DataType
   return maker.Add(builder);
 }
 
-// The first `count` numbers of pairs, in `shape`.
+// Adds the first `count` numbers of the pairs, in `shape`.
 absl::StatusOr<Node*> AddUnpaired(const NodeMaker& maker, Node* pairs, Node* count, const Draw& draw, DataType type) {
   TF_ASSIGN_OR_RETURN(Node * all, maker.Constant("all", Vector(type, -1)));
   TF_ASSIGN_OR_RETURN(Node * flat, maker.Binary("flat", "Reshape", pairs, all));
@@ -112,7 +112,7 @@ absl::StatusOr<Node*> AddUnary(const NodeMaker& maker, const std::string& suffix
   return maker.Add(builder.Input(x));
 }
 
-// Box and Muller's transform of two words for each pair, as TensorFlow's random_distributions.h computes it.
+// Adds the Box-Muller transform of two words for each pair, as in TensorFlow's random_distributions.h.
 absl::StatusOr<Node*> AddBoxMuller(const NodeMaker& maker, Node* words) {
   constexpr double kSmallest = 1.0e-7;
   const Format format = *FormatOf(tensorflow::DT_FLOAT);

@@ -1,4 +1,4 @@
-// Nodes that turn random bits into numbers as the CPU's random kernels do.
+// Conversion of random bits to numbers as in TensorFlow's CPU random kernels, as plain nodes.
 #ifndef HPU_PLUGIN_PASSES_RANDOM_UNIFORM_BITS_H_
 #define HPU_PLUGIN_PASSES_RANDOM_UNIFORM_BITS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::passes {
 
-// What a drawing takes.
+// Operands of a random draw.
 struct Draw {
   tensorflow::NodeBuilder::NodeOut shape;  // int32 or int64 vector
   tensorflow::NodeBuilder::NodeOut key;
@@ -15,13 +15,13 @@ struct Draw {
   tensorflow::DataType dtype;  // of the numbers: float32, bfloat16 or float16
 };
 
-// Whether the two below take a dtype.
+// Whether AddUniform and AddNormal support a dtype.
 bool CanConvertBits(tensorflow::DataType dtype);
 
-// Numbers in [0, 1). Returns the last of the nodes that it adds, as does the next.
+// Adds nodes for numbers in [0, 1). Returns the last added node, like AddNormal.
 absl::StatusOr<tensorflow::Node*> AddUniform(const NodeMaker& maker, const Draw& draw);
 
-// Numbers of the standard normal distribution, by the Box-Muller transform over pairs of neighbours.
+// Adds nodes for standard normal numbers, by the Box-Muller transform of neighbouring pairs.
 absl::StatusOr<tensorflow::Node*> AddNormal(const NodeMaker& maker, const Draw& draw);
 
 }  // namespace hpu::passes

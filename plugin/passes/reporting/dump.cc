@@ -15,7 +15,7 @@
 namespace hpu::passes {
 namespace {
 
-// Names that this process has given away.
+// Names that this process has used.
 struct Names {
   std::mutex mutex;
   absl::flat_hash_map<std::string, std::string> labels;  // by function and graph

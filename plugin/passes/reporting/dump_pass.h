@@ -1,4 +1,4 @@
-// Dumps graphs before and after placement, behind all passes of the phase.
+// Graph dumps before and after placement, after all other passes of the phase.
 #ifndef HPU_PLUGIN_PASSES_REPORTING_DUMP_PASS_H_
 #define HPU_PLUGIN_PASSES_REPORTING_DUMP_PASS_H_
 

@@ -1,4 +1,4 @@
-// What one run of the passes over one graph works on.
+// Inputs, state and report of one run of the passes over one graph.
 #ifndef HPU_PLUGIN_PASSES_REPORTING_PASS_CONTEXT_H_
 #define HPU_PLUGIN_PASSES_REPORTING_PASS_CONTEXT_H_
 
@@ -17,19 +17,19 @@ class ProcessFunctionLibraryRuntime;
 
 namespace hpu::passes {
 
-// Not thread safe; lives for one run. graph and library are the caller's and outlive it.
+// Not thread safe; lives for one run. `graph` and `library` belong to the caller and outlive this.
 struct PassContext {
   PassContext(std::unique_ptr<tensorflow::Graph>* graph, tensorflow::FunctionLibraryDefinition* library,
               std::string graph_name, Settings settings);
   ~PassContext();
 
-  // A function runtime over library, made at the first call; for analyses that look into functions, not for running.
+  // A function runtime over `library`, created on the first call. For analyses of function bodies, not for execution.
   tensorflow::FunctionLibraryRuntime* Runtime();
 
-  std::unique_ptr<tensorflow::Graph>* graph;  // passes may put another graph in its place
+  std::unique_ptr<tensorflow::Graph>* graph;  // passes may replace the graph
   tensorflow::FunctionLibraryDefinition* library;
   std::string graph_name;  // without its unique id, see GraphName()
-  std::string function;    // with it; empty if the graph is no function's
+  std::string function;    // the full name with the id; empty if the graph is not a function's
   Settings settings;
   Report report;
 

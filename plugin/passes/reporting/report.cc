@@ -14,7 +14,7 @@ namespace hpu::passes {
 namespace {
 
 constexpr size_t kKeptReports = 64;
-constexpr size_t kKeptBytes = 256 << 20;  // of reports with records of ops: a graph of 5,000 ops has 1 MB
+constexpr size_t kKeptBytes = 256 << 20;  // for reports with op records; a graph of 5,000 ops takes 1 MB
 
 struct Kept {
   std::mutex mutex;
@@ -47,7 +47,7 @@ std::string OpRecordsJson(const Report& report) {
   return absl::StrCat(",\"record\":", report.record, ",\"ops\":", ops, ",\"gaps\":", gaps);
 }
 
-// One line for the graph, at lower levels one for each cluster and each op outside.
+// Logs one line for the graph and, at lower levels, one for each cluster and each op outside.
 void LogReport(const Report& report) {
   HPU_LOG(kPasses, kInfo) << report.graph << ": " << report.nodes << " nodes, " << report.hpu_nodes << " on the HPU, "
                           << report.clusters.size() << " clusters";

@@ -1,4 +1,4 @@
-// What the passes did to a graph and why: which ops stayed out of clusters, and which clusters there are.
+// Report of what the passes did to a graph and why: clusters, refusals and rewrites.
 #ifndef HPU_PLUGIN_PASSES_REPORTING_REPORT_H_
 #define HPU_PLUGIN_PASSES_REPORTING_REPORT_H_
 
@@ -9,15 +9,15 @@
 
 namespace hpu::passes {
 
-// One op that stays out of every cluster.
+// An op that is in no cluster.
 struct Refusal {
   std::string node;
   std::string op;
   std::string rule;    // short name of the rule, for grouping: see docs/developer/pamsen.md
-  std::string reason;  // a sentence for people
+  std::string reason;  // a sentence for the user
 };
 
-// One op that a pass replaced by others.
+// An op that a pass replaced by others.
 struct Rewrite {
   std::string node;
   std::string op;
@@ -29,21 +29,21 @@ struct Cluster {
   std::string name;
   std::string device;
   bool must_compile = false;
-  int64_t ops = 0;        // nodes of its function but arguments and results
-  int64_t arguments = 0;  // all of them
-  int64_t constants = 0;  // of these, known at compile time
-  int64_t resources = 0;  // of these, resource handles
+  int64_t ops = 0;        // nodes of its function, without arguments and results
+  int64_t arguments = 0;  // total number
+  int64_t constants = 0;  // arguments that are known at compile time
+  int64_t resources = 0;  // arguments that are resource handles
   int64_t results = 0;
 };
 
-// Why a cluster is only a part of what could have been one.
+// Why a cluster is only a part of a possible larger one.
 struct Cut {
   std::string cluster;
   std::string rule;
   std::string reason;
 };
 
-// One op of a graph, as segmentation left it. Only recorded when asked for (op_records.h).
+// An op of a graph after segmentation. Recorded only on request (op_records.h).
 struct OpRecord {
   std::string node;
   std::string op;
@@ -55,19 +55,19 @@ struct OpRecord {
   std::vector<int> inputs;  // positions in the list of records, control inputs included, each once
 };
 
-// Why two clusters that follow each other are not one.
+// Why two consecutive clusters are not one.
 struct Gap {
   std::string first;
   std::string second;
   std::string rule;
   std::string reason;
-  std::vector<std::string> through;  // ops outside that come between them, if that is the reason
+  std::vector<std::string> through;  // ops outside that run between them, if that is the reason
 };
 
-// A tensor that a graph sends from one device to another.
+// A tensor that a graph sends to other devices.
 struct Crossing {
-  int64_t record = 0;  // of the graph's report
-  std::string key;     // what TensorFlow calls the tensor
+  int64_t record = 0;  // number of the graph's report
+  std::string key;     // TensorFlow's name of the tensor
   std::string from;
   std::vector<std::string> to;
 };
@@ -81,38 +81,38 @@ struct PassTime {
 struct Report {
   std::string graph;
   std::string function;   // with TensorFlow's decoration, empty for a Session's graph
-  int64_t nodes = 0;      // of the graph as it came
+  int64_t nodes = 0;      // of the graph before the passes
   int64_t hpu_nodes = 0;  // of these, assigned to an HPU
   std::vector<Refusal> refusals;
   std::vector<Rewrite> rewrites;
   std::vector<Cluster> clusters;
   std::vector<Cut> cuts;
   std::vector<PassTime> times;
-  // Empty but for CollectOpRecords(true).
-  int64_t record = 0;  // tells the graphs apart, from 1 on
+  // Set only after CollectOpRecords(true).
+  int64_t record = 0;  // number of the graph, from 1
   std::vector<OpRecord> ops;
   std::vector<Gap> gaps;
 
   void Refuse(std::string_view node, std::string_view op, std::string_view rule, std::string_view reason);
 
-  // As one JSON object; the fields have the names above. Records of ops only where there are any.
+  // As a JSON object whose fields have the names above. Op records are included only if there are any.
   std::string ToJson(bool with_records = true) const;
 };
 
-// The reports of the latest graphs of this process, oldest first, as a JSON list. Thread safe.
+// The reports of the process's latest graphs, oldest first, as a JSON list. Thread safe.
 std::string RecentReports();
 void KeepReport(const Report& report);
 
-// Whether runs of the passes record every op, and KeepReport() keeps all reports for OpReports() too. Costs memory and
-// time; off at first. Turning it on forgets what was kept before. Thread safe.
+// Whether passes record every op, and KeepReport() keeps all reports for OpReports() too. Costs memory and time;
+// initially off. Enabling it discards earlier records. Thread safe.
 void CollectOpRecords(bool collect);
 bool CollectsOpRecords();
 
-// A number that no other report has. Thread safe.
+// A unique number for a report. Thread safe.
 int64_t NextRecord();
 
-// What was kept since CollectOpRecords(true), as members of a JSON object: "graphs" (the reports, oldest first),
-// "dropped" (the number of those for which there was no room), "crossings". Thread safe.
+// The records since CollectOpRecords(true), as members of a JSON object: "graphs" (the reports, oldest first),
+// "dropped" (the number of reports that did not fit), "crossings". Thread safe.
 std::string OpReports();
 void KeepCrossing(const Crossing& crossing);
 

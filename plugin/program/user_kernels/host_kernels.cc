@@ -16,7 +16,7 @@
 namespace hpu {
 namespace {
 
-// Libraries stay loaded: recipes hold their functions.
+// Libraries stay loaded, because recipes hold their functions.
 class Libraries {
  public:
   absl::Status Load(const std::string& path) {
@@ -24,7 +24,7 @@ class Libraries {
       absl::MutexLock lock(&mutex_);
       if (!loading_.insert(path).second) return absl::OkStatus();
     }
-    // Without the lock: the library's own initialisers may register kernels.
+    // Called without the lock, because the library's initialisers may register kernels.
     absl::StatusOr<std::vector<hpu_host_kernel>> kernels = Read(path);
     absl::MutexLock lock(&mutex_);
     if (!kernels.ok()) {
@@ -52,7 +52,7 @@ class Libraries {
     if (library == nullptr) {
       return absl::NotFoundError(absl::StrCat("GC_KERNEL_PATH: the library ", path, " cannot be loaded: ", dlerror()));
     }
-    // One that only has HLO kernels has registered them by now.
+    // A library without this function has only HLO kernels, which its initialisers have registered by now.
     const auto table = reinterpret_cast<decltype(&hpu_host_kernels)>(dlsym(library, "hpu_host_kernels"));
     if (table == nullptr) return std::vector<hpu_host_kernel>();
     const hpu_host_kernel_table* const kernels = table();

@@ -1,4 +1,4 @@
-// Kernels of users, from the libraries that GC_KERNEL_PATH names.
+// User kernels from the libraries that GC_KERNEL_PATH names.
 #ifndef HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
 #define HPU_PLUGIN_PROGRAM_USER_KERNELS_HOST_KERNELS_H_
 
@@ -10,17 +10,17 @@
 
 namespace hpu {
 
-// The target of HLO's custom calls that stand for such a kernel; the call's opaque string is HostKernelCallText().
+// Target of HLO custom calls of user kernels; the call's opaque string is HostKernelCallText().
 inline constexpr char kHostKernelTarget[] = "hpu_host_kernel";
 
 // The guid, a zero byte and the parameters.
 std::string HostKernelCallText(const std::string& guid, const std::string& params);
 
-// Loads the libraries that are named now and were not loaded yet; what they register by themselves is registered then.
-// NotFound or FailedPrecondition name a library that cannot be used, and why. Thread safe.
+// Loads the named libraries that are not loaded yet; their initialisers may register further kernels. NotFound or
+// FailedPrecondition name an unusable library and the reason. Thread safe.
 absl::Status LoadKernelLibraries();
 
-// Loads the libraries first. NotFound says where was looked. Thread safe.
+// Loads the libraries first. NotFound names the places that were searched. Thread safe.
 absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid);
 
 }  // namespace hpu

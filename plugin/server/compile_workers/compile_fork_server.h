@@ -1,4 +1,4 @@
-// The fork server of a session's compile workers.
+// The fork server that starts a session's compile workers.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FORK_SERVER_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FORK_SERVER_H_
 
@@ -14,13 +14,13 @@ namespace hpu::serve {
 
 struct CompileForkServerOptions {
   hal::Backend* backend = nullptr;
-  std::chrono::seconds timeout{1800};  // for one program, on each processor
-  bool confine = false;                // fork server and workers (confinement.h)
+  std::chrono::seconds timeout{1800};  // processor time for one program, per processor
+  bool confine = false;                // confine fork server and workers (confinement.h)
   std::vector<int> not_inherited;      // files of this process that the fork server and its workers close
 };
 
 // Forks a child that forks compile workers (compile_worker.h) and ends with this process. This process must have one
-// thread. ResourceExhausted if there can be no child.
+// thread. ResourceExhausted if the child cannot be created.
 absl::StatusOr<std::unique_ptr<ForkClient>> StartCompileForkServer(const CompileForkServerOptions& options);
 
 }  // namespace hpu::serve

@@ -35,7 +35,7 @@ bool IsWithinBounds(const Header& header) {
   return header.name_bytes <= CompileFrame::kMaxNameBytes && header.body_bytes <= CompileFrame::kMaxBodyBytes;
 }
 
-// What a call that does not wait has done: the bytes that it moved, or 0 after waiting until there may be more to do.
+// Evaluates a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
 absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
   if (bytes > 0) return static_cast<size_t>(bytes);
   if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) return absl::UnavailableError("the other side has gone");
@@ -64,7 +64,7 @@ absl::Status ReceiveAll(const files::FileDescriptor& socket, char* data, size_t 
   return absl::OkStatus();
 }
 
-// Memory grows as the bytes arrive: an announcement alone allocates little.
+// Memory grows as the bytes arrive, so a large announced size alone allocates little.
 absl::Status ReceiveAll(const files::FileDescriptor& socket, uint64_t size, const GoOn& go_on, std::string* bytes) {
   while (bytes->size() < size) {
     const size_t begin = bytes->size();
@@ -98,7 +98,7 @@ absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, c
   Header header;
   HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), go_on));
   if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
-    return absl::DataLossError("what came over the socket is no frame of a compile worker's");
+    return absl::DataLossError("not a frame of a compile worker");
   }
   CompileFrame frame;
   frame.kind = static_cast<CompileFrame::Kind>(header.kind);

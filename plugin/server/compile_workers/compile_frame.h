@@ -1,4 +1,4 @@
-// CompileFrame: what a device server and its compile workers send each other over a socket.
+// CompileFrame: a message between a device server and its compile workers.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FRAME_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_FRAME_H_
 
@@ -12,17 +12,17 @@
 
 namespace hpu::serve {
 
-// Both sides are of one build and on one machine: numbers go as they lie in memory.
+// Both sides are the same build on the same machine, so numbers are sent in native byte order.
 struct CompileFrame {
   enum class Kind : uint32_t {
     // From the server; the body is the program.
     kCompile = 1,
-    kCrash = 2,  // instead of compiling it: a fault that was asked for
+    kCrash = 2,  // an injected fault instead of a compilation, like kHang
     kHang = 3,
     // From the worker.
-    kBegun = 4,   // has the program: what happens from now on is the program's doing
-    kRecipe = 5,  // the body
-    kError = 6,   // `code`, and the message as the body
+    kBegun = 4,   // the worker has the program: later failures are the program's fault
+    kRecipe = 5,  // the body holds the recipe
+    kError = 6,   // `code`, with the message in the body
   };
   static constexpr uint64_t kMaxNameBytes = 4096;
   static constexpr uint64_t kMaxBodyBytes = uint64_t{1} << 30;
@@ -33,12 +33,12 @@ struct CompileFrame {
   std::string body;
 };
 
-// Asked ten times a second while the other side is waited for: an error ends the wait.
+// Called ten times a second while waiting for the other side. An error ends the wait.
 using GoOn = std::function<absl::Status()>;
 
-// InvalidArgument for a frame beyond the bounds, before anything is sent; Unavailable if the other side is gone.
+// InvalidArgument for a frame that exceeds the bounds, before anything is sent; Unavailable if the other side is gone.
 absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& frame, const GoOn& go_on);
-// The next frame. DataLoss for bytes that are none, found out before its body is waited for; Unavailable at the end.
+// Receives the next frame. DataLoss for an invalid header, before the body is read; Unavailable at end of file.
 absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, const GoOn& go_on);
 
 }  // namespace hpu::serve

@@ -29,7 +29,7 @@ TEST_F(CompileFrameTest, FramesComeAsTheyWent) {
   sent.kind = CompileFrame::Kind::kError;
   sent.code = absl::StatusCode::kUnimplemented;
   sent.name = "cluster";
-  sent.body.assign(40 << 20, 'x');  // more than a socket or one step of reading holds
+  sent.body.assign(40 << 20, 'x');  // larger than a socket buffer and one read step
   sent.body.back() = 'y';
   std::thread sender([&] { EXPECT_EQ(absl::OkStatus(), SendFrame(ours_, sent, Always)); });
   const absl::StatusOr<CompileFrame> received = ReceiveFrame(theirs_, Always);
@@ -55,7 +55,7 @@ TEST_F(CompileFrameTest, BytesThatAreNoFrameAreRefusedBeforeTheirBody) {
   char header[24];
   ASSERT_EQ(static_cast<ssize_t>(sizeof(header)), recv(theirs_.get(), header, sizeof(header), 0));
   const uint64_t beyond = CompileFrame::kMaxBodyBytes + 1;
-  for (const size_t damaged : {0, 4, 12, 16}) {  // magic, kind, size of the name, of the body
+  for (const size_t damaged : {0, 4, 12, 16}) {  // magic, kind, name size, body size
     char other[sizeof(header)];
     std::memcpy(other, header, sizeof(header));
     std::memcpy(other + damaged, &beyond, damaged == 16 ? sizeof(beyond) : sizeof(uint32_t));
@@ -73,7 +73,7 @@ TEST_F(CompileFrameTest, TheOtherSidesEndAndTheCallersEndTheWait) {
   large.body.assign(8 << 20, 'x');
   EXPECT_TRUE(absl::IsCancelled(SendFrame(ours_, large, twice)));
   ours_ = files::FileDescriptor();
-  for (;;) {  // what is still there of the large one
+  for (;;) {  // drains the rest of the large frame
     char rest[4096];
     if (recv(theirs_.get(), rest, sizeof(rest), 0) <= 0) break;
   }

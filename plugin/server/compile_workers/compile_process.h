@@ -1,4 +1,4 @@
-// CompileProcess: a compile worker, as the session process sees it.
+// CompileProcess: the session process's handle of a compile worker.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_PROCESS_H_
 
@@ -17,7 +17,7 @@ namespace hpu::serve {
 // A child of a fork server that runs RunCompileWorker. Not thread safe.
 class CompileProcess {
  public:
-  // `fork_server` outlives the process. Unavailable if there can be no process.
+  // `fork_server` must outlive the process. Unavailable if no process can be created.
   static absl::StatusOr<std::unique_ptr<CompileProcess>> Start(ForkClient* fork_server);
   // Kills the process if it has not ended.
   ~CompileProcess();
@@ -27,7 +27,7 @@ class CompileProcess {
 
   pid_t pid() const { return child_.pid; }
   const files::FileDescriptor& socket() const { return socket_; }
-  // How it ended, "signal 6 (Aborted)". Waits a moment for one that is ending, and kills it then.
+  // Returns how it ended: "signal 6 (Aborted)". Waits briefly for a process that is ending, then kills it.
   std::string End();
 
  private:

@@ -20,7 +20,7 @@
 namespace hpu::serve {
 namespace {
 
-// Without the destructors of a program that has work running.
+// Skips the destructors, because work is still running.
 [[noreturn]] void EndProcess() { _exit(0); }
 
 absl::Status AsLongAsItTakes() { return absl::OkStatus(); }
@@ -53,10 +53,10 @@ CompileFrame Compile(hal::Backend& backend, CompileFrame request) {
 CompileFrame Serve(hal::Backend& backend, CompileFrame request) {
   switch (request.kind) {
     case CompileFrame::Kind::kCrash:
-      HPU_LOG(kBackend, kCritical) << "fault that was asked for: compiler_crash";
+      HPU_LOG(kBackend, kCritical) << "injected fault: compiler_crash";
       std::abort();
     case CompileFrame::Kind::kHang:
-      HPU_LOG(kBackend, kCritical) << "fault that was asked for: compiler_hang";
+      HPU_LOG(kBackend, kCritical) << "injected fault: compiler_hang";
       for (;;) pause();
     default:
       return Compile(backend, std::move(request));

@@ -1,4 +1,4 @@
-// The compile worker: a process that compiles programs of a device server's clients.
+// The compile worker: a process that compiles programs for clients of a device server.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_WORKER_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_COMPILE_WORKER_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::serve {
 
-// Compiles the programs that come on `socket`, and ends the process as soon as its other end is closed, in the middle
-// of a compilation too. A program may take `timeout` of each processor. `confine`: whether the process gives up files,
-// network and processes (confinement.h). Holds no device.
+// Compiles the programs that arrive on `socket`. Ends the process as soon as the other end is closed, even during a
+// compilation. A program may use `timeout` of processor time on each processor. `confine`: whether the process gives up
+// files, network and processes (confinement.h). Holds no device.
 [[noreturn]] void RunCompileWorker(hal::Backend& backend, int socket, std::chrono::seconds timeout, bool confine);
 
 }  // namespace hpu::serve

@@ -21,8 +21,9 @@ namespace {
 
 using NameSet = absl::flat_hash_set<absl::string_view>;
 
-// What tf2xla's lowerings and ours are made of. Not here: communication and asynchronous operations; what XLA's passes
-// alone put in (fusion, bitcast, add-dependency, copy-start, domain); what asks which device of several it runs on.
+// Operations that tf2xla's and the plugin's lowerings use. Excluded: communication and asynchronous operations;
+// operations that only XLA's passes insert (fusion, bitcast, add-dependency, copy-start, domain); operations that query
+// the device's number.
 bool IsComputation(absl::string_view opcode) {
   static const auto* opcodes = new NameSet({"abs",
                                             "add",
@@ -115,7 +116,7 @@ bool IsComputation(absl::string_view opcode) {
   return opcodes->contains(opcode);
 }
 
-// Whoever runs the server chose which users' kernels it has, by its GC_KERNEL_PATH; XLA replaces the others.
+// The server's GC_KERNEL_PATH decides which user kernels exist; XLA replaces the other targets.
 bool IsKnownTarget(absl::string_view target) {
   static const auto* targets =
       new NameSet({"Eigh", "ProductOfElementaryHouseholderReflectors", "Qr", "Sharding", kHostKernelTarget});
@@ -128,8 +129,8 @@ bool IsOwnMark(absl::string_view attribute) {
   return marks->contains(attribute);
 }
 
-// Gives arrays the default layout: rows of the last dimension first. Recursion ends: protobuf bounds how deep a message
-// is.
+// Sets the default layout: the last dimension is minor-most. The recursion ends because protobuf limits the nesting of
+// messages.
 void SetDefaultLayout(xla::ShapeProto* shape) {
   for (xla::ShapeProto& element : *shape->mutable_tuple_shapes()) SetDefaultLayout(&element);
   const bool has_layout = shape->has_layout();
@@ -149,7 +150,7 @@ void SetDefaultLayouts(xla::LiteralProto* literal) {
   for (xla::LiteralProto& element : *literal->mutable_tuple_literals()) SetDefaultLayouts(&element);
 }
 
-// Leaves the marks of calls that the backend knows.
+// Keeps only the marks of calls that the backend knows.
 void ScreenMarks(xla::HloInstructionProto* instruction) {
   auto* attributes = instruction->mutable_frontend_attributes()->mutable_map();
   std::vector<std::string> unknown;
@@ -172,7 +173,7 @@ absl::Status ScreenInstruction(const std::string& program, xla::HloInstructionPr
                                                    instruction->custom_call_target(),
                                                    "', and a device server runs no code but XLA's"));
   }
-  // It names a user's kernel where the call is one.
+  // Calls of user kernels keep backend_config, because it names the kernel.
   if (!is_custom_call || instruction->custom_call_target() != kHostKernelTarget) instruction->clear_backend_config();
   ScreenMarks(instruction);
   instruction->clear_sharding();
@@ -185,7 +186,7 @@ absl::Status ScreenInstruction(const std::string& program, xla::HloInstructionPr
   return absl::OkStatus();
 }
 
-// Of a module, what describes the computation.
+// The part of a module that describes the computation.
 xla::HloModuleProto ComputationOf(xla::HloModuleProto* module) {
   xla::HloModuleProto left;
   left.set_name(module->name());
@@ -206,7 +207,7 @@ absl::Status ScreenProgram(hal::Program* program) {
   if (hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !sent.ParseFromArray(hlo.data(), static_cast<int>(hlo.size()))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("program '", program->name, "' is no serialised HloModuleProto (", hlo.size(), " bytes)"));
+        absl::StrCat("program '", program->name, "' is not a serialised HloModuleProto (", hlo.size(), " bytes)"));
   }
   xla::HloModuleProto module = ComputationOf(&sent);
   for (xla::HloComputationProto& computation : *module.mutable_computations()) {

@@ -1,4 +1,4 @@
-// What programs of clients may hold.
+// Validation of clients' programs before compilation.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_PROGRAM_CHECK_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_PROGRAM_CHECK_H_
 
@@ -7,13 +7,13 @@
 
 namespace hpu::serve {
 
-// Makes a client's program one that says nothing to the compiler but what it computes.
+// Reduces a client's program to its computation: nothing else in it reaches the compiler.
 //
-// Only operations on a list pass: no communication, none that XLA's own passes alone put in, and of custom calls, which
-// run a function of the server's process by its name, those alone that XLA or the backend replaces. What XLA believes
-// about a program without a check goes: notes of earlier passes (backend_config, schedules, sharding), layouts other
-// than the default, marks other than the backend's own. InvalidArgument for the rest and for what is no serialised
-// HloModuleProto; the program is then left as it was.
+// Only listed operations pass. Communication and operations that only XLA's own passes insert are refused. A custom
+// call runs a function of the server's process by name, so only targets that XLA or the backend replaces pass. Fields
+// that XLA trusts without a check are removed: annotations of earlier passes (backend_config, schedules, sharding),
+// non-default layouts, and attributes that are not the backend's own. InvalidArgument for anything else and for data
+// that is not a serialised HloModuleProto; the program is then unchanged.
 absl::Status ScreenProgram(hal::Program* program);
 
 }  // namespace hpu::serve

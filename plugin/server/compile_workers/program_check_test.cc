@@ -13,7 +13,7 @@ namespace {
 using Module = xla::HloModuleProto;
 using Instruction = xla::HloInstructionProto;
 
-// A module with one instruction of interest.
+// A module around one instruction under test.
 Module ModuleOf(const Instruction& instruction) {
   Module module;
   module.set_name("test");

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 using Kind = CompileFrame::Kind;
 
 constexpr std::chrono::milliseconds kStep(100);
-// For a worker to start, on a machine that is very busy.
+// Time for a worker to start on a very busy machine.
 constexpr std::chrono::seconds kMaxStarting(120);
 
 size_t MaxWorkers(size_t asked) {
@@ -36,12 +36,12 @@ Kind KindOf(ProgramCompiler::Fault fault) {
   return Kind::kCompile;
 }
 
-// `begun`: when the worker came so far that what it then does is the program's doing.
+// `begun`: the time at which the worker confirmed the request. Later failures are the program's fault.
 absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFrame& request, const GoOn& go_on,
                                  std::optional<Clock::time_point>* begun) {
   HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
-  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker answers what nobody asked");
+  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker sent an answer without a request");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), go_on);
 }
@@ -70,14 +70,14 @@ class ProgramCompiler::Worker {
   absl::Status StartIfNew() {
     if (!is_new_) return absl::OkStatus();
     absl::StatusOr<std::unique_ptr<CompileProcess>> started = CompileProcess::Start(owner_->options_.fork_server);
-    // Unavailable would tell the client that the server has gone.
+    // Unavailable would make the client believe that the server is gone.
     if (!started.ok()) return absl::InternalError(started.status().message());
     process_ = *std::move(started);
     return absl::OkStatus();
   }
   bool is_new() const { return is_new_; }
   CompileProcess& process() { return *process_; }
-  // Keeps it for others.
+  // Returns the process to the idle ones.
   void GiveBack() {
     std::lock_guard<std::mutex> lock(owner_->mutex_);
     owner_->idle_.push_back(std::move(process_));
@@ -148,7 +148,7 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
       return absl::InternalError(absl::StrCat("program '", request.name, "' cannot be compiled: the compile worker (",
                                               process, ") does not start; why is in the device server's log"));
     }
-    // It ended, or was killed, while it had nothing to do.
+    // The worker ended, or was killed, while idle.
   }
 }
 

@@ -1,4 +1,4 @@
-// ProgramCompiler: compiles programs of clients, in processes that it may lose.
+// ProgramCompiler: compiles clients' programs in expendable processes.
 #ifndef HPU_PLUGIN_SERVER_COMPILE_WORKERS_PROGRAM_COMPILER_H_
 #define HPU_PLUGIN_SERVER_COMPILE_WORKERS_PROGRAM_COMPILER_H_
 
@@ -18,26 +18,27 @@
 namespace hpu::serve {
 
 struct CompileOptions {
-  // Whose children run RunCompileWorker; null: programs are compiled in this process, which a program may then end.
+  // Forks children that run RunCompileWorker. Null: programs are compiled in this process, which a program may then
+  // crash.
   ForkClient* fork_server = nullptr;
-  size_t max_workers = 0;  // 0: as many as CPUs, from 2 to 8
+  size_t max_workers = 0;  // 0: the number of CPUs, between 2 and 8
   std::chrono::seconds timeout{1800};
 };
 
-// XLA aborts the process on some programs, so a worker process compiles. Workers are started as they are needed, kept
-// for later programs, and end with this process, however it ends. Thread safe.
+// XLA aborts the process on some programs, so worker processes compile. Workers start on demand and are kept for later
+// programs. They end with this process, however it ends. Thread safe.
 class ProgramCompiler {
  public:
-  // `backend` is that of the workers.
+  // `backend` is the workers' backend.
   ProgramCompiler(hal::Backend* backend, CompileOptions options);
 
   enum class Fault { kNone, kCrash, kHang };
-  // What Device::LoadRecipe takes; may wait for a worker. An error of `wanted` ends it, and the worker. Internal if the
-  // worker ends on the program or takes longer than the timeout; others go on.
+  // Returns a recipe for Device::LoadRecipe; may wait for a worker. An error of `wanted` ends the compilation and the
+  // worker. Internal if the worker dies on the program or exceeds the timeout; other workers continue.
   absl::StatusOr<std::string> Compile(hal::Program program, Fault fault, const GoOn& wanted);
 
  private:
-  // A worker in use. Ends unless it is given back.
+  // A worker in use. Destroyed unless it is returned to the idle ones.
   class Worker;
 
   absl::StatusOr<std::unique_ptr<Worker>> Take(const GoOn& wanted);
@@ -49,7 +50,7 @@ class ProgramCompiler {
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t in_use_ = 0;                                  // guarded by mutex_
-  std::vector<std::unique_ptr<CompileProcess>> idle_;  // the latest one last; guarded by mutex_
+  std::vector<std::unique_ptr<CompileProcess>> idle_;  // latest last; guarded by mutex_
 };
 
 }  // namespace hpu::serve

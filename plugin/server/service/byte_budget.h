@@ -1,4 +1,4 @@
-// ByteBudget: how many bytes of something there may be at a time.
+// ByteBudget: a limit on bytes in use at one time.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_BYTE_BUDGET_H_
 #define HPU_PLUGIN_SERVER_SERVICE_BYTE_BUDGET_H_
 
@@ -8,15 +8,15 @@
 
 namespace hpu::serve {
 
-// Thread safe. Its shares may outlive it.
+// Thread safe. Shares may outlive the budget.
 class ByteBudget {
  public:
-  // A part of the budget, which goes back to it with the last reference.
+  // A part of the budget, returned to it with the last reference.
   using Share = std::shared_ptr<const void>;
 
   explicit ByteBudget(uint64_t most) : most_(most), taken_(std::make_shared<std::atomic<uint64_t>>(0)) {}
 
-  // Null if there is not so much left.
+  // Returns null if fewer than `bytes` are left.
   Share Take(uint64_t bytes) {
     uint64_t taken = taken_->load();
     do {

@@ -76,7 +76,7 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
   }
 }
 
-// What the front process says of a communicator, which may come before the communicator is made. Thread safe.
+// The front process's report on a communicator, which may arrive before the communicator exists. Thread safe.
 class Group {
  public:
   void Set(std::shared_ptr<hal::Communicator> communicator) {
@@ -100,7 +100,7 @@ class Group {
   std::optional<std::string> reason_;                // guarded by mutex_
 };
 
-// Until the client ends the call.
+// Runs until the client ends the call.
 absl::Status ServeRank(ServerCall* call, Session* session, uint64_t handle,
                        const std::shared_ptr<hal::Communicator>& communicator) {
   HPU_RETURN_IF_ERROR(session->AddCommunicator(handle, communicator));

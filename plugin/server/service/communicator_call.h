@@ -1,4 +1,4 @@
-// A client's communicator with other sessions of the server.
+// Calls that serve a client's communicator with other sessions of the server.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_COMMUNICATOR_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_COMMUNICATOR_CALL_H_
 
@@ -9,11 +9,13 @@
 
 namespace hpu::serve {
 
-// Serves the call that makes one; it goes with the call, and what other ranks still wait for then ends with Cancelled.
+// Serves the call that creates a communicator. The communicator ends with the call; pending work of other ranks then
+// fails with Cancelled.
 absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
                                const proto::CommunicatorHeader& header);
 
-// Queues an operation. What the device refuses aborts the communicator, for other ranks wait for it.
+// Queues an operation. If the device refuses it, the communicator is aborted, because other ranks wait for the
+// operation.
 absl::Status QueueCollective(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
                              const proto::Collective& collective);
 

@@ -21,12 +21,12 @@ constexpr int32_t kLeaseMs = 8000;
 constexpr int32_t kPollMs = 500;
 constexpr int32_t kFirstMessageMs = 10'000;
 constexpr int kMaxForgotten = 4096;
-// Private memory beside device memory, recipes and data on their way: gRPC, threads' stacks, the heap.
+// Private memory besides device memory, recipes and data in transfer: gRPC, thread stacks, the heap.
 constexpr uint64_t kOwnBytes = uint64_t{8} << 30;
-// gRPC sends it in a header, of which clients take 8 KiB.
+// gRPC sends the message in a header; clients accept headers of at most 8 KiB.
 constexpr size_t kMaxMessageBytes = 2000;
 
-// The version that both speak.
+// The latest version that both sides support.
 absl::StatusOr<uint32_t> NegotiateVersion(const proto::VersionRange& client) {
   const uint32_t version = std::min(client.last(), kLastVersion);
   if (version >= std::max(client.first(), kFirstVersion)) return version;
@@ -114,7 +114,7 @@ absl::Status Connection::Acquire(const proto::Acquire& request) {
   if (claimed.ok() && !session.ok()) front_->Release();
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session.ok()) {
-    // The client may ask again, unless the module was its own already.
+    // The client may try again, unless it already holds the module.
     claimed_ = claimed.ok();
     return session.status();
   }
@@ -163,7 +163,7 @@ proto::HoldResponse Connection::AcquiredResponse(uint32_t version, const Session
   acquired.set_memory_bytes(info.memory_bytes);
   acquired.set_type(info.type);
   acquired.set_description(info.description);
-  // A cache that clients of several servers share keeps their recipes apart.
+  // Keeps recipes of different servers apart in a shared cache.
   acquired.set_compiler_target(absl::StrCat(info.compiler_target, "; server-key ", options_.seal_key_id));
   acquired.set_lease_ms(kLeaseMs);
   acquired.set_base_address(Session::kBaseAddress);
@@ -226,7 +226,7 @@ std::shared_ptr<Session> Connection::CurrentSession() {
 absl::StatusOr<std::shared_ptr<Session>> Connection::Find(absl::string_view token) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (session_ == nullptr || over_ || token != token_) {
-    return absl::NotFoundError("there is no such session (any more)");
+    return absl::NotFoundError("the session does not exist or has ended");
   }
   return session_;
 }

@@ -1,5 +1,4 @@
-// Connection: the calls that come on one client's connection (proto/hpu/device/v1), and the session that they belong
-// to.
+// Connection: one client's connection, its calls (proto/hpu/device/v1) and their session.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_
 #define HPU_PLUGIN_SERVER_SERVICE_CONNECTION_H_
 
@@ -23,34 +22,34 @@
 namespace hpu::serve {
 
 struct ConnectionOptions {
-  std::string backend = "emulator";  // whose modules are served
-  bool allow_faults = false;         // whether clients may ask for errors (HPU_EMULATOR_FAULTS)
-  std::vector<std::string> faults;   // of every session, as common::Faults has them
-  bool share_memory = false;         // with a client on this machine
-  std::string seal_key_id;           // names the key that recipes are signed with
-  std::string fabric;                // names what connects the sessions that can form communicators
+  std::string backend = "emulator";  // backend of the served modules
+  bool allow_faults = false;         // whether clients may inject errors (HPU_FAULTS)
+  std::vector<std::string> faults;   // for every session, in the syntax of common::Faults
+  bool share_memory = false;         // with a client on the same machine
+  std::string seal_key_id;           // names the key that signs recipes
+  std::string fabric;                // names the network of sessions that can form communicators
   SessionLimits limits;
-  bool limits_process = false;  // whether this process gets no more memory than the session may have
+  bool limits_process = false;  // whether this process is limited to the session's memory
   CompileOptions compile;
-  // A launch that runs longer ends the session; 0: no limit.
+  // A longer launch ends the session; 0: no limit.
   std::chrono::seconds launch_timeout{0};
 };
 
 // Serves at most one session. Thread safe.
 class Connection {
  public:
-  // `front` and `api` outlive the connection. `on_session_end` runs when the session's Hold call has its status: the
-  // connection serves no other session.
+  // `front` and `api` must outlive the connection. `on_session_end` runs when the session's Hold call has its status.
+  // The connection then serves no other session.
   static absl::StatusOr<std::unique_ptr<Connection>> Create(ConnectionOptions options, Front* front,
                                                             const hpu_rpc_api* api,
                                                             std::function<void()> on_session_end);
-  // No call may run any more.
+  // No call may be running.
   ~Connection();
 
   // An hpu_rpc_serve_call whose context is a Connection.
   static void Serve(void* self, hpu_rpc_server_call* call, const char* method);
 
-  // The session's state; empty if there is none.
+  // State of the session; empty if there is none.
   proto::Module Report();
   // Ends the session with DeadlineExceeded if a launch has run longer than the limit.
   void CheckLaunchTime();
@@ -67,12 +66,12 @@ class Connection {
   absl::Status ServeMakeRecipe(ServerCall* call);
   absl::Status ServeMakeCommunicator(ServerCall* call);
 
-  // Claims a module and makes the session.
+  // Claims a module and creates the session.
   absl::Status Acquire(const proto::Acquire& request);
   absl::StatusOr<std::shared_ptr<Session>> CreateSession(const proto::Acquire& request,
                                                          const Front::ClaimedModule& claimed);
   proto::HoldResponse AcquiredResponse(uint32_t version, const Session& session, const std::string& token) const;
-  // Signs of life and forgotten handles, until the client's end.
+  // Sends keep-alives and processes released handles until the client ends the call.
   absl::Status KeepSession(ServerCall* call, Session& session);
   absl::StatusOr<std::shared_ptr<Session>> Find(absl::string_view token);
   std::shared_ptr<Session> CurrentSession();
@@ -85,11 +84,11 @@ class Connection {
   ProgramCompiler compiler_;
 
   std::mutex mutex_;
-  bool authorized_ = false;           // guarded by mutex_, as all below
-  std::string authorization_;         // that the front process accepted
-  bool claimed_ = false;              // a session was or is being made
-  bool over_ = false;                 // the session has ended
-  std::string token_;                 // of the session
+  bool authorized_ = false;           // guarded by mutex_, like all below
+  std::string authorization_;         // accepted by the front process
+  bool claimed_ = false;              // whether a session exists or is being created
+  bool over_ = false;                 // whether the session has ended
+  std::string token_;                 // the session's token
   std::shared_ptr<Session> session_;  // null: none yet
 };
 

@@ -1,4 +1,4 @@
-// Front: what a connection asks of the server's front process, which authenticates, counts modules and signs recipes.
+// Front: interface to the server's front process, which authenticates clients, counts modules and signs recipes.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_FRONT_H_
 #define HPU_PLUGIN_SERVER_SERVICE_FRONT_H_
 
@@ -17,8 +17,8 @@ namespace hpu::serve {
 
 namespace proto = ::hpu::device::v1;
 
-// hpu/serve/v1/control.proto says what each call means and how it fails; all fail with Unavailable once the front
-// process is gone. Thread safe.
+// hpu/serve/v1/control.proto specifies each call and its errors. All calls fail with Unavailable once the front process
+// is gone. Thread safe.
 class Front {
  public:
   static constexpr size_t kSealBytes = 32;
@@ -26,7 +26,7 @@ class Front {
   struct ClaimedModule {
     int module_id = 0;
     uint64_t session_number = 0;
-    std::string session;  // what the session's calls show
+    std::string session;  // token that the session's calls present
   };
   // One rank of a communicator.
   struct GroupRank {
@@ -43,15 +43,16 @@ class Front {
   virtual void Release() = 0;
   virtual absl::StatusOr<proto::DescribeResponse> Describe() = 0;
   virtual absl::Status Share(const files::SharedMemory& memory) = 0;
-  // kSealBytes that sign a recipe with this SHA-256.
+  // Returns a signature of kSealBytes for a recipe with this SHA-256.
   virtual absl::StatusOr<std::string> Seal(absl::string_view digest) = 0;
   virtual absl::Status CheckSeal(absl::string_view digest, absl::string_view seal) = 0;
-  // Waits until all ranks have come, or `abandoned`. Returns the file of the segment that they use. `on_end` runs on a
-  // thread of the front's, until LeaveGroup returns: another rank has gone.
+  // Waits until all ranks have joined or `abandoned` returns true. Returns the file of the segment that the ranks
+  // share. `on_end` runs on a thread of the front when another rank leaves. It does not run after LeaveGroup has
+  // returned.
   virtual absl::StatusOr<files::FileDescriptor> JoinGroup(const GroupRank& rank, int segment,
                                                           const std::function<bool()>& abandoned, GroupEnd on_end) = 0;
   virtual void LeaveGroup(const GroupRank& rank, absl::string_view reason) = 0;
-  // For the log.
+  // Logs a refused call.
   virtual void ReportRefusal(absl::string_view method, const absl::Status& status) = 0;
 };
 

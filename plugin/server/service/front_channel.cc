@@ -170,7 +170,7 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
   {
     std::lock_guard<std::mutex> lock(groups_mutex_);
     if (!groups_.emplace(rank.id, std::move(on_end)).second) {
-      return absl::InvalidArgumentError("a session has one rank in a communicator");
+      return absl::InvalidArgumentError("the session has already joined this communicator: a session is one rank");
     }
   }
   control::ToFront request;

@@ -48,7 +48,7 @@ class FrontChannel final : public Front {
     files::FileDescriptor file;
   };
 
-  // Sends a request and waits for its answer, whose error it returns; Cancelled if it is abandoned.
+  // Sends a request and waits for its answer; returns the answer's error. Cancelled if `abandoned` returns true.
   absl::StatusOr<Answer> Ask(control::ToFront request, int file = -1, const std::function<bool()>& abandoned = nullptr);
   absl::Status Send(const control::ToFront& request, int file = -1);
   void ReceiveAll();
@@ -59,9 +59,9 @@ class FrontChannel final : public Front {
 
   std::mutex mutex_;
   std::condition_variable answered_;
-  bool gone_ = false;  // guarded by mutex_, as all below
+  bool gone_ = false;  // guarded by mutex_, like all below
   uint64_t last_number_ = 0;
-  std::map<uint64_t, std::optional<Answer>> expected_;  // by number; there once it has come
+  std::map<uint64_t, std::optional<Answer>> expected_;  // by number; set when the answer arrives
 
   std::mutex groups_mutex_;                 // held while a group's handler runs
   std::map<std::string, GroupEnd> groups_;  // by id; guarded by groups_mutex_

@@ -8,19 +8,19 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/compat/tf_2_15/crypto.h"
+#include "plugin/rpc/limits.h"
 #include "plugin/server/compile_workers/program_check.h"
 
 namespace hpu::serve {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
 constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNameBytes = 4096;
 constexpr int32_t kChunkTimeoutMs = 30'000;
 
 absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
-  std::string whole;  // grows as chunks arrive: an announcement alone allocates nothing
+  std::string whole;  // grows as chunks arrive, so an announced size alone allocates nothing
   proto::MakeRecipeRequest request;
   while (whole.size() < bytes) {
     HPU_ASSIGN_OR_RETURN(const bool more, call->Read(&request, kChunkTimeoutMs));
@@ -33,7 +33,7 @@ absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
   return whole;
 }
 
-// The faults that the session shall meet when it compiles.
+// Counts and returns the fault to inject into this compilation.
 absl::StatusOr<ProgramCompiler::Fault> CountFaults(common::Faults& faults) {
   HPU_RETURN_IF_ERROR(faults.Count(common::Faults::kCompile));
   if (!faults.Count(common::Faults::kCompilerCrash).ok()) return ProgramCompiler::Fault::kCrash;
@@ -51,7 +51,7 @@ absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramC
   return compiler->Compile(std::move(program), fault, wanted);
 }
 
-// A part of the budget that `option` of hpu serve sets.
+// Takes a part of the budget that `option` of hpu serve sets.
 absl::StatusOr<ByteBudget::Share> Take(ByteBudget& budget, uint64_t bytes, const char* what, const char* option) {
   ByteBudget::Share share = budget.Take(bytes);
   if (share != nullptr) return share;
@@ -68,7 +68,7 @@ absl::StatusOr<ByteBudget::Share> TakeRecipeBytes(Session* session, uint64_t byt
   return Take(session->recipe_bytes(), bytes, "a recipe", "--max-recipe-mb");
 }
 
-// The recipe, with which its part of the budget goes.
+// The recipe, which returns its share of the budget when it is destroyed.
 std::shared_ptr<const hal::Recipe> WithShare(std::shared_ptr<const hal::Recipe> recipe, ByteBudget::Share share) {
   const hal::Recipe* const address = recipe.get();
   auto both = std::make_shared<std::pair<std::shared_ptr<const hal::Recipe>, ByteBudget::Share>>(std::move(recipe),
@@ -96,7 +96,7 @@ void Answer(ServerCall* call, const hal::Recipe& recipe, const std::string& byte
   for (uint64_t at = 0; at < bytes.size(); at += kChunkBytes) {
     response.set_chunk(bytes.substr(at, kChunkBytes));
     call->Write(response);
-    if (!call->WaitWritable(kMaxUnsent)) return;
+    if (!call->WaitWritable(rpc::kMaxUnsentBytes)) return;
   }
 }
 

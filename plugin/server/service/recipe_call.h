@@ -1,4 +1,4 @@
-// MakeRecipe: programs to be compiled, recipes to be loaded.
+// The MakeRecipe call: compiles programs and loads recipes.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_RECIPE_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_RECIPE_CALL_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::serve {
 
-// Reads what `header` announced, makes the recipe, puts it into the session and describes it to the client. What the
-// client gets is sealed, and what it brings must be.
+// Reads the data that `header` announces, makes the recipe, adds it to the session and describes it to the client.
+// Recipes for the client are sealed; recipes from the client must carry a valid seal.
 absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                              const proto::MakeRecipeHeader& header);
 

@@ -6,13 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/rpc/limits.h"
 #include "plugin/server/service/communicator_call.h"
 
 namespace hpu::serve {
 namespace {
-
-// Bytes of answers that a slow client has not read. Its stream waits then.
-constexpr uint64_t kMaxUnsent = uint64_t{8} << 20;
 
 absl::StatusOr<hal::StreamKind> KindOf(proto::StreamKind kind) {
   switch (kind) {
@@ -49,9 +47,9 @@ absl::Status RunCall::Execute(const proto::RunRequest& request) {
   if (request.has_open()) return absl::InvalidArgumentError("a call opens one stream, with its first message");
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
-    // The answers of a client that does not read must not fill the memory.
-    if (!call_->WaitWritable(kMaxUnsent)) return absl::CancelledError("the client has gone");
-    // Counted by commands: how many of them a message holds depends on the moment.
+    // Answers to a client that does not read must not fill the memory.
+    if (!call_->WaitWritable(rpc::kMaxUnsentBytes)) return absl::CancelledError("the client has gone");
+    // Counts commands, because the number of commands in a message depends on timing.
     HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
     HPU_RETURN_IF_ERROR(Execute(command));
   }
@@ -182,7 +180,7 @@ absl::Status RunCall::Wait(const proto::Wait& wait) {
 void RunCall::Clear() {
   const absl::Status status = stream_->Synchronize();
   refusal_ = absl::OkStatus();
-  // The error has been reported to whoever asked; only a lost device stays as it is.
+  // The error has already been reported; only a lost device remains in error.
   SendProgress(sequence_, absl::IsAborted(status) ? status : absl::OkStatus(), /*cleared=*/true);
 }
 
@@ -205,7 +203,7 @@ void RunCall::SendProgress(uint64_t sequence, const absl::Status& status, bool c
   progress.mutable_status()->set_message(std::string(status.message()));
   progress.set_cleared(cleared);
   if (status.ok() && !cleared) {
-    call_->WriteJoinable(response);  // whoever knows of a later command knows of this one
+    call_->WriteJoinable(response);  // progress of a later command implies this one's
   } else {
     call_->Write(response);
   }

@@ -13,17 +13,17 @@
 
 namespace hpu::serve {
 
-// Hands commands to a stream of the session's device, on the call's thread. Reports come from the device's own threads.
+// Queues commands on a stream of the session's device, on the call's thread. Reports come from the device's threads.
 class RunCall {
  public:
-  // The client has opened the call with `open`.
+  // The client has opened the stream with Open.
   RunCall(ServerCall* call, std::shared_ptr<Session> session);
   // Waits for queued work.
   ~RunCall();
 
   absl::Status Open(const proto::OpenStream& open);
-  // InvalidArgument for what breaks the protocol. Errors of work, and commands that the device refuses, are errors of
-  // the stream: they are reported and end nothing.
+  // InvalidArgument for a violation of the protocol. Failed work and commands that the device refuses are errors of the
+  // stream: they are reported, and the call continues.
   absl::Status Execute(const proto::RunRequest& request);
 
  private:
@@ -37,11 +37,11 @@ class RunCall {
   absl::Status Wait(const proto::Wait& wait);
   absl::Status Collective(const proto::Collective& collective);
   void Clear();
-  // Once the work so far has ended.
+  // Reports when the work queued so far has ended.
   void Report();
   void AfterWork(std::function<void(absl::Status)> callback);
   void SendProgress(uint64_t sequence, const absl::Status& status, bool cleared);
-  // The first refusal of the device is the stream's error from then on.
+  // Keeps the first refusal of the device as the stream's error.
   void Keep(const absl::Status& status) {
     if (refusal_.ok()) refusal_ = status;
   }
@@ -50,9 +50,9 @@ class RunCall {
   const std::shared_ptr<Session> session_;
   Staging staging_;
   std::unique_ptr<hal::Stream> stream_;
-  uint64_t sequence_ = 0;  // number of the command that runs
+  uint64_t sequence_ = 0;  // number of the current command
   absl::Status refusal_;
-  std::vector<hal::DeviceAddress> arguments_;  // kept for their storage
+  std::vector<hal::DeviceAddress> arguments_;  // reused to avoid allocations
   std::vector<hal::DeviceAddress> results_;
 };
 

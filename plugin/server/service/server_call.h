@@ -1,4 +1,4 @@
-// ServerCall: a client's call, as messages of proto/hpu/device/v1.
+// ServerCall: typed wrapper of a client's call (messages of proto/hpu/device/v1).
 #ifndef HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_SERVER_CALL_H_
 
@@ -20,14 +20,15 @@ inline absl::Status MalformedMessage() {
   return absl::InvalidArgumentError("a message cannot be read as the protocol's");
 }
 
-// Reads belong to the call's thread; the rest is thread safe. What it writes must have been written when that returns.
+// Only the call's thread may read; all other functions are thread safe. All writes must be done when that thread
+// returns from serving the call.
 class ServerCall {
  public:
   static constexpr int32_t kWithoutEnd = -1;
 
   ServerCall(const hpu_rpc_api* api, hpu_rpc_server_call* call) : api_(api), call_(call) {}
 
-  // Reads the next message; false at the client's end. InvalidArgument if it cannot be read as such a message,
+  // Reads the next message; false when the client ends the call. InvalidArgument if the message cannot be parsed,
   // DeadlineExceeded after `timeout_ms`.
   absl::StatusOr<bool> Read(google::protobuf::MessageLite* message, int32_t timeout_ms = kWithoutEnd) {
     const void* data = nullptr;
@@ -48,14 +49,14 @@ class ServerCall {
     const std::string bytes = message.SerializeAsString();
     api_->server_write(call_, bytes.data(), bytes.size());
   }
-  // The same for a message that may be sent as one with others like it: the last value of each field counts.
+  // The same for a message that may be merged with others of its type; the last value of each field counts.
   void WriteJoinable(const google::protobuf::MessageLite& message) {
     const std::string bytes = message.SerializeAsString();
     api_->server_write_joinable(call_, bytes.data(), bytes.size());
   }
-  // Waits while more than `bytes` have not been sent; false once the client is gone.
+  // Waits while more than `bytes` bytes are unsent; false once the client is gone.
   bool WaitWritable(uint64_t bytes) { return api_->server_wait_writable(call_, bytes) != 0; }
-  // Whether the client still waits for what is written.
+  // Whether the client still reads the call.
   bool IsOpen() { return WaitWritable(std::numeric_limits<uint64_t>::max()); }
   void Cancel() { api_->server_cancel(call_); }
 

@@ -66,7 +66,8 @@ absl::StatusOr<std::shared_ptr<hal::Communicator>> Session::FindCommunicator(uin
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = communicators_.find(handle);
   if (found != communicators_.end()) return found->second;
-  return absl::InvalidArgumentError(absl::StrCat("there is no communicator ", handle, " (any more)"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("no communicator ", handle, ": it was never made or has been destroyed"));
 }
 
 void Session::RemoveCommunicator(uint64_t handle) {
@@ -114,7 +115,7 @@ void Session::Describe(proto::Module* module) const {
   counters.set_recipes(recipes_.size());
   std::lock_guard<std::mutex> lock(mutex_);
   counters.set_calls(calls_.size());
-  if (closed_) return;  // the device may be gone
+  if (closed_) return;  // the device may have been released
   const hal::DeviceUsage usage = device_->usage();
   module->set_memory_used_bytes(usage.memory_bytes);
   counters.set_busy_ns(usage.busy_ns);

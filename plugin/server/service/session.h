@@ -1,4 +1,4 @@
-// Session: one client's module, and what its calls share.
+// Session: a client's claim on one module, with the state that its calls share.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_SESSION_H_
 #define HPU_PLUGIN_SERVER_SERVICE_SESSION_H_
 
@@ -32,12 +32,12 @@ class Session {
   static constexpr size_t kMaxCalls = 64;
   static constexpr size_t kMaxMarks = size_t{1} << 16;
 
-  // Takes all memory of the device for the session. `faults`: those of messages.
+  // Allocates all memory of the device for the session. `faults`: the faults of messages.
   static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device,
                                                          const SessionLimits& limits, common::Faults faults);
   ~Session() { Close(); }
 
-  // A call's share in the session: as long as one is there, the device is.
+  // A call's share in the session. The device exists while any share does.
   class Share {
    public:
     Share(std::shared_ptr<Session> session, ServerCall* call) : session_(std::move(session)), call_(call) {}
@@ -50,37 +50,36 @@ class Session {
     std::shared_ptr<Session> session_;
     ServerCall* call_;
   };
-  // For a call of the client's other than Hold. Cancelled if the session has ended, ResourceExhausted if there are too
+  // Enters a call of the client; not for Hold. Cancelled if the session has ended, ResourceExhausted if there are too
   // many calls.
   static absl::StatusOr<Share> Enter(const std::shared_ptr<Session>& session, ServerCall* call);
 
-  // Has the Hold call end with `status`. The first one counts.
+  // Ends the Hold call with `status`. The first call of End counts.
   void End(const absl::Status& status);
-  // OK as long as nobody has ended the session.
+  // OK until End() is called.
   absl::Status end() const;
-  // Cancels all calls. No new one enters.
+  // Cancels all calls and admits no new ones.
   void EndCalls();
-  // Ends all calls, waits for them and their work, and gives memory and device back.
+  // Ends all calls, waits for them and their work, and releases memory and device.
   void Close();
 
   hal::Device& device() { return *device_; }
-  // The device's address for one of the client's; 0 stays 0. What lies outside of the session's memory the device
-  // refuses.
+  // Converts a client's address to the device's; 0 stays 0. The device refuses addresses outside the session's memory.
   hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
-  // Makes memory that the client may fetch. To be called before anybody else has the session.
+  // Creates memory that the client may fetch. Call before any other thread uses the session.
   absl::Status ShareMemory();
-  // Null if there is none.
+  // Null if ShareMemory was not called.
   const files::SharedMemory* shared_memory() const { return shared_memory_.get(); }
-  // A range of it. InvalidArgument if it does not lie in it.
+  // A range of the shared memory. InvalidArgument if it exceeds that memory.
   absl::StatusOr<char*> SharedRange(uint64_t offset, uint64_t bytes) const;
   UseTable<hal::Event>& marks() { return marks_; }
   UseTable<const hal::Recipe>& recipes() { return recipes_; }
-  // Of the recipes that the session has.
+  // Budget for the recipes in the session.
   ByteBudget& recipe_bytes() { return recipe_bytes_; }
-  // On their way between client and device.
+  // Budget for data in transfer between client and device.
   ByteBudget& in_flight() { return in_flight_; }
 
-  // InvalidArgument if the handle is in use or unknown. Work of a communicator keeps it.
+  // InvalidArgument if the handle is in use or unknown. Queued work of a communicator keeps it alive.
   absl::Status AddCommunicator(uint64_t handle, std::shared_ptr<hal::Communicator> communicator);
   absl::StatusOr<std::shared_ptr<hal::Communicator>> FindCommunicator(uint64_t handle) const;
   void RemoveCommunicator(uint64_t handle);
@@ -90,9 +89,9 @@ class Session {
   void CountLaunch() { launches_.fetch_add(1, std::memory_order_relaxed); }
   void CountToDevice(uint64_t bytes) { bytes_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
   void CountToHost(uint64_t bytes) { bytes_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
-  // Whether its device can take part in collective operations.
+  // Whether the session's device supports collective operations.
   bool forms_communicators() const { return forms_communicators_; }
-  // Everything but the id, the holder and the session's number.
+  // Fills everything except the id, the holder and the session's number.
   void Describe(proto::Module* module) const;
   const hal::DeviceInfo& info() const { return info_; }
 
@@ -108,7 +107,7 @@ class Session {
   std::unique_ptr<hal::Device> device_;
   std::unique_ptr<hal::Memory> memory_;
   std::unique_ptr<files::SharedMemory> shared_memory_;
-  std::unique_ptr<hal::HostBuffer> shared_mapping_;  // of it, for the device
+  std::unique_ptr<hal::HostBuffer> shared_mapping_;  // of shared_memory_, for the device
   UseTable<hal::Event> marks_{kMaxMarks};
   UseTable<const hal::Recipe> recipes_;
   ByteBudget recipe_bytes_;

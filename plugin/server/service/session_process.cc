@@ -24,10 +24,10 @@ namespace hpu::serve {
 namespace {
 
 constexpr int kTickMs = 1000;
-// For calls that end with the session to get their status.
+// Time for calls that end with the session to send their status.
 constexpr int32_t kGraceMs = 500;
 
-// Without the destructors of a program that has work running.
+// Skips the destructors, because work is still running.
 [[noreturn]] void EndProcess() { _exit(0); }
 
 [[noreturn]] void EndWithError(const absl::Status& status) {
@@ -83,7 +83,7 @@ class SessionProcess {
     if (!served.ok()) EndWithError(served);
   }
 
-  // Until client, front process or session is gone.
+  // Runs until the client, the front process or the session is gone.
   [[noreturn]] void Run() {
     for (;;) {
       pollfd files[] = {{client_.get(), POLLRDHUP, 0}, {over_.get(), POLLIN, 0}};
@@ -92,7 +92,7 @@ class SessionProcess {
       if (files[1].revents != 0) break;
       connection_->CheckLaunchTime();
     }
-    // Calls may wait for work that does not end.
+    // On its own thread, because calls may wait for work that never ends.
     std::thread([this] {
       api_->drain(server_, kGraceMs);
       EndProcess();
@@ -113,7 +113,7 @@ class SessionProcess {
     absl::Status error;
     server_ = api_->serve(&server_options, &KeepError, &error);
     if (server_ == nullptr) return error;
-    // After gRPC has looked at the machine, before it reads the client's first byte.
+    // After gRPC has inspected the machine, and before it reads the client's first byte.
     if (options_.confine()) HPU_RETURN_IF_ERROR(Confine(Role::kComputes));
     api_->serve_connection(server_, dup(client_.get()));
     return absl::OkStatus();
@@ -142,7 +142,7 @@ class SessionProcess {
 void RunSessionProcess(const control::Options& options, files::FileDescriptor connection,
                        files::FileDescriptor control) {
   SetApart();
-  // A confined process opens no file: not that of the time zone, nor those of the log.
+  // A confined process cannot open files, so the time zone is read now and the log file is not appended to.
   tzset();
   log::StopAppending();
   // Never destroyed: its threads run until the process ends.

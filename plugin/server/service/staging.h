@@ -1,4 +1,4 @@
-// Staging: host memory through which copies go.
+// Staging: host memory for copies of a device server.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_STAGING_H_
 #define HPU_PLUGIN_SERVER_SERVICE_STAGING_H_
 
@@ -16,16 +16,16 @@
 
 namespace hpu::serve {
 
-// A few pieces of one size that a stream uses again and again. Thread safe. Must not outlive the device.
+// A few reusable pieces of equal size for one stream. Thread safe. Must not outlive the device.
 class Staging {
  public:
   static constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
   static constexpr int kMaxPieces = 8;
 
-  // Pieces are taken from `budget`, but for the first one, without which the stream would stand still.
+  // Pieces count against `budget`, except the first: without it the stream would block forever.
   Staging(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
 
-  // A piece; waits for one if all are in use. It comes back when the last reference goes.
+  // Returns a piece; waits if all are in use. The last reference returns it.
   absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Take() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (free_.empty() && made_ < kMaxPieces) HPU_RETURN_IF_ERROR(MakePiece());
@@ -36,7 +36,7 @@ class Staging {
   }
 
  private:
-  // Holds mutex_. Makes none if the budget is used up.
+  // Requires mutex_. Creates no piece if the budget is used up.
   absl::Status MakePiece() {
     ByteBudget::Share share = budget_->Take(kPieceBytes);
     if (share == nullptr && made_ > 0) return absl::OkStatus();
@@ -57,7 +57,7 @@ class Staging {
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<hal::HostBuffer>> free_;  // guarded by mutex_
-  std::vector<ByteBudget::Share> shares_;               // of the pieces; guarded by mutex_
+  std::vector<ByteBudget::Share> shares_;               // one for each counted piece; guarded by mutex_
   int made_ = 0;                                        // guarded by mutex_
 };
 

@@ -1,4 +1,4 @@
-// UseTable: objects by the handles that a client chose.
+// UseTable: objects by client-chosen handles.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
 #define HPU_PLUGIN_SERVER_SERVICE_USE_TABLE_H_
 
@@ -15,14 +15,14 @@
 
 namespace hpu::serve {
 
-// The client says how often it has used a handle when it gives it back; that may arrive before some of the uses do,
-// which come on other calls. An object goes when both have come. Thread safe.
+// When the client releases a handle, it states how often it has used the handle. The release may arrive before some
+// uses, which come on other calls. An object is erased when the release and all its uses have arrived. Thread safe.
 template <typename T>
 class UseTable {
  public:
   explicit UseTable(size_t most) : most_(most) {}
 
-  // Takes `object`, unless the handle is in use or there are too many.
+  // Adds `object`, unless the handle is in use or the table is full.
   absl::Status Put(uint64_t handle, std::shared_ptr<T> object) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::CancelledError("the session has ended");
@@ -37,12 +37,12 @@ class UseTable {
     changed_.notify_all();
     return absl::OkStatus();
   }
-  // The object, as one of its uses; nullptr if there is none.
+  // Counts one use and returns the object; nullptr if there is none.
   std::shared_ptr<T> Use(uint64_t handle) {
     std::lock_guard<std::mutex> lock(mutex_);
     return UseLocked(handle);
   }
-  // The same, waiting until there is one; nullptr once the table is closed.
+  // The same, but waits for the object; nullptr once the table is closed.
   std::shared_ptr<T> Await(uint64_t handle) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] {
@@ -51,7 +51,7 @@ class UseTable {
     });
     return closed_ ? nullptr : UseLocked(handle);
   }
-  // The object is not used again after `uses` uses.
+  // Releases the handle: the object is erased after `uses` uses.
   absl::Status Forget(uint64_t handle, uint64_t uses) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
@@ -62,7 +62,7 @@ class UseTable {
     EraseIfUsedUp(handle);
     return absl::OkStatus();
   }
-  // Wakes those who wait. No object comes or goes from here on, but by Clear.
+  // Wakes all waiters. Afterwards only Clear changes the table.
   void Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
@@ -79,7 +79,7 @@ class UseTable {
 
  private:
   struct Entry {
-    std::shared_ptr<T> object;  // nullptr: given back before it came
+    std::shared_ptr<T> object;  // nullptr: released before it arrived
     uint64_t used = 0;
     std::optional<uint64_t> expected;
   };

@@ -13,7 +13,7 @@ TEST(UseTableTest, AnObjectGoesWhenItsUsesHaveCome) {
   UseTable<int> table(10);
   EXPECT_TRUE(table.Put(1, Number(5)).ok());
   const std::weak_ptr<int> watch = table.Use(1);
-  EXPECT_TRUE(table.Forget(1, 3).ok());  // overtakes two uses
+  EXPECT_TRUE(table.Forget(1, 3).ok());  // arrives before two uses
   EXPECT_EQ(5, *table.Use(1));
   EXPECT_FALSE(watch.expired());
   EXPECT_EQ(5, *table.Use(1));

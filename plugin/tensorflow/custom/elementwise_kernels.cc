@@ -1,4 +1,4 @@
-// The guids that are built in: elementwise kernels of the card's library, with its names and orders of operands.
+// Built-in guids: elementwise kernels of the card's library, with its names and operand orders.
 #include <functional>
 #include <string>
 #include <utility>
@@ -21,14 +21,14 @@ using xla::XlaOp;
 using Operands = std::vector<XlaOp>;
 using Formula = XlaOp (*)(const Operands&);
 
-// Each operand is broadcast to the shape of the output, as the card does it.
+// Each operand is broadcast to the output's shape, as on the card.
 absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, Formula formula) {
   if (call.inputs.size() != operand_count || call.output_infos.size() != 1) {
     return absl::InvalidArgumentError(absl::StrCat("it takes ", operand_count, " inputs and gives one output, not ",
                                                    call.inputs.size(), " and ", call.output_infos.size()));
   }
   if (!call.params.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("it takes no parameters, and got ", call.params.size(), " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat("it takes no parameters, but got ", call.params.size(), " bytes"));
   }
   Operands operands;
   for (const XlaOp& input : call.inputs) {
@@ -77,7 +77,7 @@ bool RegisterAll() {
   Register("tanh_fwd", 1, [](const Operands& x) { return xla::Tanh(x[0]); }, floats);
   Register("relu_fwd", 1, [](const Operands& x) { return xla::Max(x[0], xla::ZerosLike(x[0])); }, floats);
   Register("relu6_fwd", 1, [](const Operands& x) { return xla::Clamp(xla::ZerosLike(x[0]), x[0], Six(x[0])); }, floats);
-  // Gradients take the gradient first, then what the forward kernel took (relu) or gave (sigmoid, tanh).
+  // Gradient kernels take the gradient first, then the forward kernel's input (relu) or output (sigmoid, tanh).
   Register("relu_bwd", 2, [](const Operands& x) { return Where(xla::Gt(x[1], xla::ZerosLike(x[1])), x[0]); }, floats);
   Register(
       "relu6_bwd", 2,

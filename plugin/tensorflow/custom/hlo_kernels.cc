@@ -25,7 +25,7 @@ class Table {
     absl::MutexLock lock(&mutex_);
     return kernels_.emplace(guid, std::move(kernel)).second;
   }
-  // Empty if there is none.
+  // Returns an empty function if the guid is not registered.
   HloKernel Find(const std::string& guid) {
     absl::MutexLock lock(&mutex_);
     const auto found = kernels_.find(guid);
@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<xla::Shape>> ShapesOf(const std::vector<habana::Tenso
   return shapes;
 }
 
-// A call that the backend resolves.
+// Adds a call that the backend resolves.
 Results CallHostKernel(const std::string& guid, const HloKernelCall& call) {
   TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
   const std::string text = HostKernelCallText(guid, call.params);

@@ -1,4 +1,4 @@
-// From the guid of a kernel to HLO.
+// Lookup of custom kernels: builds HLO from a kernel's guid.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_HLO_KERNELS_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_HLO_KERNELS_H_
 
@@ -10,9 +10,9 @@
 
 namespace hpu {
 
-// Adds the kernel to the program: by the HLO that is built in or that a library registered, else as a call that the
-// backend resolves (host_kernels.h). InvalidArgument where results are not what the op said of its outputs. Thread
-// safe.
+// Adds the kernel to the program: as HLO if a library has registered or the plugin contains it, otherwise as a call
+// that the backend resolves (host_kernels.h). InvalidArgument if the results do not match the outputs that the op
+// declared. Thread safe.
 absl::StatusOr<std::vector<xla::XlaOp>> BuildKernel(const std::string& guid, const habana::HloKernelCall& call);
 
 }  // namespace hpu

@@ -66,7 +66,7 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::Priority(int32_t priority) {
 
 namespace {
 
-// Arguments that are int32 for sure: by their type, or by a constraint that leaves nothing else.
+// Puts arguments into host memory that are always int32: by their type, or by a constraint to int32 only.
 void KeepInt32OnHost(KernelDef* kernel) {
   const tensorflow::OpDef* op = nullptr;
   if (!tensorflow::OpRegistry::Global()->LookUpOpDef(kernel->op(), &op).ok()) return;

@@ -1,4 +1,4 @@
-// What a functor says of its node.
+// State of a custom op's functor: the node that it defines.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_KERNEL_STATE_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_KERNEL_STATE_H_
 
@@ -12,7 +12,7 @@
 namespace habana {
 inline namespace v1 {
 
-// Lives on the stack of the one thread that asks the functor.
+// Lives on the stack of the thread that calls the functor.
 struct HpuKernelContext::State {
   struct Node {
     std::string guid;
@@ -31,7 +31,7 @@ struct HpuKernelContext::State {
 
   // "CustomDivOp node 'div': "
   std::string Prefix() const;
-  // The functor's error, or what it left undone.
+  // The functor's error, or an error for a missing definition.
   absl::Status Finish() const;
 };
 

@@ -21,7 +21,7 @@
 namespace hpu {
 namespace {
 
-// Asks the user's functor, through the kernel that was registered for the HPU, and adds its node to the program.
+// Calls the user's functor, through the registered HPU kernel, and adds its node to the program.
 class LoweringKernel : public tensorflow::XlaOpKernel {
  public:
   explicit LoweringKernel(tensorflow::OpKernelConstruction* construction)
@@ -47,7 +47,7 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
     kernel_.reset(kernel);
     functor_ = dynamic_cast<const habana::HpuKernelBase*>(kernel);
     return functor_ != nullptr ? absl::OkStatus()
-                               : absl::InternalError("its kernel for the HPU is no habana::HpuKernel");
+                               : absl::InternalError("its kernel for the HPU is not a habana::HpuKernel");
   }
 
   absl::Status Lower(tensorflow::XlaOpKernelContext* context) const {
@@ -77,9 +77,9 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
     return absl::OkStatus();
   }
 
-  const std::string activity_;  // for the message of a crash
+  const std::string activity_;  // for crash messages
   std::unique_ptr<tensorflow::OpKernel> kernel_;
-  const habana::HpuKernelBase* functor_ = nullptr;  // kernel_
+  const habana::HpuKernelBase* functor_ = nullptr;  // points into kernel_
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The lowering of custom ops.
+// Lowerings of custom ops.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_LOWERING_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_LOWERING_KERNEL_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu {
 
-// Lets clusters hold the op, with the types that its kernel for the HPU takes. Works at any time, where TensorFlow's
-// own registry of lowerings counts only until the first function was compiled. Thread safe.
+// Allows clusters to hold the op, with the types of its HPU kernel. Works at any time, whereas TensorFlow's own
+// registry of lowerings takes no entries after the first function is compiled. Thread safe.
 void RegisterCustomLowering(const tensorflow::KernelDef& kernel);
 
 }  // namespace hpu

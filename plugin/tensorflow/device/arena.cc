@@ -7,8 +7,8 @@
 namespace hpu {
 namespace {
 
-// Hands the range out piece by piece. The allocator above keeps 8 bytes of books for every 256 bytes that it was given,
-// so giving it 32 GiB at once would cost 1 GiB of host memory.
+// Hands out the range in pieces. The allocator above keeps 8 bytes of bookkeeping for every 256 bytes that it receives.
+// Handing out 32 GiB at once would cost 1 GiB of host memory.
 class RangeSubAllocator : public tensorflow::SubAllocator {
  public:
   RangeSubAllocator(void* base, uint64_t bytes, tensorflow::AllocatorMemoryType type)
@@ -41,7 +41,7 @@ std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, cons
   bytes -= bytes % kGranule;
   tensorflow::BFCAllocator::Options options;
   options.allow_growth = true;
-  // A free piece that is larger than what is asked for by less than this is given out whole, and counts as in use.
+  // A free piece that exceeds the request by less than this is not split; all of it counts as in use.
   constexpr double kSpareBytes = 64 << 10;
   options.fragmentation_fraction = kSpareBytes / static_cast<double>(bytes);
   return std::make_unique<tensorflow::BFCAllocator>(std::make_unique<RangeSubAllocator>(base, bytes, type), bytes, name,

@@ -1,4 +1,4 @@
-// Arena: a best-fit allocator over one range of addresses that is there already.
+// Arena: a best-fit allocator over an existing range of addresses.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_ARENA_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_ARENA_H_
 
@@ -10,9 +10,9 @@
 
 namespace hpu {
 
-// TensorFlow's best-fit-with-coalescing allocator over [base, base + bytes), which it never reads or writes. Addresses
-// it gives out are multiples of 256 above `base`. An allocation that does not fit waits up to 10 seconds for memory to
-// be freed, unless its attributes say otherwise. The range must outlive the allocator.
+// TensorFlow's best-fit-with-coalescing allocator over [base, base + bytes). It never reads or writes the range. Its
+// addresses are multiples of 256 above `base`. An allocation that does not fit waits up to 10 seconds for memory to be
+// freed, unless its attributes say otherwise. The range must outlive the allocator.
 std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, const std::string& name,
                                                 tensorflow::AllocatorMemoryType type);
 

@@ -1,4 +1,4 @@
-// DeviceArena: device memory, and what still happens to it.
+// DeviceArena: an allocator of device memory that tracks freed ranges and pending copies.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_DEVICE_ARENA_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_DEVICE_ARENA_H_
 
@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// An arena (arena.h) that notes what is freed. Thread safe.
+// An arena (arena.h) that records every deallocation in freed(). Thread safe.
 class DeviceArena final : public tensorflow::AllocatorWrapper {
  public:
   DeviceArena(std::unique_ptr<tensorflow::Allocator> arena, hal::DeviceAddress base, uint64_t bytes)
@@ -25,7 +25,7 @@ class DeviceArena final : public tensorflow::AllocatorWrapper {
     freed_.Free(reinterpret_cast<hal::DeviceAddress>(data), wrapped()->AllocatedSize(data));
     wrapped()->DeallocateRaw(data);
   }
-  // AllocatorWrapper does not hand these on.
+  // AllocatorWrapper does not forward these.
   absl::optional<tensorflow::AllocatorStats> GetStats() override { return wrapped()->GetStats(); }
   bool ClearStats() override { return wrapped()->ClearStats(); }
 

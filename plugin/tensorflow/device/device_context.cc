@@ -28,7 +28,7 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
                                                    " cannot be copied to or from ", device->name(),
                                                    "; keep them on the CPU."));
   }
-  // Eager copies do not look whether the allocation succeeded.
+  // Eager copies do not check whether the allocation succeeded.
   if (!tensor.IsInitialized()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "OOM when allocating tensor with shape", tensor.shape().DebugString(), " and type ",
@@ -42,8 +42,7 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
   return acquired;
 }
 
-// Keeps both tensors until the copy has ended, but not beyond `done`: whoever waits for it may look at memory
-// statistics.
+// Keeps both tensors until the copy has ended, but releases them before `done`: its caller may read memory statistics.
 std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination, StatusCallback done) {
   return [source = std::move(source), destination = std::move(destination),
           done = std::move(done)](absl::Status status) mutable {
@@ -53,9 +52,9 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
   };
 }
 
-// TensorFlow's idea of where a tensor lies is wrong at times: int32 in lists and queues, in functions whose int32
-// arguments are on the device, results of iterators that run on the host. Copies as the addresses say, on the caller's
-// thread, unless they are as expected: then false.
+// TensorFlow's assumption about a tensor's memory is sometimes wrong: int32 in lists and queues, functions whose int32
+// arguments are on the device, results of iterators that run on the host. If an address contradicts the assumption,
+// copies by address on the caller's thread. Otherwise returns false.
 bool CopyAsAddressesSay(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
                         const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
   const char* const from = source.tensor_data().data();
@@ -83,7 +82,7 @@ void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::De
 }
 
 // A process has one HPU, so a copy from HPU to HPU stays on it.
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool copies_registered = [] {
   TF_CHECK_OK(tensorflow::CopyTensor::Register(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
                                                CopyBetweenContexts, /*is_pluggable_device=*/true));
   return true;
@@ -120,7 +119,7 @@ void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* devic
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*output, device);
   if (!acquired.ok()) return done(acquired.status());
   if (CopyAsAddressesSay(**acquired, *input, true, *output, true, done)) return;
-  // Later work on the device is ordered after the copy, so nobody need wait for it.
+  // Later work on the device is ordered after the copy, so nothing has to wait for it.
   done((*acquired)->CopyOnDevice(AddressOf(*input), AddressOf(*output), bytes));
 }
 

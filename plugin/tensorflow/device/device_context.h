@@ -1,4 +1,4 @@
-// HpuDeviceContext: how TensorFlow copies tensors to, from and on the HPU.
+// HpuDeviceContext: copies of tensors to, from and on the HPU.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_DEVICE_CONTEXT_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_DEVICE_CONTEXT_H_
 
@@ -8,22 +8,23 @@
 
 namespace hpu {
 
-// Stateless: all its work goes to the ProcessDevice. Strings, variants and resources never come here, TensorFlow leaves
-// them on the host. Every copy holds on to its tensors until it has ended. Thread safe.
+// Stateless: the ProcessDevice does all the work. TensorFlow keeps strings, variants and resources on the host, so they
+// never arrive here. Every copy holds its tensors until it has ended. Thread safe.
 class HpuDeviceContext : public tensorflow::DeviceContext {
  public:
   // `done` runs when the source may be reused; later work on the device sees the copy.
   void CopyCPUTensorToDevice(const tensorflow::Tensor* cpu_tensor, tensorflow::Device* device,
                              tensorflow::Tensor* device_tensor, tensorflow::StatusCallback done,
                              bool sync_dst_compute) const override;
-  // `done` runs when the data are there, with the error of whatever should have made them.
+  // `done` runs when the data have arrived. Its status is the error of the work that computes them, if that work
+  // failed.
   void CopyDeviceTensorToCPU(const tensorflow::Tensor* device_tensor, tensorflow::StringPiece tensor_name,
                              tensorflow::Device* device, tensorflow::Tensor* cpu_tensor,
                              tensorflow::StatusCallback done) override;
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Device* device, tensorflow::Tensor* output,
                               tensorflow::StatusCallback done) const override;
 
-  // The device has no stream_executor stream (`stream` is null): waits for the compute work queued so far.
+  // Waits for the compute work queued so far. The device has no stream_executor stream, so `stream` is null.
   tensorflow::Status ThenExecute(tensorflow::Device* device, stream_executor::Stream* stream,
                                  std::function<void()> function) override;
 

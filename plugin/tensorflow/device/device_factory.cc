@@ -1,4 +1,4 @@
-// Makes HPU devices for TensorFlow.
+// Factory of TensorFlow's HPU devices.
 #include "tensorflow/core/framework/device_factory.h"
 
 #include <algorithm>
@@ -17,21 +17,21 @@ namespace {
 
 // A process holds one device.
 constexpr int kDevices = 1;
-// Above the CPU's and GPUs': ops without a device go to the HPU.
+// Above the priorities of CPU and GPU: ops without a device go to the HPU.
 constexpr int kPriority = 300;
 
 // Number of devices that a session with `config` gets.
 int DeviceCount(const tensorflow::ConfigProto& config) {
   const auto& counts = config.device_count();
   if (const auto given = counts.find(kDeviceType); given != counts.end()) return std::clamp(given->second, 0, kDevices);
-  // tf.config.set_visible_devices leaves out the types of which no device is visible. What it writes always counts CPUs
-  // and GPUs and has experimental GPU options; a program's own ConfigProto(device_count={"CPU": 1}) does not mean us.
+  // tf.config.set_visible_devices omits types without visible devices. Its config always counts CPUs and GPUs and has
+  // experimental GPU options. A program's own ConfigProto(device_count={"CPU": 1}) does not exclude the HPU.
   const bool from_eager_context =
       counts.contains("CPU") && counts.contains("GPU") && config.gpu_options().has_experimental();
   return from_eager_context ? 0 : kDevices;
 }
 
-// As far as it is known without acquiring the device.
+// The memory limit, without acquiring the device.
 uint64_t MemoryLimit() {
   if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) return device->hal().info().memory_bytes;
   return static_cast<uint64_t>(std::max<int64_t>(flags::MemoryMb(), 0)) << 20;
@@ -63,9 +63,9 @@ class HpuDeviceFactory : public tensorflow::DeviceFactory {
   }
 };
 
-// As a pluggable device: only for those and GPUs does TensorFlow copy between host and device memory where the nodes of
-// a function that runs on one device disagree (EnsureMemoryTypes).
-[[maybe_unused]] const bool registered = [] {
+// Registered as a pluggable device: TensorFlow copies between host and device memory inside a single-device function
+// only for GPUs and pluggable devices (EnsureMemoryTypes).
+[[maybe_unused]] const bool factory_registered = [] {
   tensorflow::DeviceFactory::Register(kDeviceType, std::make_unique<HpuDeviceFactory>(), kPriority,
                                       /*is_pluggable_device=*/true);
   return true;

@@ -1,4 +1,4 @@
-// EventPool: events to order streams with, used again and again.
+// EventPool: reusable events for ordering streams.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_EVENT_POOL_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_EVENT_POOL_H_
 
@@ -14,10 +14,10 @@
 
 namespace hpu {
 
-// Thread safe. The device must outlive the pool, and the pool what it lends.
+// Thread safe. The device must outlive the pool, and the pool must outlive its leases.
 class EventPool {
  public:
-  // Gives the event back to the pool. That is legal while streams still wait for it: they keep the point they saw.
+  // Returns the event to the pool. Streams may still wait for it: they keep the point that they saw.
   class Return {
    public:
     explicit Return(EventPool* pool = nullptr) : pool_(pool) {}
@@ -33,9 +33,9 @@ class EventPool {
   EventPool& operator=(const EventPool&) = delete;
 
   absl::StatusOr<Lease> Take();
-  // An event that marks the end of the work queued on `stream` so far.
+  // Returns an event that marks the end of the work queued on `stream` so far.
   absl::StatusOr<Lease> Record(hal::Stream& stream);
-  // Holds later work of `later` back until the work queued on `earlier` so far has ended.
+  // Makes `later` wait until the work queued on `earlier` so far has ended.
   absl::Status Order(hal::Stream& earlier, hal::Stream& later);
 
  private:

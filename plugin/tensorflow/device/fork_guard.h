@@ -1,4 +1,4 @@
-// Whether this process was forked from one that held the device.
+// Detection of forks of a process that holds the device.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_FORK_GUARD_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_FORK_GUARD_H_
 
@@ -6,14 +6,14 @@
 
 namespace hpu {
 
-// Call once, when the device has been acquired: children forked from now on find it lost.
+// Call once, when the device has been acquired. Children forked after this call cannot use the device.
 void WatchForks();
 
-// True in a child forked after WatchForks(). The device's threads do not exist there, and its locks may be held by
-// threads that do not exist either, so a child must touch neither. Async-signal safe.
+// True in a child forked after WatchForks(). The device's threads do not exist in the child, and they may have held its
+// locks at the fork. A child must therefore touch neither the device nor its locks. Async-signal safe.
 bool IsForkedChild();
 
-// Aborted, with what to do about it. Only for a forked child.
+// An Aborted status that says what to do. Only for a forked child.
 absl::Status ForkedChildError();
 
 }  // namespace hpu

@@ -9,7 +9,7 @@
 namespace hpu {
 namespace {
 
-// A smaller page would know better what was freed, and a large piece would take longer to note.
+// Smaller pages would track frees more precisely, but a large piece would take longer to record.
 constexpr uint64_t kPageBytes = 256 << 10;
 
 }  // namespace
@@ -27,7 +27,7 @@ void FreedMemory::Free(hal::DeviceAddress address, uint64_t bytes) {
   const uint32_t period = period_.load(std::memory_order_seq_cst);
   const uint64_t first = (address - base_) / kPageBytes, last = (address - base_ + bytes - 1) / kPageBytes;
   for (uint64_t page = first; page <= last; ++page) {
-    // Another thread that frees may have read a later period.
+    // Another freeing thread may have read a later period.
     uint32_t known = pages_[page].load(std::memory_order_relaxed);
     while (known < period && !pages_[page].compare_exchange_weak(known, period, std::memory_order_release)) {
     }
@@ -47,11 +47,12 @@ absl::Status FreedMemory::WaitForUsers(hal::DeviceAddress address, uint64_t byte
                                        hal::Stream& stream, EventPool& events) {
   if (bytes == 0) return absl::OkStatus();
   std::lock_guard<std::mutex> lock(mutex_);
-  // The period ends before its event is recorded: whoever still frees in it has queued the memory's users before that.
+  // Ends the period before recording its event: a thread that still frees in it has queued the
+  // memory's users before the event.
   const uint32_t ended = period_.fetch_add(1, std::memory_order_seq_cst);
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events.Record(compute));
-  ends_.push_back({ended, std::move(end)});  // so that what is looked for below is there
-  // Others may have freed on the same page since.
+  ends_.push_back({ended, std::move(end)});  // so that the search below finds this period
+  // Other threads may have freed memory on the same page since.
   const uint32_t freed = std::min(LastFree(address, bytes), ended);
   while (!ends_.empty()) {
     const absl::StatusOr<bool> reached = ends_.front().event->Query();

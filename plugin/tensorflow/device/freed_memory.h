@@ -1,4 +1,4 @@
-// FreedMemory: which work may still use device memory that was freed.
+// FreedMemory: tracks the compute work that may still use freed device memory.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_FREED_MEMORY_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_FREED_MEMORY_H_
 
@@ -15,28 +15,28 @@
 
 namespace hpu {
 
-// Memory may be freed as soon as the compute work that uses it is queued. Later compute work may have it at once, but a
-// copy on another stream must wait for that work: not for all that is queued, or no copy would ever run beside a step.
+// Memory may be freed as soon as the compute work that uses it is queued. Later compute work may reuse it at once, but
+// a copy on another stream must wait for the earlier users. It must not wait for all queued work, or no copy would
+// overlap with a step.
 //
-// Time is cut into periods, each of which ends with an event on the compute stream; every page of memory remembers the
-// period in which something of it was freed last. Thread safe.
+// Time is divided into periods; each ends with an event on the compute stream. Every page of memory stores the period
+// in which part of it was last freed. Thread safe.
 class FreedMemory {
  public:
   FreedMemory(hal::DeviceAddress base, uint64_t bytes);
 
-  // Called before the memory is given to the allocator. Takes no lock.
+  // Call before the allocator frees the memory. Takes no lock.
   void Free(hal::DeviceAddress address, uint64_t bytes);
 
-  // Holds later work of `stream` back until no work that is queued on `compute` uses what the range was before it was
-  // allocated.
+  // Makes `stream` wait until the work queued on `compute` no longer uses the previous allocations in the range.
   absl::Status WaitForUsers(hal::DeviceAddress address, uint64_t bytes, hal::Stream& compute, hal::Stream& stream,
                             EventPool& events);
 
-  // Forgets the work of all periods that have ended, once it has been waited for and its errors reported.
+  // Forgets the work of all periods. Call when that work has ended and its errors have been reported.
   void Clear();
 
  private:
-  // Periods are counted by 32 bits: ten copies a second for ten years.
+  // 32 bits suffice for ten copies a second over ten years.
   struct End {
     uint32_t period;
     EventPool::Lease event;
@@ -48,7 +48,7 @@ class FreedMemory {
   std::vector<std::atomic<uint32_t>> pages_;  // 0: never freed
   std::atomic<uint32_t> period_{1};
   std::mutex mutex_;
-  std::deque<End> ends_;  // of periods whose work may still run, oldest first; guarded by mutex_
+  std::deque<End> ends_;  // one per period whose work may still run, oldest first; guarded by mutex_
   uint32_t reached_ = 0;  // the last period whose work has ended; guarded by mutex_
 };
 

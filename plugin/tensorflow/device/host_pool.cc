@@ -18,7 +18,7 @@ uint64_t WantedBytes() {
   if (const int64_t gib = flags::TfCpuAllocatorSizeG(); gib > 0) return static_cast<uint64_t>(gib) * kGiB;
   const int64_t free = tsl::port::GetMemoryInfo().free;
   const uint64_t available = free > 0 ? static_cast<uint64_t>(free) : 0;
-  // The guide's rule leaves nothing on machines with less than 16 GiB: an eighth is the least we take.
+  // The guide's rule leaves nothing on machines with less than 16 GiB. The minimum is an eighth of the memory.
   const uint64_t beyond_reserve = available > 16 * kGiB ? available - 16 * kGiB : 0;
   const uint64_t wanted = std::min({64 * kGiB, available / 5 * 4, beyond_reserve});
   return std::max({wanted, available / 8, kSmallestPool});

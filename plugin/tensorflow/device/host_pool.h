@@ -1,4 +1,4 @@
-// HostPool: host memory that the device may reach.
+// HostPool: a pool of host memory that the device can access.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_POOL_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_POOL_H_
 
@@ -16,7 +16,7 @@ namespace hpu {
 // safe.
 class HostPool {
  public:
-  // Gives a piece of the pool back.
+  // Returns a piece of memory to the pool.
   class Free {
    public:
     explicit Free(HostPool* pool = nullptr) : pool_(pool) {}
@@ -27,10 +27,10 @@ class HostPool {
   };
   using Staging = std::unique_ptr<void, Free>;
 
-  // As TF_CPU_ALLOCATOR_SIZE_G says; smaller if the device refuses to map so much.
+  // Sized by TF_CPU_ALLOCATOR_SIZE_G; smaller if the device refuses to map that much.
   static absl::StatusOr<std::unique_ptr<HostPool>> Create(hal::Device& device);
 
-  // Null if the pool has no room: then map the other memory instead.
+  // Returns null if the pool has no room. The caller then maps its own memory instead.
   Staging Allocate(uint64_t bytes);
   bool Contains(const void* data, uint64_t bytes) const;
 

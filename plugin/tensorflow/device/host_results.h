@@ -1,4 +1,4 @@
-// Results of launches that the device writes to host memory itself.
+// Launch results that the device writes directly to host memory.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_RESULTS_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_HOST_RESULTS_H_
 
@@ -9,10 +9,10 @@
 
 namespace hpu {
 
-// Whether a launch on compute() may have a result of so many bytes at this host address.
+// Whether a launch on compute() may write a result of `bytes` bytes to this host address.
 bool TakesHostResult(ProcessDevice& device, const void* data, uint64_t bytes);
 
-// Waits for the compute work queued so far, after which such results are there; returns its error, and clears it.
+// Waits for the compute work queued so far, which writes these results. Returns the error of that work and clears it.
 absl::Status WaitForHostResults(ProcessDevice& device);
 
 }  // namespace hpu

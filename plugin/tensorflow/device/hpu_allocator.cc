@@ -24,13 +24,13 @@ using tensorflow::AllocatorStats;
 
 constexpr char kName[] = "HPU_0_bfc";
 
-// Bytes of this thread's last allocation that failed, until the allocator was asked for its name: TensorFlow does that
-// for the message, at once and on the same thread.
+// Size of this thread's last failed allocation. TensorFlow asks for the allocator's name when it writes the message, at
+// once and on the same thread; that resets the size.
 thread_local uint64_t failed_bytes = 0;
 
 std::string Readable(uint64_t bytes) { return tsl::strings::HumanReadableNumBytes(static_cast<int64_t>(bytes)); }
 
-// Any access to it faults, on the host as on the device.
+// Any access to this address faults, on the host and on the device.
 void* NoMansLand() {
   static void* const address = [] {
     constexpr size_t kPage = 4096;
@@ -97,7 +97,8 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
     stats.bytes_limit = flags::MemoryMb() << 20;
     return stats;
   }
-  // What an earlier recipe left as workspace is no need of what runs from now on, whose peak is asked for.
+  // Resets the peak. Releases the workspace first, because the peak of later work must not include an earlier recipe's
+  // workspace.
   bool ClearStats() override {
     ProcessDevice* device = ProcessDevice::GetIfAcquired();
     if (device == nullptr) return true;
@@ -108,15 +109,15 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
   tensorflow::AllocatorMemoryType GetMemoryType() const override { return tensorflow::AllocatorMemoryType::kDevice; }
 
  private:
-  // Null for memory that belongs to no arena of this process: no man's land, and whatever a forked child inherited.
+  // Null for memory that belongs to no arena of this process: no man's land, and memory inherited by a forked child.
   static tensorflow::Allocator* ArenaOf(const void* data) {
     if (data == nullptr || data == NoMansLand()) return nullptr;
     ProcessDevice* device = ProcessDevice::GetIfAcquired();
     return device == nullptr ? nullptr : &device->arena();
   }
 
-  // False if so much is in use that the allocation cannot succeed. The arena itself would wait 10 seconds for somebody
-  // to free memory; work that is under way frees what it holds sooner.
+  // False if too much memory is in use for the allocation to succeed. The arena would wait 10 seconds for a free;
+  // running work frees its memory sooner.
   static bool MayFit(ProcessDevice& device, uint64_t bytes, bool may_wait) {
     constexpr uint64_t kLarge = 1 << 20;
     constexpr absl::Duration kPatience = absl::Milliseconds(200);

@@ -1,4 +1,4 @@
-// The allocators that HPU Device objects give to TensorFlow.
+// The allocators that HPU Device objects provide to TensorFlow.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_ALLOCATOR_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_ALLOCATOR_H_
 
@@ -11,18 +11,19 @@ namespace hpu {
 
 // Device memory. The first allocation acquires the device.
 //
-// TensorFlow's allocators cannot report why they fail, and it takes every failure for exhausted memory. So without a
-// device this one gives out an address that nobody may touch; the copy or kernel that comes to use it then reports the
-// true error.
+// TensorFlow's allocators cannot report an error: TensorFlow takes every failure for exhausted memory. So if the device
+// cannot be acquired, this allocator returns an address that must not be accessed. The copy or kernel that uses the
+// address then reports the true error.
 tensorflow::Allocator* DeviceAllocator();
-// Whether that is such an address.
+// Whether `data` is an address that DeviceAllocator() returned without a device.
 bool IsWithoutDevice(const void* data);
 
-// Host memory for tensors that meet the device: reachable by it once it is acquired and while the pool has room, the
-// CPU's own otherwise.
+// Host memory for tensors that are copied to or from the device. The device can access it once the device is acquired,
+// while the pool has room. Otherwise it is plain CPU memory.
 tensorflow::Allocator* HostAllocator();
 
-// "12.0 GiB asked for, 25.00 GiB of 32.00 GiB in use …; raise HPU_MEMORY_MB …": for messages about a failed allocation.
+// Hint for messages about a failed allocation: "12.0 GiB asked for, 25.00 GiB of 32.00 GiB in use …; raise
+// HPU_MEMORY_MB …".
 std::string MemoryExhaustedHint(uint64_t asked_bytes);
 
 }  // namespace hpu

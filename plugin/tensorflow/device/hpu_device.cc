@@ -18,7 +18,7 @@ using tensorflow::Tensor;
 
 namespace {
 
-// How the thread's last wait for a tensor ended.
+// Status of this thread's last wait for a tensor.
 thread_local absl::Status last_read;
 
 }  // namespace
@@ -27,7 +27,7 @@ HpuDevice::HpuDevice(const tensorflow::SessionOptions& options, const tensorflow
     : LocalDevice(options, attributes),
       context_(new HpuDeviceContext),
       scoped_allocators_(std::make_unique<tensorflow::ScopedAllocatorMgr>("HPU_0")) {
-  // Without a default context TensorFlow would copy tensors of this device as if they were the CPU's.
+  // Without a default context, TensorFlow would copy this device's tensors like CPU tensors.
   accelerator_info_.default_context = context_;
   set_tensorflow_accelerator_device_info(&accelerator_info_);
 }
@@ -64,7 +64,7 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
     *tensor = std::move(parsed);
     return absl::OkStatus();
   }
-  // A variant stays on the host, the tensors in it go to the device.
+  // A variant stays on the host; its tensors go to the device.
   Tensor copy = plain ? Tensor(GetAllocator(attributes), parsed.dtype(), parsed.shape()) : Tensor();
   tensorflow::Notification copied;
   tensorflow::Status status;

@@ -1,4 +1,4 @@
-// HpuDevice: what TensorFlow knows as /device:HPU:0.
+// HpuDevice: TensorFlow's device /device:HPU:0.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_DEVICE_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_HPU_DEVICE_H_
 
@@ -14,8 +14,8 @@ inline constexpr char kDeviceType[] = "HPU";
 
 class HpuDeviceContext;
 
-// One of possibly many views of the ProcessDevice, which is acquired when the first tensor is allocated, not when the
-// Device object is made: listing devices takes no module. Thread safe.
+// One of possibly many views of the ProcessDevice. The first allocation of a tensor acquires the ProcessDevice;
+// creating a Device object does not, so listing devices takes no module. Thread safe.
 class HpuDevice : public tensorflow::LocalDevice {
  public:
   HpuDevice(const tensorflow::SessionOptions& options, const tensorflow::DeviceAttributes& attributes);
@@ -32,20 +32,20 @@ class HpuDevice : public tensorflow::LocalDevice {
   void CopyTensorInSameDevice(const tensorflow::Tensor* input, tensorflow::Tensor* output,
                               const tensorflow::DeviceContext* context, tensorflow::StatusCallback done) override;
 
-  // Both wait for all work of the process, not only for that of this object.
+  // Both wait for all work of the process, not only for the work of this object.
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 
-  // How the calling thread's last Sync() ended, which TensorFlow calls before it reads a tensor: once.
+  // Returns, once, the status of the calling thread's last Sync(). TensorFlow calls Sync() before it reads a tensor.
   static tensorflow::Status TakeFailedRead();
 
  private:
-  HpuDeviceContext* const context_;  // one reference is ours
+  HpuDeviceContext* const context_;  // holds one reference
   AcceleratorDeviceInfo accelerator_info_;
   std::unique_ptr<tensorflow::ScopedAllocatorMgr> scoped_allocators_;
 };
 
-// Whether `device`, or the device that it stands for, is an HPU. `device` may be null.
+// Whether `device`, or the device that it wraps, is an HPU. `device` may be null.
 bool IsHpu(const tensorflow::DeviceBase* device);
 
 }  // namespace hpu

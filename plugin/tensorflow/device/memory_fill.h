@@ -1,4 +1,4 @@
-// Filling of device memory with one byte before its use (HPU_FILL_MEMORY), so that memory that no work wrote shows.
+// HPU_FILL_MEMORY: fills device memory with one byte before its use, to reveal reads of unwritten memory.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_MEMORY_FILL_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_MEMORY_FILL_H_
 
@@ -8,10 +8,11 @@
 
 namespace hpu {
 
-// Whether HPU_FILL_MEMORY asks for it. Read once.
+// Whether HPU_FILL_MEMORY is set. Read once.
 bool FillsMemory();
 
-// Fills the range after the compute work queued so far, and waits for it: copies on other streams come after it.
+// Fills the range after the compute work queued so far, and waits. Copies on other streams therefore run after the
+// fill.
 void FillMemory(ProcessDevice& device, hal::DeviceAddress address, uint64_t bytes);
 
 }  // namespace hpu

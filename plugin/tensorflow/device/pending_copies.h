@@ -1,4 +1,4 @@
-// PendingCopies: copies to the device that may still run while other work goes on.
+// PendingCopies: copies to the device that may run in parallel with other work.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_PENDING_COPIES_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_PENDING_COPIES_H_
 
@@ -15,19 +15,18 @@
 
 namespace hpu {
 
-// Whatever touches the destination waits for the copy, and nothing else does. Costs an atomic load while there is none.
-// Thread safe.
+// Only work that touches the destination waits for a copy. Costs one atomic load while no copy is pending. Thread safe.
 class PendingCopies {
  public:
-  // The copy to this range that was queued last on `stream`.
+  // Adds the copy to this range that was queued last on `stream`.
   absl::Status Add(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream, EventPool& events);
 
-  // Holds later work of `stream` back until the copies to the range have ended; their errors become the stream's.
+  // Makes `stream` wait until the copies to the range have ended; their errors become the stream's.
   absl::Status WaitFor(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
   bool any() const { return count_.load(std::memory_order_acquire) > 0; }
 
-  // Forgets all, once they have been waited for and their errors reported.
+  // Forgets all copies. Call when they have ended and their errors have been reported.
   void Clear();
 
  private:
@@ -41,7 +40,8 @@ class PendingCopies {
   std::atomic<size_t> count_{0};
 };
 
-// Gives `stream` so that its work waits for the pending copies to what it touches. They must outlive it.
+// Wraps `stream` so that its work waits for the pending copies to the memory it touches. `copies` must outlive the
+// result.
 std::unique_ptr<hal::Stream> WaitForCopies(std::unique_ptr<hal::Stream> stream, PendingCopies* copies);
 
 }  // namespace hpu

@@ -10,8 +10,6 @@
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/log/log.h"
 #include "plugin/hal/backend.h"
-#include "plugin/hal/host_results.h"
-#include "plugin/hal/interruptible.h"
 #include "plugin/tensorflow/device/arena.h"
 #include "plugin/tensorflow/device/device_arena.h"
 #include "plugin/tensorflow/device/fork_guard.h"
@@ -37,7 +35,7 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
     if (text == "all") continue;
     if (!absl::SimpleAtoi(text, &module) || module < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "HABANA_VISIBLE_MODULES: \"", text, "\" is no module number; give numbers separated by commas, or all"));
+          "HABANA_VISIBLE_MODULES: \"", text, "\" is not a module number; give numbers separated by commas, or all"));
     }
     options.visible.push_back(module);
   }
@@ -50,7 +48,7 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
 absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Allocator* allocator, uint64_t limit) {
   const int64_t chunk = flags::WorkspaceChunkMb();
   int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
-  // Programs for larger cards set it too.
+  // Programs written for larger cards also set this flag.
   if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
     LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial << " has no effect: the device has " << (limit >> 20)
                  << " MiB of memory";
@@ -86,7 +84,7 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
   TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
   TF_ASSIGN_OR_RETURN(hal::AcquireOptions options, OptionsFromFlags());
   TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> hal, backend->Acquire(options));
-  // Should its set-up fail, the module is given back with it.
+  // If the initialisation fails, this releases the module.
   std::unique_ptr<ProcessDevice, void (*)(ProcessDevice*)> device(new ProcessDevice,
                                                                   [](ProcessDevice* failed) { delete failed; });
   TF_RETURN_IF_ERROR(device->Initialize(std::move(hal)));
@@ -101,8 +99,9 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
 absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
   constexpr int kCompletionThreads = 4;
   device_ = std::move(device);
-  if (auto* host_results = dynamic_cast<hal::HostResults*>(device_.get())) host_results->TakeHostResults();
-  // All of it: recipes, workspaces and tensors alike come from the arena.
+  traits_ = device_->traits();
+  if (traits_.host_results != nullptr) traits_.host_results->TakeHostResults();
+  // Takes all free memory: recipes, workspaces and tensors are all allocated from the arena.
   const uint64_t bytes = device_->memory_info().free_bytes;
   TF_ASSIGN_OR_RETURN(memory_, device_->AllocateMemory(bytes));
   auto arena = std::make_unique<DeviceArena>(NewArena(reinterpret_cast<void*>(memory_->address()), bytes, "HPU_0_bfc",
@@ -127,7 +126,7 @@ absl::Status ProcessDevice::Initialize(std::unique_ptr<hal::Device> device) {
 }
 
 void ProcessDevice::Interrupt() {
-  if (auto* interruptible = dynamic_cast<hal::Interruptible*>(device_.get())) interruptible->Interrupt();
+  if (traits_.interruptible != nullptr) traits_.interruptible->Interrupt();
 }
 
 tensorflow::Allocator* ProcessDevice::allocator() { return DeviceAllocator(); }

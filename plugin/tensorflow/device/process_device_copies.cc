@@ -2,7 +2,6 @@
 #include <cstring>
 #include <utility>
 
-#include "plugin/hal/staged_copies.h"
 #include "plugin/tensorflow/device/device_arena.h"
 #include "plugin/tensorflow/device/host_pool.h"
 #include "plugin/tensorflow/device/process_device.h"
@@ -15,15 +14,16 @@ namespace {
 
 using Done = std::function<void(absl::Status)>;
 
-// Up to here a copy runs on the compute stream: events between streams cost more than it does.
+// Maximum size of a copy on the compute stream: for small copies, events between streams cost more than the copy.
 constexpr uint64_t kInlineBytes = 64 << 10;
-// Up to here memory that the device cannot reach is copied through the pool: mapping it costs more than that.
+// Maximum size of a copy through the pool for memory that the device cannot access: up to here, mapping costs more.
 constexpr uint64_t kStagedBytes = 1 << 20;
-// The same while the device computes: a source used in place would have to wait for that first.
+// The same while the device computes, because a source used in place would first have to wait for the computation.
 constexpr uint64_t kStagedWhileBusyBytes = 64 << 20;
 
-// Memory that was allocated for this copy: it waits for no other work than that which still uses what the memory was
-// before, and only what touches the memory waits for it. So it runs beside a step. Gives the copy's stream.
+// Copies into memory that was allocated for this copy. The copy waits only for work that still uses the memory's
+// previous contents, and only work that touches the memory waits for the copy. It can therefore run in parallel with a
+// step. Returns the copy's stream.
 absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void* source, hal::DeviceAddress destination,
                                               uint64_t bytes) {
   hal::Stream* const stream = bytes <= kInlineBytes ? &device.compute() : &device.host_to_device();
@@ -37,8 +37,6 @@ absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void*
   }
   return stream;
 }
-
-bool StagesCopies(const hal::Device& device) { return dynamic_cast<const hal::StagedCopies*>(&device) != nullptr; }
 
 }  // namespace
 
@@ -56,7 +54,7 @@ bool ProcessDevice::ComputeIsIdle() {
 }
 
 bool ProcessDevice::IsBetterStaged(uint64_t bytes) {
-  if (StagesCopies(*device_)) return false;
+  if (traits_.copies_are_staged) return false;
   return bytes <= kStagedBytes || (bytes <= kStagedWhileBusyBytes && !ComputeIsIdle());
 }
 
@@ -71,8 +69,8 @@ absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source
 absl::Status ProcessDevice::CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination,
                                                uint64_t bytes) {
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(staging.get(), destination, bytes));
-  if (StagesCopies(*device_)) return absl::OkStatus();  // it has been read
-  // An error stays with the stream, and so reaches whoever uses the destination.
+  if (traits_.copies_are_staged) return absl::OkStatus();  // the copy has already read it
+  // An error stays with the stream and reaches the work that uses the destination.
   return stream->AddCallback([staging = std::move(staging)](absl::Status) {});
 }
 
@@ -89,7 +87,7 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
     TF_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
   }
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
-  if (StagesCopies(*device_)) return absl::OkStatus();  // the source has been read; for errors see CopyToDeviceStaged
+  if (traits_.copies_are_staged) return absl::OkStatus();  // source already read; errors: CopyToDeviceStaged
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
   return Cleared(end->Synchronize());
 }
@@ -108,8 +106,8 @@ void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress des
   absl::StatusOr<hal::Stream*> stream =
       QueueToNewMemory(*this, staging != nullptr ? staging.get() : source, destination, bytes);
   if (!stream.ok()) return done(stream.status());
-  // The source has been read; an error stays with the stream, and so reaches whoever uses the destination.
-  if (StagesCopies(*device_)) return done(absl::OkStatus());
+  // The source has been read. An error stays with the stream and reaches the work that uses the destination.
+  if (traits_.copies_are_staged) return done(absl::OkStatus());
   if (staging != nullptr) {
     return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(staging))](absl::Status) {}));
   }
@@ -148,7 +146,7 @@ absl::StatusOr<ProcessDevice::HostTarget> ProcessDevice::MakeHostTarget(void* de
   HostTarget target;
   target.data = destination;
   if (host_pool_->Contains(destination, bytes)) return target;
-  if (bytes <= kStagedBytes && !StagesCopies(*device_)) {
+  if (bytes <= kStagedBytes && !traits_.copies_are_staged) {
     if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
       target.staging = std::move(staging);
       target.data = target.staging.get();
@@ -187,16 +185,16 @@ void ProcessDevice::Complete(hal::Stream& stream, Done done) {
 }
 
 absl::Status ProcessDevice::Cleared(absl::Status status) {
-  if (!status.ok()) Synchronize().IgnoreError();  // what it finds is this error, passed on from stream to stream
+  if (!status.ok()) Synchronize().IgnoreError();  // clears this error, which has passed from stream to stream
   return status;
 }
 
 absl::Status ProcessDevice::Synchronize() {
-  // The compute stream first: the others get its errors from it, and theirs are waited for by it.
+  // The compute stream first: it waits for the other streams' errors, and its own errors reach the others.
   absl::Status status = compute_->Synchronize();
   status.Update(host_to_device_->Synchronize());
   status.Update(device_to_host_->Synchronize());
-  if (!status.ok()) {  // reported: nobody is to meet these errors again
+  if (!status.ok()) {  // already reported: later work must not see these errors again
     auto& arena = static_cast<DeviceArena&>(*arena_);
     arena.copies().Clear();
     arena.freed().Clear();

@@ -1,4 +1,4 @@
-// A stream that hands everything on to another one: what special streams derive from.
+// StreamWrapper: a stream that forwards every call to another one; base class of special streams.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_STREAM_WRAPPER_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_STREAM_WRAPPER_H_
 

@@ -9,7 +9,7 @@
 
 namespace hpu {
 
-// The time at which a stream came to a record. Shared with the stream's callback, which may outlive the event.
+// The time at which a stream reached a record. Shared with the stream's callback, which may outlive the event.
 class TimedEvent::Mark {
  public:
   void Set() {
@@ -45,10 +45,10 @@ hal::Stream& TimedEvent::StreamOf(hal::StreamKind kind) const {
 }
 
 absl::Status TimedEvent::Record(hal::StreamKind stream) {
-  std::lock_guard<std::mutex> lock(mutex_);  // the mark belongs to the record
+  std::lock_guard<std::mutex> lock(mutex_);  // the mark must belong to the record
   if (timing_) {
     auto mark = std::make_shared<Mark>();
-    // Callbacks run whatever became of the work before them, so nobody waits for a mark for ever.
+    // Callbacks run even after failed work, so waiters never block forever.
     TF_RETURN_IF_ERROR(StreamOf(stream).AddCallback([mark](const absl::Status&) { mark->Set(); }));
     mark_ = std::move(mark);
   }

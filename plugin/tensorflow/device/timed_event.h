@@ -1,4 +1,4 @@
-// TimedEvent: a point in the work of this process's device that programs can wait for, and that knows its time.
+// TimedEvent: a point in the device's work that programs can wait for and time.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_TIMED_EVENT_H_
 
@@ -14,20 +14,20 @@
 
 namespace hpu {
 
-// Recording again moves the event. One that was never recorded counts as reached. Thread safe.
+// Recording again moves the event. An event that was never recorded counts as reached. Thread safe.
 class TimedEvent {
  public:
-  // Acquires the device. `timing`: whether records keep the time at which they are reached.
+  // Acquires the device. `timing`: whether each record keeps the time at which the event is reached.
   static absl::StatusOr<std::unique_ptr<TimedEvent>> Create(bool timing);
 
   // Marks the end of the work queued on the stream so far.
   absl::Status Record(hal::StreamKind stream);
-  // Holds later work of the stream back until the point is reached.
+  // Makes the stream wait until the event is reached.
   absl::Status Wait(hal::StreamKind stream) const;
-  // Whether it is reached; an error of the work before it is returned instead.
+  // Whether the event is reached. Returns an error of the work before it instead.
   absl::StatusOr<bool> Query() const { return event_->Query(); }
   absl::Status Synchronize() const { return event_->Synchronize(); }
-  // From this event to `end`, after waiting for both. FailedPrecondition if one was not recorded or keeps no time.
+  // Time from this event to `end`; waits for both. FailedPrecondition if one of them was not recorded or keeps no time.
   absl::StatusOr<absl::Duration> ElapsedUntil(const TimedEvent& end) const;
 
  private:
@@ -36,7 +36,7 @@ class TimedEvent {
   TimedEvent(ProcessDevice& device, std::unique_ptr<hal::Event> event, bool timing)
       : device_(device), event_(std::move(event)), timing_(timing) {}
   hal::Stream& StreamOf(hal::StreamKind kind) const;
-  // When it was reached; waits for that.
+  // Time at which the event was reached; waits for it.
   absl::StatusOr<absl::Time> ReachedAt() const;
 
   ProcessDevice& device_;

@@ -70,8 +70,8 @@ class TracedStream final : public StreamWrapper {
     return Traced(std::move(event), queue);
   }
 
-  // The callbacks run where the backend says that earlier work has ended: right before the work, and right after it.
-  // Work that other threads queue between them on the same stream counts as part of it.
+  // The callbacks run right before and right after the work, when the backend reports that earlier work has ended. Work
+  // that other threads queue on the same stream in between is attributed to this event.
   template <typename Queue>
   absl::Status Traced(trace::Event event, const Queue& queue) {
     auto shared = std::make_shared<trace::Event>(std::move(event));

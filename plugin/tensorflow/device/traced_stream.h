@@ -1,4 +1,4 @@
-// A stream whose work is traced.
+// Tracing of a stream's copies and launches.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_TRACED_STREAM_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_TRACED_STREAM_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu {
 
-// Gives `stream` with callbacks around its copies and launches while a trace is recorded; they take the times when the
-// backend reaches them. Otherwise each call costs an atomic load more.
+// Wraps `stream` with callbacks around its copies and launches while a trace is recorded. The callbacks take the times
+// at which the backend reaches them. Without a trace, each call costs one more atomic load.
 std::unique_ptr<hal::Stream> TraceStream(std::unique_ptr<hal::Stream> stream);
 
 }  // namespace hpu

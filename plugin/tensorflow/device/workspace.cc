@@ -32,8 +32,8 @@ Workspace::Lease Workspace::Take(uint64_t bytes) {
     if (block_ != nullptr && block_->size >= bytes) return Lease(block_);
     old = std::move(block_);
   }
-  old.reset();  // its memory may be what the larger one needs
-  // Without the lock: an allocator that is short of memory calls Release().
+  old.reset();  // the larger block may need its memory
+  // Allocates without the lock, because an allocator that is short of memory calls Release().
   std::shared_ptr<Block> block = Allocate(bytes);
   absl::MutexLock lock(&mutex_);
   if (block != nullptr && (block_ == nullptr || block_->size < block->size)) block_ = block;

@@ -1,4 +1,4 @@
-// Workspace: the memory for the temporaries of the recipes on one stream.
+// Workspace: device memory for the temporaries of the recipes on one stream.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_WORKSPACE_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_WORKSPACE_H_
 
@@ -12,18 +12,18 @@
 
 namespace hpu {
 
-// One block that all launches on a stream share, because they run one after the other. It grows when a recipe needs
-// more, in steps of HPU_WORKSPACE_CHUNK_MB, and stays: taking memory for each launch would scatter what lives longer.
-// It is given back when memory is short. Thread safe.
+// One block, shared by all launches on a stream, because they run one after the other. It grows in steps of
+// HPU_WORKSPACE_CHUNK_MB when a recipe needs more. It stays allocated, because an allocation for each launch would
+// fragment the memory of longer-lived tensors. It is freed when memory is short. Thread safe.
 class Workspace {
   struct Block;
 
  public:
-  // Keeps the block until the launch is queued; what comes later on the stream may have its memory.
+  // Keeps the block until the launch is queued. Later work on the stream may reuse its memory.
   class Lease {
    public:
     Lease() = default;
-    // 0 without a lease, or if there was no memory.
+    // 0 for an empty lease, or if there was no memory.
     hal::DeviceAddress address() const;
 
    private:
@@ -38,17 +38,17 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  // `bytes` of device memory, more than 0. Its address is 0 if there is no memory left.
+  // Leases `bytes` of device memory, more than 0. The lease's address is 0 if there is no memory left.
   Lease Take(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Frees the block, as soon as nobody leases it. False if there is none.
+  // Frees the block as soon as it has no leases. Returns false if there is no block.
   bool Release() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of the block there is now, in bytes.
+  // Size of the current block, in bytes.
   uint64_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // What to ask for where `bytes` are needed.
+  // `bytes`, rounded up to the size to allocate.
   uint64_t Rounded(uint64_t bytes) const;
   std::shared_ptr<Block> Allocate(uint64_t bytes) const;
 

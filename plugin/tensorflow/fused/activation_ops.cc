@@ -1,4 +1,4 @@
-// Batch normalisation and addition of a bias with the activation that follows.
+// Fused batch normalisation and bias addition, each with the following activation.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

@@ -1,4 +1,4 @@
-// HabanaConv2DWithPadding and its gradients: convolutions of an input that zeros surround.
+// HabanaConv2DWithPadding and its gradients: convolutions of an input with explicit zero padding.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
@@ -23,7 +23,7 @@ tensorflow::Status ShapeByInput(tensorflow::shape_inference::InferenceContext* c
       .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'") \
       .Attr("dilations: list(int) = [1, 1, 1, 1]")
 
-// The shape is left to the kernel: padding is an attribute of Conv2D that this op lacks.
+// The kernel computes the shape, because this op lacks Conv2D's padding attribute.
 REGISTER_OP("HabanaConv2DWithPadding")
     .Input("input: T")
     .Input("filter: T")

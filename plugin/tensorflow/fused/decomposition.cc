@@ -60,7 +60,7 @@ std::vector<double> Numbers(const Tensor& tensor) {
   return numbers;
 }
 
-// An attribute as a constant of the wanted type.
+// An attribute as a constant of type `type`.
 absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
   if (value.value_case() == AttrValue::kF) return Filled(type, {}, {value.f()});
   if (value.value_case() == AttrValue::kI) return Filled(type, {}, {static_cast<double>(value.i())});
@@ -132,7 +132,8 @@ absl::StatusOr<AttrValue> Builder::Attr(const OpDef::AttrDef& attr, const std::s
   } else if (attr.type() == "string") {
     value.set_s(text);
   } else {
-    return absl::InternalError(absl::StrCat(node_.op(), ": ", attr.name(), " is no ", attr.type(), ": ", text));
+    return absl::InternalError(
+        absl::StrCat(node_.op(), ": ", attr.name(), " is not of type ", attr.type(), ": ", text));
   }
   return value;
 }
@@ -213,7 +214,7 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
     TF_ASSIGN_OR_RETURN(attrs[attr], Attr(*declared, text));
   }
   std::vector<Value> inputs(expression.args.size());
-  // Constants last: they have the types that the other inputs give.
+  // Constants last: the other inputs determine their types.
   for (const bool constants : {false, true}) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (IsConstant(expression.args[i]) != constants) continue;

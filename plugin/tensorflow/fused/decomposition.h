@@ -1,4 +1,4 @@
-// Ops in the order in which they compute what a fused op stands for.
+// Decomposition: the plain ops that compute a fused op, in execution order.
 #ifndef HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_H_
 #define HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_H_
 
@@ -12,7 +12,7 @@
 namespace hpu {
 
 struct Decomposition {
-  // A result of a step, or (step -1) an input of the fused op.
+  // A result of a step, or an input of the fused op (step -1).
   struct Value {
     int step = -1;
     int index = 0;
@@ -27,8 +27,8 @@ struct Decomposition {
   std::vector<Value> results;
 };
 
-// Makes the ops of `statements` for a fused node: types follow from the node's inputs, numbers have the type of the
-// tensors that they meet, values of the node's attributes are inserted.
+// Builds the ops of `statements` for a fused node. Types follow from the node's inputs. Numbers take the type of the
+// tensors that they are combined with. Values of the node's attributes are inserted.
 absl::StatusOr<Decomposition> MakeDecomposition(const std::vector<passes::OpStatement>& statements,
                                                 const tensorflow::NodeDef& node, const tensorflow::OpDef& op,
                                                 const tensorflow::DataTypeVector& input_types);

@@ -1,4 +1,4 @@
-// The kernel of every fused op, on the CPU and in the compiler.
+// DecompositionKernel: the kernel of every fused op, on the CPU and in the compiler.
 #ifndef HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_FUSED_DECOMPOSITION_KERNEL_H_
 
@@ -10,9 +10,9 @@
 
 namespace hpu {
 
-// Runs the kernels of the plain ops one after the other, those of the device that it is made for: on the CPU they
-// compute, on the compilation device they add to the program. So a fused op computes what its plain form says on both.
-// Thread safe as its ops' kernels are.
+// Runs the kernels of the plain ops one after the other, for its own device. On the CPU they compute; on the
+// compilation device they add to the program. So the decomposition defines what a fused op computes on both. Thread
+// safe if its ops' kernels are.
 class DecompositionKernel : public tensorflow::OpKernel {
  public:
   explicit DecompositionKernel(tensorflow::OpKernelConstruction* construction);
@@ -23,7 +23,7 @@ class DecompositionKernel : public tensorflow::OpKernel {
   absl::Status Run(tensorflow::OpKernelContext* context);
 
   Decomposition form_;
-  std::vector<int> last_use_;  // by step: the last step that uses its results
+  std::vector<int> last_use_;  // by step: the last step that reads its results
   std::vector<std::unique_ptr<tensorflow::OpKernel>> kernels_;
 };
 

@@ -1,4 +1,5 @@
-// HabanaDropout and its gradient. The random numbers are an input: the node that draws them has its own place.
+// HabanaDropout and its gradient. The random numbers are an input, because the node that draws them is placed
+// separately.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

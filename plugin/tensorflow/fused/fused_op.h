@@ -1,4 +1,4 @@
-// Fused ops and the plain ops that each stands for.
+// FusedOp: registration of fused ops and their decompositions.
 #ifndef HPU_PLUGIN_TENSORFLOW_FUSED_FUSED_OP_H_
 #define HPU_PLUGIN_TENSORFLOW_FUSED_FUSED_OP_H_
 
@@ -13,28 +13,28 @@
 
 namespace hpu {
 
-// What a fused op computes, in the notation of op_text.h: inputs and results have the names of the op's arguments, and
-// $name inserts an attribute. It is the op's kernel on the CPU and its lowering.
+// The decomposition of a fused op, in the notation of op_text.h. Inputs and results have the names of the op's
+// arguments, and $name inserts an attribute. It defines the op's CPU kernel and its lowering.
 //
-// Made while the plugin is loaded, by one thread.
+// Constructed while the plugin is loaded, by one thread.
 class FusedOp {
  public:
-  // `condition` is "attr=value" where an op has one text for each value of an attribute, or empty; the first that holds
-  // counts.
+  // `condition` is "attr=value" if an op has one decomposition for each value of an attribute, otherwise empty. The
+  // first condition that holds applies.
   FusedOp(const char* op, const char* condition, std::string decomposition);
 
-  // The text for a node.
+  // The decomposition of a node.
   static absl::StatusOr<std::vector<passes::OpStatement>> DecompositionOf(const tensorflow::NodeDef& node);
 };
 
-// Registers the kernel on the CPU and the lowering of an op that has a text.
+// Registers the CPU kernel and the lowering of an op that has a decomposition.
 class FusedKernels {
  public:
-  // `constants` names inputs whose values the compiler must know; `only_shapes`: of all inputs only the shapes matter.
+  // `constants` names inputs whose values the compiler must know; `only_shapes`: only the shapes of all inputs matter.
   explicit FusedKernels(const char* op, std::initializer_list<const char*> constants = {}, bool only_shapes = false);
 };
 
-// The shape function of gradients, which take dy and then x or y: their result has the shape of the latter.
+// The shape function of gradients with inputs (dy, x) or (dy, y): the result has the shape of the second input.
 tensorflow::Status ShapeOfSecondInput(tensorflow::shape_inference::InferenceContext* c);
 
 }  // namespace hpu

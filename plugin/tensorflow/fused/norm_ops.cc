@@ -1,6 +1,6 @@
 // HabanaLayerNorm, HabanaInstanceNorm and their gradients.
 //
-// Statistics are float32 whatever the type of the tensors: sums of many bfloat16 numbers are worth little.
+// Statistics are float32 for all tensor types, because sums of many bfloat16 numbers are inaccurate.
 #include "absl/strings/str_cat.h"
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
@@ -17,7 +17,7 @@ tensorflow::Status NormShape(InferenceContext* c) {
   return tensorflow::OkStatus();
 }
 
-// Gradients of x, beta and gamma; gamma is input `kGamma`, and beta's shape is its.
+// Shape function of the gradients of x, beta and gamma. gamma is input `kGamma`; beta has gamma's shape.
 template <int kGamma>
 tensorflow::Status NormGradShape(InferenceContext* c) {
   c->set_output(0, c->input(0));
@@ -100,7 +100,8 @@ REGISTER_OP("HabanaInstanceNormGrad")
     .SetShapeFn(NormGradShape<2>)
     .Doc("Gradients of HabanaInstanceNorm's input, beta and gamma; mean and istd are its results.");
 
-// In both gradients, with n = (x - mean) * istd and d the gradient by it: dx = istd * (d - mean(d) - n * mean(d * n)).
+// In both gradients, with n = (x - mean) * istd and d the gradient with respect to n: dx = istd * (d - mean(d) - n *
+// mean(d * n)).
 const FusedOp layer_norm("HabanaLayerNorm", "", R"(
   wide = Cast(x)[DstT=float]
   wide_mean = Mean(wide, $axes)[keep_dims=true]

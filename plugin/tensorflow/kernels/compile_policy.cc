@@ -27,7 +27,7 @@ constexpr Words kWords[kHostReasons] = {
     {"never", "HPU_COMPILE_MODE=never"},
 };
 
-// A bounded number of recipes is what dynamic shapes are for, in this mode, too.
+// With dynamic shapes the number of recipes must stay bounded in the mode strict, too.
 CompileDecision DecideStrict(const ClusterCounts& counts) {
   const bool on_host =
       flags::TfEnableDynamicShapes() && IsMegamorphic(counts) && flags::TfCpuRuntimeFallback() != "forbid";

@@ -1,4 +1,5 @@
-// When a cluster is compiled, and when it runs on the CPU instead: HPU_COMPILE_MODE.
+// Compile policy: decides whether an execution compiles, compiles in the background or runs on the CPU
+// (HPU_COMPILE_MODE).
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COMPILE_POLICY_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COMPILE_POLICY_H_
 
@@ -8,23 +9,23 @@
 
 namespace hpu {
 
-// Why an execution ran on the CPU.
+// Reason for which an execution ran on the CPU.
 enum class HostReason {
   kFailure,       // it could not be compiled or launched
   kLazy,          // it has not run often enough
   kCompiling,     // it is being compiled in the background, or waits for its turn
-  kMegamorphic,   // its cluster needs too many recipes for how often it runs
+  kMegamorphic,   // its cluster needs too many recipes for its number of executions
   kCompileLimit,  // its cluster takes too long to compile
   kNever,         // it is never compiled
 };
 inline constexpr int kHostReasons = 6;
 
-// As statistics and `hpu explain` call it: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never".
+// Name in statistics and `hpu explain`: "fallback", "lazy", "compiling", "megamorphic", "compile-limit", "never".
 absl::string_view NameOf(HostReason reason);
-// A sentence's part for people: "it is being compiled in the background".
+// A clause for messages: "it is being compiled in the background".
 absl::string_view MeaningOf(HostReason reason);
 
-// What to do with an execution whose signature has no recipe yet.
+// How to run an execution whose signature has no recipe yet.
 struct CompileDecision {
   enum class Action {
     kCompile,              // now, while the program waits
@@ -32,10 +33,10 @@ struct CompileDecision {
     kRunOnHost,            // this execution runs on the CPU
   };
   Action action = Action::kCompile;
-  HostReason reason = HostReason::kFailure;  // of running on the CPU
+  HostReason reason = HostReason::kFailure;  // for running on the CPU
 };
 
-// What a cluster has done so far.
+// Counters of a cluster that the policy reads.
 struct ClusterCounts {
   int64_t recipes = 0;     // made, of all signatures
   int64_t executions = 0;  // of all signatures, on the HPU and the CPU
@@ -45,14 +46,14 @@ struct ClusterCounts {
   bool in_buckets = false;  // its sizes need few recipes (batch_buckets.h)
 };
 
-// Whether the cluster was compiled more than 10 times and has run less than 50 times for each: the rule of XLA's lazy
-// compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). It does not hold for ever: a cluster that goes
-// on running earns its next recipe. Never so for a signature that runs by its bucket's recipe.
+// Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. This is the rule
+// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). It does not hold forever: a
+// cluster that keeps running earns its next recipe. Always false for a signature that runs with its bucket's recipe.
 bool IsMegamorphic(const ClusterCounts& counts);
 
-// Follows HPU_COMPILE_MODE as it is now. In the modes lazy and async a megamorphic cluster stays on the CPU for new
-// signatures, and so does one that once took longer than HPU_COMPILE_LIMIT_S to compile. With
-// TF_ENABLE_DYNAMIC_SHAPES the first of these holds in the mode strict, too, unless the CPU is forbidden.
+// Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the
+// CPU. So does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With TF_ENABLE_DYNAMIC_SHAPES the
+// megamorphic rule also applies in the mode strict, unless the CPU is forbidden.
 CompileDecision DecideCompile(const ClusterCounts& counts);
 
 }  // namespace hpu

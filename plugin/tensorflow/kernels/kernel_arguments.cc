@@ -21,7 +21,7 @@ absl::Status KernelArguments::FindVariables() {
     if (!status.ok()) {
       return absl::FailedPreconditionError(absl::StrCat("input ", i, " of ", context_->op_kernel().name(), " (",
                                                         handle.name(), ", a ", handle.maybe_type_name(),
-                                                        ") is no variable on this device: ", status.message()));
+                                                        ") is not a variable on this device: ", status.message()));
     }
     lock_order_.push_back(variables_[i].get());
   }

@@ -17,7 +17,7 @@
 
 namespace hpu {
 
-// What each input is to the compiler. Fixed for a kernel.
+// How the compiler treats each input. Fixed for a kernel.
 using ArgumentKinds = std::vector<ArgumentDescription::Kind>;
 
 // Lives on the stack of Compute. The kinds and the context must outlive it. Not thread safe.
@@ -29,23 +29,23 @@ class KernelArguments {
   KernelArguments(const KernelArguments&) = delete;
   KernelArguments& operator=(const KernelArguments&) = delete;
 
-  // Finds the variables; those that do not exist yet are made, uninitialised. FailedPrecondition names an input that is
-  // a resource of another kind.
+  // Finds the variables; creates missing ones, uninitialised. FailedPrecondition names an input that is a resource of
+  // another kind.
   absl::Status FindVariables();
-  // Whether one variable is passed twice: tf2xla would lose one of the writes.
+  // Whether one variable is passed twice. tf2xla would then lose one of the writes.
   bool HasDuplicateVariables() const { return duplicates_; }
 
-  // Names of the variables that have no value; empty if all do. Wants the lock.
+  // Names of the variables without a value; empty if all have one. Requires Lock().
   std::vector<std::string> UninitializedVariables() const;
 
   // Locks all variables, in the order of their addresses, so that two launches that share some cannot deadlock.
   void Lock();
   void Unlock();
 
-  // These want the lock.
+  // These require Lock().
   void Sign(Signature* signature) const;
   std::vector<ArgumentDescription> Describe() const;
-  // The array of input `i`: the input itself, or the value of the variable that it names.
+  // The array of input `i`: the input itself, or the value of the variable that the input names.
   const tensorflow::Tensor& value(int i) const { return variables_[i] ? *variables_[i]->tensor() : context_->input(i); }
 
   tensorflow::Var* variable(int i) const { return variables_[i].get(); }
@@ -55,7 +55,7 @@ class KernelArguments {
   tensorflow::OpKernelContext* const context_;
   const ArgumentKinds& kinds_;
   absl::InlinedVector<tensorflow::core::RefCountPtr<tensorflow::Var>, 8> variables_;  // null for other inputs
-  absl::InlinedVector<tensorflow::Var*, 8> lock_order_;                               // sorted, each once
+  absl::InlinedVector<tensorflow::Var*, 8> lock_order_;                               // sorted, without duplicates
   bool duplicates_ = false;
   bool locked_ = false;
 };

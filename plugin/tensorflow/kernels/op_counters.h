@@ -1,4 +1,4 @@
-// OpCounters: what happened to recorded graphs (plugin/passes/clustering/op_records.h) at run time.
+// OpCounters: run-time counts for recorded graphs (plugin/passes/clustering/op_records.h).
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_OP_COUNTERS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_OP_COUNTERS_H_
 
@@ -16,29 +16,29 @@
 
 namespace hpu {
 
-// The number of the report of the graph that a node belongs to, 0 if its ops are not recorded.
+// The number of the report on the node's graph; 0 if the graph's ops are not recorded.
 int64_t RecordOf(const tensorflow::NodeDef& node);
 
-// Process-wide; never destroyed. Thread safe. Counts nothing, at the cost of one look at a flag, until Collect(true).
+// Process-wide; never destroyed. Thread safe. Counts nothing until Collect(true); until then a call only reads a flag.
 class OpCounters {
  public:
   static OpCounters& Get();
 
-  // Turning it on begins at zero.
+  // Turning it on resets all counts.
   void Collect(bool collect) ABSL_LOCKS_EXCLUDED(mutex_);
   bool collects() const { return collects_.load(std::memory_order_relaxed); }
 
-  // An op of the graph `record` outside of clusters ran by its CPU kernel, which copied that many bytes between host
-  // and device.
+  // A CPU kernel ran an op of the graph `record` that is in no cluster, and `bytes` were copied between host and
+  // device.
   void AddHostRun(int64_t record, const std::string& node, int64_t bytes) {
     if (collects()) Record(&host_runs_, record, node, bytes);
   }
-  // The graph `record` sent or received a tensor, which TensorFlow calls `key`.
+  // The graph `record` sent or received a tensor. `key` is TensorFlow's name for it (attribute tensor_name).
   void AddCopy(int64_t record, const std::string& key, int64_t bytes) {
     if (collects()) Record(&copies_, record, key, bytes);
   }
-  // A cluster did not run as it was meant to: "compile-error" where it was cut again without `nodes`, "fallback" where
-  // it ran on the CPU. Told once for each cluster and rule.
+  // A cluster did not run as intended. Rule "compile-error": it was split without `nodes`. Rule "fallback": it ran on
+  // the CPU. Recorded once for each cluster and rule.
   void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
                   const std::vector<std::string>& nodes, absl::string_view reason) {
     if (collects()) RecordFailure({record, cluster, std::string(rule), nodes, std::string(reason)});
@@ -67,7 +67,7 @@ class OpCounters {
 
   std::atomic<bool> collects_{false};
   mutable absl::Mutex mutex_;
-  Counts host_runs_;  // guarded by mutex_, too
+  Counts host_runs_;  // guarded by mutex_, like copies_
   Counts copies_;
   std::vector<Failure> failures_ ABSL_GUARDED_BY(mutex_);
 };

@@ -1,4 +1,4 @@
-// Staged: what HpuCollectiveStart does ahead for a reduction.
+// Staged: a reduction's tensor on its way to the host, prepared by HpuCollectiveStart.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 
@@ -15,11 +15,11 @@
 
 namespace hpu {
 
-// What HpuCollectiveStart gives to a reduction: a copy of its tensor that arrives on the host. Thread safe.
+// The host copy of a reduction's input, started by HpuCollectiveStart. Thread safe.
 class Staged : public tensorflow::ResourceBase {
  public:
   std::string DebugString() const override { return "a tensor on its way to the host"; }
-  // Both are called once.
+  // Arrived and WhenArrived are called once each.
   void Arrived(absl::Status status) {
     std::function<void(absl::Status)> waiter;
     {
@@ -40,16 +40,16 @@ class Staged : public tensorflow::ResourceBase {
     waiter(*status_);
   }
 
-  tensorflow::Tensor tensor;  // complete once it has arrived
-  EventPool::Lease ready;     // where devices reduce among themselves, instead of a copy: when the tensor is made
+  tensorflow::Tensor tensor;  // complete once the copy has arrived
+  EventPool::Lease ready;     // marks when the tensor is computed, if devices reduce among themselves; no copy then
 
  private:
   absl::Mutex mutex_;
-  std::optional<absl::Status> status_;  // once it has arrived
+  std::optional<absl::Status> status_;  // set when the copy arrives
   std::function<void(absl::Status)> waiter_;
 };
 
-// What Start made among the inputs of a kernel, one of its ordering tokens; null if there is none.
+// Finds the Staged among a kernel's inputs, where it is one of the ordering tokens. Null if there is none.
 inline tensorflow::core::RefCountPtr<Staged> FindStaged(tensorflow::OpKernelContext* context) {
   for (int i = 0; i < context->num_inputs(); ++i) {
     if (context->input_dtype(i) != tensorflow::DT_RESOURCE) continue;

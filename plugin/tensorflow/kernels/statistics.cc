@@ -14,7 +14,7 @@ namespace {
 
 std::string Seconds(int64_t microseconds) { return absl::StrCat(static_cast<double>(microseconds) * 1e-6); }
 
-// An object with the reasons that there were.
+// A JSON object with the reasons that occurred.
 std::string ReasonsJson(const ClusterCounters& cluster) {
   std::vector<std::string> members;
   for (int i = 0; i < kHostReasons; ++i) {
@@ -25,7 +25,7 @@ std::string ReasonsJson(const ClusterCounters& cluster) {
 }
 
 std::string ToJson(const ClusterCounters& cluster) {
-  // Names are node names: letters, digits and _.-/ only.
+  // Needs no escaping: names are node names, which contain only letters, digits and _.-/.
   return absl::StrCat(
       "{\"name\": \"", cluster.name, "\", \"ops\": ", cluster.ops, ", \"recipes\": ", cluster.recipes.load(),
       ", \"compile_seconds\": ", Seconds(cluster.compile_microseconds),

@@ -1,4 +1,4 @@
-// Statistics: what this process has compiled, launched and sent to the CPU.
+// Statistics: counters of compilations, launches and CPU fallbacks in this process.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STATISTICS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_STATISTICS_H_
 
@@ -16,20 +16,20 @@
 
 namespace hpu {
 
-// Counters of one cluster. Written by launches without a lock.
+// Counters of one cluster. Launches update them without a lock.
 struct ClusterCounters {
   std::string name;
   int64_t ops = 0;        // nodes of the cluster
-  int64_t arguments = 0;  // all of them
-  int64_t constants = 0;  // of these, known at compile time
+  int64_t arguments = 0;  // including constants
+  int64_t constants = 0;  // arguments known at compile time
   std::atomic<int64_t> recipes{0};
   std::atomic<int64_t> compile_microseconds{0};
   std::atomic<int64_t> lowering_microseconds{0};
-  std::atomic<int64_t> argument_bytes{0};  // of the recipe that was compiled last
-  std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as they are stored
+  std::atomic<int64_t> argument_bytes{0};  // of the latest recipe
+  std::atomic<int64_t> recipe_bytes{0};    // of all its recipes, as stored
   std::atomic<int64_t> launches{0};
   std::atomic<int64_t> fallbacks{0};
-  std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // the same, by HostReason
+  std::array<std::atomic<int64_t>, kHostReasons> fallback_reasons{};  // fallbacks by HostReason
   std::atomic<int64_t> fallback_bytes{0};                             // copied between host and device
 };
 
@@ -41,18 +41,18 @@ struct EagerCounters {
   std::atomic<int64_t> host_bytes{0};
 };
 
-// Process-wide; never destroyed. VLOG(1) gives the table when the process ends. Thread safe.
+// Process-wide; never destroyed. VLOG(1) logs the table when the process ends. Thread safe.
 class Statistics {
  public:
   static Statistics& Get();
 
-  // Counters of the cluster `name`; clusters of one name and size share them. Lives for ever.
+  // Counters of the cluster `name`; clusters of the same name and size share them. Never freed.
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 
-  // As docs/user/python.md describes the JSON of hpu_statistics.
+  // The JSON of hpu_statistics, as docs/user/python.md describes it.
   std::string ToJson() const;
-  // The clusters that were compiled or ran, one a line, as docs/user/logging.md shows it.
+  // The clusters that were compiled or ran, one per line, as docs/user/logging.md shows.
   std::string ToTable() const;
   // Sets all counters to zero; clusters stay.
   void Reset();

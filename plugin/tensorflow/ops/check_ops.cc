@@ -1,4 +1,4 @@
-// The errors that an op's CPU kernel raises for its values, outside the cluster that holds the op.
+// Check ops: raise the errors of an op's CPU kernel outside the cluster that holds the op.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 

@@ -1,10 +1,10 @@
-// What the pass over collective ops adds to a graph: collective_pass.h.
+// Ops that the pass over collective ops adds to a graph (collective_pass.h).
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 
 namespace hpu {
 
-// Stateful, as TensorFlow's own: no pass that runs later merges or drops them.
+// Stateful, like TensorFlow's own collective ops, so that later passes do not merge or drop them.
 REGISTER_OP("HpuCollectiveStart")
     .Input("input: T")
     .Output("staged: resource")

@@ -4,7 +4,7 @@
 
 namespace hpu {
 
-// Stateful, so that no pass that runs later merges or drops it.
+// Stateful, so that later passes do not merge or drop it.
 REGISTER_OP("HabanaLaunch")
     .Input("args: Targs")
     .Output("results: Tresults")
@@ -15,7 +15,7 @@ REGISTER_OP("HabanaLaunch")
     .Attr("num_resource_args: int >= 0 = 0")
     .Attr("must_compile: bool = false")
     .SetIsStateful()
-    // The device may be a server's: of other ops TensorFlow makes Internal of Unavailable, which says that it has gone.
+    // The device may be remote. For other ops TensorFlow turns Unavailable, which reports a lost server, into Internal.
     .SetIsDistributedCommunication()
     .SetShapeFn(tensorflow::shape_inference::UnknownShape)
     .Doc(R"doc(

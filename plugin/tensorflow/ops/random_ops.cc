@@ -1,4 +1,4 @@
-// HabanaPhiloxState and HabanaRandomOrder: the state of a stateful random op, outside the cluster that draws from it.
+// HabanaPhiloxState and HabanaRandomOrder: the state of a stateful random op, outside the cluster that uses it.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 #include "tensorflow/core/framework/shape_inference.h"

@@ -1,4 +1,4 @@
-// Shows the HPU to tf.profiler and TensorBoard: a plane of the device with a line for each lane of the trace.
+// XPlane export for tf.profiler and TensorBoard: a plane of the device, with a line for each lane of the trace.
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,14 +20,14 @@ using tensorflow::profiler::XEvent;
 using tensorflow::profiler::XLine;
 using tensorflow::profiler::XPlane;
 
-// TensorBoard takes planes of devices that it does not know by this prefix.
+// TensorBoard shows planes of unknown devices if they have this prefix.
 constexpr char kPlane[] = "/device:CUSTOM:HPU:0";
-// By which the trace viewer tells planes apart; the host's is 0.
+// Identifies the plane in the trace viewer; the host's plane is 0.
 constexpr int64_t kPlaneNumber = 1;
-// From this level of the device's tracer on, with shapes.
+// Tracer level from which shapes are included.
 constexpr uint32_t kDetailedLevel = 2;
 
-// One device's plane while it is filled: names are written once and referred to by number.
+// Fills one device's plane. Names are stored once and referenced by number.
 class PlaneWriter {
  public:
   explicit PlaneWriter(XPlane* plane) : plane_(plane) {
@@ -74,7 +74,7 @@ class PlaneWriter {
     return found->second;
   }
 
-  // Events come in the order of their begins, so a line starts with its first.
+  // Events are sorted by start time, so a line starts with its first event.
   XLine* LineOf(const trace::Event& event) {
     int& index = lines_.emplace(event.lane, -1).first->second;
     if (index < 0) {
@@ -93,7 +93,7 @@ class PlaneWriter {
   std::map<trace::Lane, int> lines_;
 };
 
-// One profile; TensorFlow calls it on one thread at a time.
+// One profile. TensorFlow calls it on one thread at a time.
 class HpuProfiler : public tsl::profiler::ProfilerInterface {
  public:
   explicit HpuProfiler(bool detailed) : detailed_(detailed) {}

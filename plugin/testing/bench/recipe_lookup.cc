@@ -1,4 +1,4 @@
-// What finding a recipe costs: by signature at every launch, by key in memory, on disk. make bench runs it.
+// Benchmark of recipe lookup: by signature at every launch, by key in memory, on disk. `make bench` runs it.
 #include <stdlib.h>
 
 #include <filesystem>
@@ -33,7 +33,7 @@ std::unique_ptr<hal::Device> Acquire(const char* backend) {
 hal::Program Program(int64_t values) {
   xla::XlaBuilder builder("add_constants");
   std::vector<float> constants(values);
-  // Without a pattern that the compiler could compute instead.
+  // Irregular values, so that the compiler cannot replace the constant by a computation.
   for (int64_t i = 0; i < values; ++i) constants[i] = static_cast<float>(i * 2654435761 % 1000003);
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {values}), "x");
   xla::Tuple(&builder, {xla::Add(x, xla::ConstantR1<float>(&builder, constants))});
@@ -46,7 +46,7 @@ Signature SignatureOf(int64_t batch) {
   return signature;
 }
 
-// Two signatures in turns, so that the shortcut for the one before never serves.
+// Alternates between two signatures, so that the shortcut for the previous signature never applies.
 void BySignature(benchmark::State& state) {
   static auto* table = new ExecutableTable;
   const Signature signatures[] = {SignatureOf(1), SignatureOf(2)};

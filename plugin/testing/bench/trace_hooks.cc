@@ -1,5 +1,5 @@
-// What the hooks of tracing cost while nobody records: calls of a stream that does nothing, bare and as TensorFlow's
-// device has them. benchmarks/profiling.py sets it against a step.
+// Benchmark of the tracing hooks without a trace: calls of a stream that does nothing, with and without the hooks.
+// benchmarks/profiling.py compares the cost with a step.
 #include <memory>
 #include <utility>
 
@@ -60,7 +60,7 @@ void Copy(benchmark::State& state, bool traced) {
 BENCHMARK_CAPTURE(Copy, bare, false)->Name("copy, bare");
 BENCHMARK_CAPTURE(Copy, traced, true)->Name("copy, tracing off");
 
-// What is handed on as it is: events, waits, callbacks.
+// Calls that are forwarded unchanged: events, waits, callbacks.
 void Wait(benchmark::State& state, bool traced) {
   const std::unique_ptr<hal::Stream> stream = MakeStream(traced);
   for (auto _ : state) benchmark::DoNotOptimize(stream->Synchronize());

@@ -1,11 +1,11 @@
-// Wrong addresses are refused at once, with the value and the bound.
+// Tests that wrong addresses are refused at once, with the value and the bound.
 #include <algorithm>
 #include <utility>
 
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace address_test {
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
@@ -19,7 +19,7 @@ class AddressTest : public CtsTest {
     stream_ = Stream();
   }
   void TearDown() override {
-    // Refusals leave no error behind.
+    // A refusal leaves no error on the stream.
     if (stream_ != nullptr) EXPECT_OK(stream_->Synchronize());
     stream_.reset();
     host_.reset();
@@ -47,8 +47,8 @@ TEST_P(AddressTest, UnmappedHostMemory) {
 TEST_P(AddressTest, HostRangesThatCrossTheEnd) {
   char* data = static_cast<char*>(host_->data());
   EXPECT_OK(stream_->CopyToDevice(data + kBytes - 4, memory_->address(), 4));
-  ExpectError(stream_->CopyToDevice(data + kBytes - 4, memory_->address(), 5), kInvalid, "cross the end");
-  ExpectError(stream_->CopyToHost(memory_->address(), data + kBytes - 4, 5), kInvalid, "cross the end");
+  ExpectError(stream_->CopyToDevice(data + kBytes - 4, memory_->address(), 5), kInvalid, "exceed the");
+  ExpectError(stream_->CopyToHost(memory_->address(), data + kBytes - 4, 5), kInvalid, "exceed the");
   ExpectError(stream_->CopyToHost(memory_->address(), data, ~uint64_t{0}), kInvalid);
 }
 
@@ -59,7 +59,7 @@ TEST_P(AddressTest, OverlappingMappingsCountOneByOne) {
   const auto again = Value(device().MapHost(own.data(), 600));
   EXPECT_OK(stream_->CopyToDevice(own.data() + 500, memory_->address(), 500));
   EXPECT_OK(stream_->CopyToDevice(own.data(), memory_->address(), 600));
-  ExpectError(stream_->CopyToDevice(own.data(), memory_->address(), 601), kInvalid);  // no one mapping holds it
+  ExpectError(stream_->CopyToDevice(own.data(), memory_->address(), 601), kInvalid);  // no single mapping contains it
   first.reset();
   EXPECT_OK(stream_->CopyToDevice(own.data(), memory_->address(), 600));
   EXPECT_OK(stream_->CopyToDevice(own.data() + 400, memory_->address(), 600));
@@ -77,12 +77,12 @@ TEST_P(AddressTest, MappingsNeedAnAddressAndASize) {
 TEST_P(AddressTest, DeviceRangesThatCrossTheEnd) {
   const hal::DeviceAddress end = memory_->address() + kBytes;
   EXPECT_OK(stream_->CopyToDevice(host_->data(), end - 4, 4));
-  ExpectError(stream_->CopyToDevice(host_->data(), end - 4, 5), kInvalid, "cross the end");
-  ExpectError(stream_->CopyToHost(end - 4, host_->data(), 5), kInvalid, "cross the end");
-  ExpectError(stream_->Fill(end - 4, 0, 5), kInvalid, "cross the end");
-  ExpectError(stream_->Fill(end - 4, 0, ~uint64_t{0}), kInvalid, "cross the end");
-  ExpectError(stream_->CopyOnDevice(memory_->address(), end - 4, 5), kInvalid, "cross the end");
-  ExpectError(stream_->CopyOnDevice(end - 4, memory_->address(), 5), kInvalid, "cross the end");
+  ExpectError(stream_->CopyToDevice(host_->data(), end - 4, 5), kInvalid, "exceed the");
+  ExpectError(stream_->CopyToHost(end - 4, host_->data(), 5), kInvalid, "exceed the");
+  ExpectError(stream_->Fill(end - 4, 0, 5), kInvalid, "exceed the");
+  ExpectError(stream_->Fill(end - 4, 0, ~uint64_t{0}), kInvalid, "exceed the");
+  ExpectError(stream_->CopyOnDevice(memory_->address(), end - 4, 5), kInvalid, "exceed the");
+  ExpectError(stream_->CopyOnDevice(end - 4, memory_->address(), 5), kInvalid, "exceed the");
 }
 
 TEST_P(AddressTest, RangesMayNotSpanTwoAllocations) {
@@ -90,7 +90,7 @@ TEST_P(AddressTest, RangesMayNotSpanTwoAllocations) {
   const auto second = Memory(hal::kDeviceAlignment);
   const hal::DeviceAddress low = std::min(first->address(), second->address());
   const hal::DeviceAddress high = std::max(first->address(), second->address());
-  ExpectError(stream_->Fill(low, 0, high - low + 1), kInvalid, "cross the end");
+  ExpectError(stream_->Fill(low, 0, high - low + 1), kInvalid, "exceed the");
 }
 
 TEST_P(AddressTest, AddressesOutsideAnyMemory) {
@@ -117,7 +117,7 @@ TEST_P(AddressTest, HostBuffersArePageAlignedAndZero) {
 }
 
 TEST_P(AddressTest, HostBuffersAreCommittedAsTheyAreTouched) {
-  // More than this machine has: a pool of TF_CPU_ALLOCATOR_SIZE_G costs address space only.
+  // More than this machine's memory: a pool of TF_CPU_ALLOCATOR_SIZE_G only costs address space.
   const auto pool = Value(device().AllocateHost(uint64_t{1} << 40));
   ASSERT_NE(nullptr, pool);
   char* middle = static_cast<char*>(pool->data()) + pool->size() / 2;
@@ -128,5 +128,5 @@ TEST_P(AddressTest, HostBuffersAreCommittedAsTheyAreTouched) {
 
 HPU_CTS_SUITE(AddressTest);
 
-}  // namespace
+}  // namespace address_test
 }  // namespace hpu::cts

@@ -7,7 +7,7 @@
 namespace hpu::cts {
 namespace {
 
-// `pattern` with * for any text, against all of `text`.
+// Matches all of `text` against `pattern`, in which * stands for any text.
 bool Matches(absl::string_view pattern, absl::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern.front() == '*') {
@@ -16,7 +16,7 @@ bool Matches(absl::string_view pattern, absl::string_view text) {
   return !text.empty() && pattern.front() == text.front() && Matches(pattern.substr(1), text.substr(1));
 }
 
-// What a build with ThreadSanitizer cannot run, on any backend.
+// Tests that a ThreadSanitizer build cannot run on any backend.
 std::vector<Listed> UnsupportedHere() {
 #ifdef __SANITIZE_THREAD__
   return {{"RecipeTest.*", "runs inside TensorFlow, whose locks ThreadSanitizer does not see"},

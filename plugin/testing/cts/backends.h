@@ -1,4 +1,4 @@
-// The backends that the conformance suite runs over, and what is known of each.
+// The backends that the conformance suite tests, with their properties.
 #ifndef HPU_PLUGIN_TESTING_CTS_BACKENDS_H_
 #define HPU_PLUGIN_TESTING_CTS_BACKENDS_H_
 
@@ -8,24 +8,25 @@
 
 namespace hpu::cts {
 
-// A test by name, "Suite.Test" with * for any text, and why it is listed.
+// A test ("Suite.Test", with * for any text) and the reason why it is listed.
 struct Listed {
   std::string pattern;
   std::string reason;
 };
 
-// To add a backend: one entry in backends.cc. Every suite then runs over it.
+// To add a backend, add one entry to backends.cc. Every suite then tests it.
 struct BackendUnderTest {
-  std::string name;                       // of its instances of the tests
-  std::string spec;                       // as HPU_BACKEND takes it
-  bool holds_data = true;                 // false: copies and launches move nothing, CopyToHost gives zeros
-  bool exclusive = true;                  // a module has one process at a time
-  bool asynchronous = true;               // work may still run when the call that queued it has returned
-  std::vector<Listed> unsupported;        // skipped, for good; the reason is printed
-  std::vector<Listed> expected_failures;  // run, and must fail: mended ones are to be taken off the list
+  std::string name;                       // suffix of its tests' names
+  std::string spec;                       // value of HPU_BACKEND
+  bool holds_data = true;                 // false: copies and launches move nothing, CopyToHost returns zeros
+  bool exclusive = true;                  // only one process at a time can acquire a module
+  bool asynchronous = true;               // work may still run when the call that queued it returns
+  std::vector<Listed> unsupported;        // always skipped; the reason is printed
+  std::vector<Listed> expected_failures;  // run, and must fail: remove a test when it is fixed
 };
 
-// main() sets it to the spec of the device server that it has started, for `remote`. Not set: there is none.
+// Environment variable with the spec of the device server that main() has started, for `remote`. Not set without a
+// server.
 inline constexpr char kServerVariable[] = "CTS_SERVER";
 
 const std::vector<BackendUnderTest>& Backends();
@@ -33,7 +34,7 @@ const std::vector<BackendUnderTest>& Backends();
 // The entry of `list` that matches `test` ("Suite.Test"), or nullptr.
 const Listed* Find(const std::vector<Listed>& list, const std::string& test);
 
-// For the names of instantiated tests.
+// Prints the name of a test's instance.
 inline std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend) { return out << backend.name; }
 
 }  // namespace hpu::cts

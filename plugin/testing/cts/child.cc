@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kFlag[] = "--cts_child=";
 
-// One line on standard output for ChildProcess.
+// Writes one line to standard output for ChildProcess.
 void Say(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
@@ -36,7 +36,7 @@ void WaitForEndOfInput() {
 
 void ForkSleeper() {
   if (fork() != 0) return;
-  // Does not keep the pipes of the test open.
+  // Must not keep the test's pipes open.
   close(STDIN_FILENO);
   close(STDOUT_FILENO);
   sleep(60);
@@ -75,7 +75,7 @@ const char* Name(ChildProcess::Role role) {
 }
 
 #ifdef HPU_HAVE_REMOTE
-// Becomes `hpu serve`, which says on standard output how it is reached.
+// Replaces the process by `hpu serve`, which prints its address to standard output.
 int Serve(const std::string& address) {
   setenv("PYTHONPATH", CTS_ROOT, 1);
   execl(CTS_PYTHON, CTS_PYTHON, "-m", "habana_frameworks.tensorflow", "serve", "--json", "--modules", "2",

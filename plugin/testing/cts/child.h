@@ -1,4 +1,4 @@
-// Child processes of tests: this program again, in another role.
+// Child processes of tests: the test program itself, in another role.
 #ifndef HPU_PLUGIN_TESTING_CTS_CHILD_H_
 #define HPU_PLUGIN_TESTING_CTS_CHILD_H_
 
@@ -10,17 +10,17 @@
 
 namespace hpu::cts {
 
-// If the command line asks for a role (--cts_child=…), plays it and returns true with its exit code. Called by main().
+// If the command line selects a role (--cts_child=…), runs it, sets its exit code and returns true. Called by main().
 bool PlayRole(int argc, char** argv, int* exit_code);
 
-// A process that acquires something, says so, and keeps it until told to stop. Its environment is this process's.
-// Killed and reaped at destruction.
+// A process that acquires something, reports it, and keeps it until told to stop. It inherits this process's
+// environment. Killed and reaped at destruction.
 class ChildProcess {
  public:
   enum class Role {
     kHold,         // a device of the backend that the subject names
-    kForkAndHold,  // and forks a child that lives on for a minute
-    kServe,        // a device server of two modules at the address that the subject is
+    kForkAndHold,  // the same, and forks a child that lives for a minute
+    kServe,        // a device server of two modules, with the subject as its address
   };
 
   ChildProcess(const std::string& subject, Role role);
@@ -29,9 +29,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   pid_t pid() const { return pid_; }
-  // What the process said after trying: "acquired <module>", the line of `hpu serve --json`, or the error.
+  // The process's report: "acquired <module>", the line of `hpu serve --json`, or the error.
   const std::string& answer() const { return answer_; }
-  // As a crash would end it.
+  // Kills the process, like a crash.
   void Kill();
 
  private:
@@ -40,7 +40,7 @@ class ChildProcess {
   std::string answer_;
 };
 
-// Forks compile workers for modules of the null backend. Called first by main(), which has one thread then.
+// Forks compile workers for modules of the null backend. Call first in main(), while it has one thread.
 serve::ForkClient* CompileForkServer();
 
 }  // namespace hpu::cts

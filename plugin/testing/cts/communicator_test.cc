@@ -1,4 +1,4 @@
-// Collective operations among two devices of one process.
+// Tests of collective operations between two devices of one process.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,12 +14,12 @@
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace communicator_test {
 
 constexpr int kRanks = 2;
-constexpr uint64_t kCount = 5003;  // shares of ranks and blocks of work do not divide it
+constexpr uint64_t kCount = 5003;  // not divisible into equal rank shares or work blocks
 
-// A device with what it needs to take part. Members go in the reverse order.
+// A device and its resources for a collective. Members are destroyed in reverse order.
 struct Rank {
   std::unique_ptr<hal::Device> device;
   std::unique_ptr<hal::Memory> memory;
@@ -146,7 +146,7 @@ TEST_P(CommunicatorTest, SizesThatDifferAreAnErrorOfAllThatNamesThem) {
                   absl::StrCat("rank ", r, ": AllReduce of ", 10 + r, " elements of float32"));
     }
   }
-  WriteElements(4);  // the communicator is as good as before
+  WriteElements(4);  // the communicator still works
   for (Rank& rank : ranks_) {
     EXPECT_OK(rank.communicator->AllReduce(*rank.stream, rank.at(0), rank.at(0), 4, hal::DataType::kFloat32,
                                            hal::ReduceOp::kSum));
@@ -201,7 +201,7 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
     hal::CommunicatorOptions options;
     options.id = id;
     options.rank = r;
-    options.size = kRanks + 1;  // one never comes
+    options.size = kRanks + 1;  // one rank never joins
     options.abandoned = std::move(abandoned);
     return ranks_[r].device->CreateCommunicator(options).status();
   };
@@ -216,13 +216,13 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
     over = true;
   });
   while (!waits && !over) std::this_thread::yield();
-  int asked = 0;  // a while, until a server knows of both
+  int asked = 0;  // wait until the server knows both ranks
   ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
   other.join();
   ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 has gone");
 }
 
-// The caller hands rank 0's memory to all ranks, as a device server does.
+// The caller passes rank 0's memory to all ranks, like a device server.
 TEST_P(CommunicatorTest, RanksOfSeveralProcessesMeetByMeansOfTheCaller) {
   std::promise<int> first;
   const std::shared_future<int> segment = first.get_future().share();
@@ -272,7 +272,7 @@ TEST_P(CommunicatorTest, OperationsOnSeveralStreamsRunInTheOrderOfTheCalls) {
   for (int r = 0; r < kRanks; ++r) {
     Rank& rank = ranks_[r];
     others[r] = Value(rank.device->CreateStream(hal::StreamKind::kCompute));
-    // Different streams of the two ranks are late.
+    // The slow stream differs between the two ranks.
     hal::Stream& first = r == 0 ? *rank.stream : *others[r];
     hal::Stream& second = r == 0 ? *others[r] : *rank.stream;
     for (int i = 0; i < 100; ++i) {
@@ -304,5 +304,5 @@ TEST_P(CommunicatorTest, WhatCannotBeIsRefusedAtOnce) {
 
 HPU_CTS_SUITE(CommunicatorTest);
 
-}  // namespace
+}  // namespace communicator_test
 }  // namespace hpu::cts

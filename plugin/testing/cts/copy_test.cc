@@ -1,11 +1,11 @@
-// Copies and fills, in every direction and size.
+// Tests of copies and fills, in every direction and size.
 #include <algorithm>
 #include <cstring>
 
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace copy_test {
 
 constexpr uint64_t kSizes[] = {0, 1, 3, 127, 128, 129, 4096, 4097, 65'537, (uint64_t{1} << 20) + 1};
 
@@ -127,7 +127,7 @@ TEST_P(CopyTest, OneGigabyte) {
   const auto memory = Value(large->AllocateMemory(kGigabyte));
   const auto host = Value(large->AllocateHost(kGigabyte));
   const auto stream = Value(large->CreateStream(hal::StreamKind::kCompute));
-  // A mark in every 4 KiB, so that a missing page shows.
+  // A mark in every 4 KiB, so that a missing page is detected.
   auto* words = static_cast<uint64_t*>(host->data());
   constexpr uint64_t kStep = 4096 / sizeof(uint64_t);
   constexpr uint64_t kWords = kGigabyte / sizeof(uint64_t);
@@ -144,5 +144,5 @@ TEST_P(CopyTest, OneGigabyte) {
 
 HPU_CTS_SUITE(CopyTest);
 
-}  // namespace
+}  // namespace copy_test
 }  // namespace hpu::cts

@@ -1,8 +1,8 @@
-// Errors of work that runs asynchronously, and of devices that are lost. The faults come from HPU_EMULATOR_FAULTS.
+// Tests of errors of asynchronous work and of lost devices. HPU_FAULTS injects the faults.
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace error_test {
 
 constexpr auto kInternal = absl::StatusCode::kInternal;
 constexpr auto kAborted = absl::StatusCode::kAborted;
@@ -46,7 +46,7 @@ TEST_P(ErrorTest, EventsCarryTheErrorToWhoeverWaits) {
   ExpectError(after->Query().status(), kInternal, "fill@1");
   EXPECT_OK(before->Synchronize());
   ExpectError(stream->Synchronize(), kInternal);
-  // The event still marks work that failed; a new record marks work that did not.
+  // The event still marks failed work; a new record marks successful work.
   ExpectError(after->Synchronize(), kInternal, "fill@1");
   ASSERT_OK(stream->Record(*after));
   EXPECT_OK(after->Synchronize());
@@ -101,7 +101,7 @@ TEST_P(ErrorTest, TheFirstErrorIsTheOneReported) {
   const auto stream = Stream();
   for (int i = 0; i < 3; ++i) ASSERT_OK(stream->Fill(memory->address(), 1, 8));
   ExpectError(stream->Synchronize(), kInternal, "fill@1");
-  ASSERT_OK(stream->Fill(memory->address(), 1, 8));  // skipped work was not counted
+  ASSERT_OK(stream->Fill(memory->address(), 1, 8));  // skipped work does not count
   ExpectError(stream->Synchronize(), kInternal, "fill@2");
 }
 
@@ -151,8 +151,8 @@ TEST_P(ErrorTest, ALostDeviceRefusesEverythingAndIsReleasedCleanly) {
 TEST_P(ErrorTest, FaultsThatCannotBeReadAreRefused) {
   ReleaseDevice();
   for (const char* faults : {"fill", "fill@0", "fill@x", "burn@1", "fill@1,copy@"}) {
-    const ScopedVariable variable("HPU_EMULATOR_FAULTS", faults);
-    ExpectError(Acquire().status(), absl::StatusCode::kInvalidArgument, "HPU_EMULATOR_FAULTS");
+    const ScopedVariable variable("HPU_FAULTS", faults);
+    ExpectError(Acquire().status(), absl::StatusCode::kInvalidArgument, "HPU_FAULTS");
   }
 }
 
@@ -165,5 +165,5 @@ TEST_P(ErrorTest, WhatIsMissingSaysSo) {
 
 HPU_CTS_SUITE(ErrorTest);
 
-}  // namespace
+}  // namespace error_test
 }  // namespace hpu::cts

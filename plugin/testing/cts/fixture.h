@@ -1,4 +1,4 @@
-// What the suites of the conformance tests share.
+// Test fixture and helpers of the conformance suites.
 #ifndef HPU_PLUGIN_TESTING_CTS_FIXTURE_H_
 #define HPU_PLUGIN_TESTING_CTS_FIXTURE_H_
 
@@ -19,7 +19,7 @@
 
 namespace hpu::cts {
 
-// A failed precondition of the test itself, in functions that return a value.
+// Returns the value; a failure is a failed precondition of the test. For functions that return a value.
 template <typename T>
 T Value(absl::StatusOr<T> value) {
   if (!value.ok()) {
@@ -32,7 +32,7 @@ T Value(absl::StatusOr<T> value) {
 #define EXPECT_OK(expression) EXPECT_EQ(absl::OkStatus(), (expression))
 #define ASSERT_OK(expression) ASSERT_EQ(absl::OkStatus(), (expression))
 
-// Code and a part of the message.
+// Checks the code and a part of the message.
 void ExpectError(const absl::Status& status, absl::StatusCode code, const std::string& part = "");
 
 // Sets an environment variable for a scope.
@@ -49,10 +49,10 @@ class ScopedVariable {
   bool was_set_;
 };
 
-// Bytes that differ from place to place and from seed to seed.
+// Bytes that vary with position and seed.
 std::vector<uint8_t> Pattern(uint64_t bytes, uint8_t seed = 0);
 
-// A device of the backend, acquired for the test; skips what the backend's list says.
+// Acquires a device of the backend for each test. Skips the tests that the backend's list names.
 class CtsTest : public testing::TestWithParam<BackendUnderTest> {
  protected:
   static constexpr uint64_t kMemoryBytes = uint64_t{256} << 20;
@@ -61,27 +61,27 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
 
   const BackendUnderTest& backend() const { return GetParam(); }
   hal::Device& device() { return *device_; }
-  // A second look at acquiring: with other options, or while a fault is asked for.
+  // Acquires again, with other options or with an injected fault.
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options = {});
-  // Replaces device() by one with these faults (HPU_EMULATOR_FAULTS).
+  // Replaces device() by a device with these faults (HPU_FAULTS).
   void AcquireWithFaults(const std::string& faults);
   void ReleaseDevice() { device_.reset(); }
 
   std::unique_ptr<hal::Memory> Memory(uint64_t bytes) { return Value(device().AllocateMemory(bytes)); }
   std::unique_ptr<hal::HostBuffer> Host(uint64_t bytes) { return Value(device().AllocateHost(bytes)); }
-  // Mapped host memory with these bytes in it.
+  // Mapped host memory with these contents.
   std::unique_ptr<hal::HostBuffer> Host(const std::vector<uint8_t>& contents);
   std::unique_ptr<hal::Stream> Stream(hal::StreamKind kind = hal::StreamKind::kCompute) {
     return Value(device().CreateStream(kind));
   }
   std::unique_ptr<hal::Event> Event() { return Value(device().CreateEvent()); }
 
-  // Copies device memory to the host through a stream of its own.
+  // Copies device memory to the host through its own stream.
   std::vector<uint8_t> Read(hal::DeviceAddress address, uint64_t bytes);
   void Write(hal::DeviceAddress address, const std::vector<uint8_t>& contents);
-  // That device memory holds these bytes, where the backend holds data.
+  // Checks that device memory holds these bytes, if the backend holds data.
   void ExpectContents(hal::DeviceAddress address, const std::vector<uint8_t>& expected);
-  // Work that keeps a stream busy for some 10 ms, where the backend works at all.
+  // Keeps a stream busy for some 10 ms, if the backend does work at all.
   absl::Status QueueSlowWork(hal::Stream& stream);
 
  private:
@@ -89,7 +89,7 @@ class CtsTest : public testing::TestWithParam<BackendUnderTest> {
   std::map<hal::Stream*, std::unique_ptr<hal::Memory>> slow_work_;
 };
 
-// Instantiates a suite over all backends.
+// Instantiates a suite for all backends.
 #define HPU_CTS_SUITE(Suite)                                 \
   INSTANTIATE_TEST_SUITE_P(                                  \
       Cts, Suite, testing::ValuesIn(::hpu::cts::Backends()), \

@@ -1,4 +1,4 @@
-// A forked child finds the device lost: with an error, at once, on every call, and without hanging at the end.
+// Tests that a forked child finds the device lost: an immediate error on every call, and no hang at exit.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,11 +8,11 @@
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace fork_test {
 
 class ForkTest : public CtsTest {
  protected:
-  // Runs `body` in a forked child; fails unless it returns true there within half a minute.
+  // Runs `body` in a forked child; fails unless it returns true within half a minute.
   static void InChild(const std::function<bool()>& body) {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -71,12 +71,12 @@ TEST_P(ForkTest, DestructorsOfTheChildDoNotHang) {
     ReleaseDevice();
     return true;
   });
-  // The parent's device is as it was.
+  // The parent's device is unaffected.
   ASSERT_OK(stream->Synchronize());
   ExpectContents(memory->address(), Pattern(4096));
 }
 
 HPU_CTS_SUITE(ForkTest);
 
-}  // namespace
+}  // namespace fork_test
 }  // namespace hpu::cts

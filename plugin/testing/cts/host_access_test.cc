@@ -1,4 +1,4 @@
-// Device memory is out of the host's reach on every backend.
+// Tests that the host cannot access device memory on any backend.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace host_access_test {
 
 class HostAccessTest : public CtsTest {};
 
@@ -27,7 +27,7 @@ TEST_P(HostAccessTest, SystemCallsRefuseDeviceAddresses) {
   const auto memory = Memory(4096);
   Write(memory->address(), Pattern(4096));
   auto* pointer = reinterpret_cast<char*>(memory->address());
-  // A pipe, because writing to /dev/null reads nothing.
+  // Uses a pipe, because writing to /dev/null does not read the source.
   int ends[2];
   ASSERT_EQ(0, pipe2(ends, O_CLOEXEC));
   errno = 0;
@@ -43,5 +43,5 @@ TEST_P(HostAccessTest, SystemCallsRefuseDeviceAddresses) {
 
 HPU_CTS_SUITE(HostAccessTest);
 
-}  // namespace
+}  // namespace host_access_test
 }  // namespace hpu::cts

@@ -1,4 +1,4 @@
-// The conformance suite of the device interface over every backend (docs/developer/hal.md).
+// Entry point of the conformance suite of the device interface, for every backend (docs/developer/hal.md).
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -15,8 +15,8 @@
 
 namespace {
 
-// Modules of this run are not those of the machine's other processes. The program's own child processes share them, and
-// the device server that it starts.
+// Separates this run's modules from the machine's other processes. The test's child processes and its device server
+// share them.
 class PrivateModules {
  public:
   PrivateModules() {
@@ -26,7 +26,7 @@ class PrivateModules {
     std::string path = (std::filesystem::temp_directory_path() / "hpu_cts.XXXXXX").string();
     if (mkdtemp(path.data()) == nullptr) return;
     path_ = path;
-    setenv("HPU_EMULATOR_LOCK_DIR", path_.c_str(), 1);
+    setenv("HPU_MODULE_LOCK_DIR", path_.c_str(), 1);
 #ifdef HPU_HAVE_REMOTE
     StartServer();
 #endif
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   if (hpu::cts::PlayRole(argc, argv, &exit_code)) return exit_code;
   hpu::cts::CompileForkServer();
-  const PrivateModules modules;  // before the tests are instantiated over the backends
+  const PrivateModules modules;  // before the tests are instantiated for the backends
   testing::InitGoogleTest(&argc, argv);
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const int gtest_code = RUN_ALL_TESTS();

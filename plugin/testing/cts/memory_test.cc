@@ -1,4 +1,4 @@
-// Device memory: allocation and release.
+// Tests of device memory: allocation and release.
 #include <algorithm>
 #include <thread>
 
@@ -6,7 +6,7 @@
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace memory_test {
 
 class MemoryTest : public CtsTest {};
 
@@ -105,7 +105,7 @@ TEST_P(MemoryTest, ReleaseWaitsForQueuedWork) {
   ASSERT_OK(stream->Fill(address, 1, kMemoryBytes / 2));
   ASSERT_OK(stream->Fill(address, 2, kMemoryBytes / 2));
   first.reset();
-  // Nothing queued on the old owner's behalf may reach the new owner's memory.
+  // Work queued by the old owner must not reach the new owner's memory.
   const auto second = Memory(kMemoryBytes / 2);
   ASSERT_EQ(address, second->address());
   const auto other = Stream(hal::StreamKind::kHostToDevice);
@@ -116,5 +116,5 @@ TEST_P(MemoryTest, ReleaseWaitsForQueuedWork) {
 
 HPU_CTS_SUITE(MemoryTest);
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace hpu::cts

@@ -1,4 +1,4 @@
-// Modules are exclusive: one process each.
+// Tests that modules are exclusive: one process each.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,17 +10,17 @@
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace module_test {
 
 constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
 
-// Each test has two modules and a lock directory of its own.
+// Each test has two modules and its own lock directory.
 class ModuleTest : public CtsTest {
  protected:
   ModuleTest()
       : directory_(std::filesystem::temp_directory_path() / absl::StrCat("hpu_cts_modules.", getpid())),
-        lock_dir_("HPU_EMULATOR_LOCK_DIR", directory_.string()),
-        modules_("HPU_EMULATOR_MODULES", "2") {
+        lock_dir_("HPU_MODULE_LOCK_DIR", directory_.string()),
+        modules_("HPU_MODULES", "2") {
     std::filesystem::remove_all(directory_);
   }
   ~ModuleTest() override { std::filesystem::remove_all(directory_); }
@@ -60,7 +60,7 @@ TEST_P(ModuleTest, OneTooManyIsToldWhoHoldsThem) {
   const absl::Status status = Acquire().status();
   ExpectError(status, kUnavailable, absl::StrCat("module 0: pid ", first->pid(), " (hpu_cts --cts_child="));
   ExpectError(status, kUnavailable, absl::StrCat("module 1: pid ", second->pid(), " (hpu_cts --cts_child="));
-  ExpectError(status, kUnavailable, "HPU_EMULATOR_MODULES");
+  ExpectError(status, kUnavailable, "HPU_MODULES");
   const auto third = Holder();
   EXPECT_NE(std::string::npos, third->answer().find(absl::StrCat("pid ", first->pid()))) << third->answer();
 }
@@ -78,7 +78,7 @@ TEST_P(ModuleTest, AForkedChildDoesNotKeepTheModule) {
   const auto parent = Holder(ChildProcess::Role::kForkAndHold);
   EXPECT_EQ("acquired 0", parent->answer());
   parent->Kill();  // the child lives on
-  // By number: a device server that has yet to see the end of the holder waits for it.
+  // By number: a device server may not have noticed the holder's end yet, and then waits for it.
   EXPECT_OK(Module(0));
 }
 
@@ -114,7 +114,7 @@ TEST_P(ModuleTest, OnlyVisibleOnesAreTaken) {
 }
 
 TEST_P(ModuleTest, WhatAFileSaysCountsOnlyWhileItIsLocked) {
-  EXPECT_OK(Acquire().status());  // makes the directory
+  EXPECT_OK(Acquire().status());  // creates the directory
   std::ofstream(directory_ / "module-0") << getpid() << "\nsomebody else\n";
   const auto mine = Value(Acquire());
   ASSERT_NE(nullptr, mine);
@@ -154,5 +154,5 @@ TEST_P(ModuleTest, FilesArePrivateToTheUser) {
 
 HPU_CTS_SUITE(ModuleTest);
 
-}  // namespace
+}  // namespace module_test
 }  // namespace hpu::cts

@@ -1,4 +1,4 @@
-// Programs for the tests of recipes. XLA's headers stay in the .cc file.
+// Programs for the recipe tests. XLA's headers stay in the .cc file.
 #ifndef HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_
 #define HPU_PLUGIN_TESTING_CTS_PROGRAMS_H_
 
@@ -11,7 +11,7 @@ namespace hpu::cts {
 
 // float a[n], b[n] -> (a + b, a * b)
 hal::Program SumAndProduct(int64_t n);
-// float x[n], d[n] -> (x + d), where the result may take the place of x
+// float x[n], d[n] -> (x + d), where the result may alias x
 hal::Program AddInPlace(int64_t n);
 // `count` scalars -> (their sum)
 hal::Program SumOfScalars(int count);
@@ -19,7 +19,7 @@ hal::Program SumOfScalars(int count);
 hal::Program Constant();
 // float e[0], x[2] -> (-e, -x)
 hal::Program WithEmptyArray();
-// One array, not a tuple of arrays: no legal program.
+// Returns one array, not a tuple of arrays: an illegal program.
 hal::Program WithoutTuple();
 
 }  // namespace hpu::cts

@@ -1,14 +1,14 @@
-// Recipes: compiling, saving, loading, launching.
+// Tests of recipes: compiling, saving, loading, launching.
 #include <cstring>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "plugin/hal/host_results.h"
+#include "plugin/hal/device_traits.h"
 #include "plugin/testing/cts/fixture.h"
 #include "plugin/testing/cts/programs.h"
 
 namespace hpu::cts {
-namespace {
+namespace recipe_test {
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
@@ -23,7 +23,7 @@ class RecipeTest : public CtsTest {
  protected:
   std::shared_ptr<const hal::Recipe> Compile(const hal::Program& program) { return Value(device().Compile(program)); }
 
-  // Memory with these numbers in it.
+  // Device memory with these values.
   std::unique_ptr<hal::Memory> Device(const Floats& values) {
     auto memory = Memory(values.size() * sizeof(float));
     Write(memory->address(), Bytes(values));
@@ -40,7 +40,7 @@ class RecipeTest : public CtsTest {
     return stream.Launch(recipe, {arguments, results, workspace == nullptr ? 0 : workspace->address()});
   }
 
-  // Runs a SumAndProduct recipe on two short arrays and checks what comes out.
+  // Runs a SumAndProduct recipe on two short arrays and checks the results.
   void ExpectSumAndProduct(const std::shared_ptr<const hal::Recipe>& recipe) {
     const auto a = Device({1, 2, 3});
     const auto b = Device({10, 20, 30});
@@ -150,7 +150,7 @@ TEST_P(RecipeTest, ResultsMayGoToTheHost) {
     return Launch(*stream, recipe, {a->address(), b->address()}, {sum->address(), second}, workspace.get());
   };
   ExpectError(launch(host), kInvalid, "result 1");
-  auto* takes = dynamic_cast<hal::HostResults*>(&device());
+  auto* takes = device().traits().host_results;
   if (takes == nullptr) return;
   takes->TakeHostResults();
   ASSERT_OK(launch(host));
@@ -194,7 +194,7 @@ TEST_P(RecipeTest, DamagedBytesAreRefused) {
   for (const size_t size : {size_t{0}, size_t{1}, bytes.size() / 2, bytes.size() - 1}) {
     ExpectError(device().LoadRecipe("cut", bytes.substr(0, size)).status(), kInvalid, "cut");
   }
-  // Damage of the part that names the target may read as another target: refused all the same.
+  // A damaged target name may read as another target, which must also be refused.
   for (size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 97) {
     std::string damaged = bytes;
     damaged[at] ^= 0x10;
@@ -307,5 +307,5 @@ TEST_P(RecipeTest, SeveralThreadsCompileAndLaunch) {
 
 HPU_CTS_SUITE(RecipeTest);
 
-}  // namespace
+}  // namespace recipe_test
 }  // namespace hpu::cts

@@ -1,4 +1,4 @@
-// Streams and events: order, waiting, release while work is queued.
+// Tests of streams and events: order, waiting, release while work is queued.
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -6,14 +6,14 @@
 #include "plugin/testing/cts/fixture.h"
 
 namespace hpu::cts {
-namespace {
+namespace stream_test {
 
 class StreamTest : public CtsTest {};
 
 TEST_P(StreamTest, WorkRunsInTheOrderOfTheCalls) {
   const auto memory = Memory(64 << 10);
   const auto stream = Stream();
-  // Far more than a queue holds: the calls wait for room instead of failing.
+  // Far more than a queue holds: the calls wait for room and do not fail.
   for (int i = 0; i < 5000; ++i) ASSERT_OK(stream->Fill(memory->address(), static_cast<uint8_t>(i), memory->size()));
   ASSERT_OK(stream->Fill(memory->address(), 77, memory->size()));
   ASSERT_OK(stream->Synchronize());
@@ -71,7 +71,7 @@ TEST_P(StreamTest, RecordingAgainMovesTheEventButNotEarlierWaits) {
   ASSERT_OK(first->Fill(memory->address(), 5, 16));
   ASSERT_OK(first->Record(*event));
   ASSERT_OK(waiter->Wait(*event));
-  ASSERT_OK(second->Record(*event));  // of a stream without work: reached
+  ASSERT_OK(second->Record(*event));  // of an idle stream: reached
   EXPECT_EQ(true, Value(event->Query()));
   ASSERT_OK(waiter->CopyToHost(memory->address(), host->data(), 16));
   ASSERT_OK(waiter->Synchronize());
@@ -217,5 +217,5 @@ TEST_P(StreamTest, EventsOfOtherBackendsAreRefused) {
 
 HPU_CTS_SUITE(StreamTest);
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace hpu::cts

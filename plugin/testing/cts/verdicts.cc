@@ -9,7 +9,7 @@
 namespace hpu::cts {
 namespace {
 
-// Why the test is expected to fail; nullptr if it is not.
+// The list entry that expects the test to fail; nullptr if there is none.
 const Listed* ExpectedFailure(const testing::TestInfo& info) {
   for (const BackendUnderTest& backend : Backends()) {
     if (backend.name == BackendOf(info)) return Find(backend.expected_failures, PlainName(info));
@@ -56,7 +56,7 @@ Verdict Judge(bool failed, bool skipped, bool failure_expected) {
 }
 
 int ExitCode(const testing::UnitTest& unit_test) {
-  // A failure outside a test, such as in an environment's set-up, belongs to no list.
+  // A failure outside a test, such as in an environment's set-up, is on no list.
   int code = unit_test.ad_hoc_test_result().Failed() ? 1 : 0;
   for (int i = 0; i < unit_test.total_test_suite_count(); ++i) {
     const testing::TestSuite& suite = *unit_test.GetTestSuite(i);

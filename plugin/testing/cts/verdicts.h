@@ -1,4 +1,4 @@
-// Verdicts: which failures of a run were expected, and which expected ones did not come.
+// Verdicts: comparison of a run's failures with the expected failures.
 #ifndef HPU_PLUGIN_TESTING_CTS_VERDICTS_H_
 #define HPU_PLUGIN_TESTING_CTS_VERDICTS_H_
 
@@ -15,11 +15,11 @@ std::string BackendOf(const testing::TestInfo& info);
 
 enum class Verdict { kGood, kExpectedFailure, kFailed, kUnexpectedPass };
 
-// Of a test that ran to its end (skipped ones are good).
+// Judges a test that ran to its end (skipped tests are good).
 Verdict Judge(bool failed, bool skipped, bool failure_expected);
 
-// Prints verdicts other than kGood, each with the reason on its list; 0 if there is nothing to mend, else 1.
-// Call after RUN_ALL_TESTS, whose own exit code knows nothing of expected failures.
+// Prints verdicts other than kGood, each with the reason on its list; returns 0 if all are good, else 1. Call after
+// RUN_ALL_TESTS, whose own exit code ignores expected failures.
 int ExitCode(const testing::UnitTest& unit_test);
 
 }  // namespace hpu::cts

@@ -5,7 +5,7 @@
 #include "plugin/testing/cts/backends.h"
 
 namespace hpu::cts {
-namespace {
+namespace verdicts_test {
 
 TEST(VerdictsTest, ExpectedFailureThatPassesIsReported) {
   EXPECT_EQ(Verdict::kGood, Judge(/*failed=*/false, /*skipped=*/false, /*failure_expected=*/false));
@@ -23,5 +23,5 @@ TEST(VerdictsTest, ListsMatchByPattern) {
   EXPECT_EQ(nullptr, Find(list, "AStreamTest.Order"));
 }
 
-}  // namespace
+}  // namespace verdicts_test
 }  // namespace hpu::cts

@@ -1,10 +1,10 @@
-// Stands in for libFuzzer where the compiler has none: mutates inputs and keeps those that reach new code.
+// Replacement for libFuzzer where the compiler has none: mutates inputs and keeps those that reach new code.
 //
 //   entry_fuzz [-max_total_time=SECONDS] [-seed=NUMBER] [FILE or DIRECTORY…]
 //
-// Each file is run as it is, and is a seed for what comes after. -max_total_time=0 runs the files only, to repeat a
-// failure. The code under test is compiled with -fsanitize-coverage=trace-pc. When the program dies, the input lies in
-// the file "crash-input" of the working directory.
+// Each file is run unchanged and then seeds mutations. -max_total_time=0 only runs the files, to reproduce a failure.
+// The code under test is compiled with -fsanitize-coverage=trace-pc. When the program crashes, the input is in the file
+// "crash-input" of the working directory.
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -29,7 +29,7 @@ namespace {
 constexpr size_t kMaxInputs = 2000;
 constexpr absl::Duration kReportInterval = absl::Seconds(30);
 
-// One bit for each edge's hash. The code under test runs in one thread.
+// One bit for each edge's hash. The code under test runs on one thread.
 uint8_t reached[1 << 16];
 bool reached_new = false;
 uintptr_t previous = 0;
@@ -48,7 +48,7 @@ std::string ReadFile(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(stream), {});
 }
 
-// Whether the input reached what no input before has.
+// Whether the input reached an edge for the first time.
 bool Run(const std::string& bytes) {
   *input = bytes;
   reached_new = false;
@@ -100,7 +100,7 @@ void __sanitizer_cov_trace_pc() {
   if (reached[edge] == 0) reached_new = true;
   reached[edge] = 1;
 }
-// AddressSanitizer's and UndefinedBehaviorSanitizer's, before the process ends.
+// Defined by AddressSanitizer and UndefinedBehaviorSanitizer: sets a callback for the end of the process.
 void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 }
 

@@ -1,4 +1,4 @@
-// What libFuzzer calls: bytes that may come from anywhere, as the parser of entries gets them.
+// Fuzz target for libFuzzer: parses arbitrary bytes as a cache entry.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kChecksumBytes = 32;
 
-// Touches every byte that a view claims to have.
+// Touches every byte of a view.
 uint8_t Sum(absl::string_view bytes) {
   uint8_t sum = 0;
   for (const char c : bytes) sum += static_cast<uint8_t>(c);
@@ -24,10 +24,10 @@ uint8_t Sum(absl::string_view bytes) {
 void Parse(absl::string_view bytes) {
   const absl::StatusOr<Entry> entry = ParseEntry(bytes);
   if (!entry.ok()) {
-    if (entry.status().message().empty()) std::abort();  // a refusal says why
+    if (entry.status().message().empty()) std::abort();  // a refusal must give a reason
     return;
   }
-  // The parts lie in `bytes`, one after the other, and are all of it but header and checksum.
+  // The parts lie in `bytes` one after the other and cover everything except header and checksum.
   if (entry->ingredients.data() < bytes.data() || entry->metadata.data() != entry->ingredients.end() ||
       entry->payload.data() != entry->metadata.end() ||
       entry->payload.end() + kChecksumBytes != bytes.data() + bytes.size()) {
@@ -35,7 +35,7 @@ void Parse(absl::string_view bytes) {
   }
   volatile uint8_t sum = Sum(entry->ingredients) + Sum(entry->metadata) + Sum(entry->payload);
   static_cast<void>(sum);
-  // Under the name that its ingredients ask for, an entry is read to the last field.
+  // An entry under the name that its ingredients determine is read to the last field.
   const absl::StatusOr<Contents> contents = Inspect(Hex(Sha256({entry->ingredients})), bytes);
   if (contents.ok() && contents->payload_bytes != static_cast<int64_t>(entry->payload.size())) std::abort();
 }
@@ -45,13 +45,13 @@ void Parse(absl::string_view bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using hpu::store::kChecksumBytes;
-  static const google::protobuf::LogSilencer silence;  // of the parser, on each refusal
-  // In a block of their own, so that AddressSanitizer sees a read past the end.
+  static const google::protobuf::LogSilencer silence;  // silences the parser's message on each refusal
+  // In a separate allocation, so that AddressSanitizer detects a read past the end.
   std::string bytes(reinterpret_cast<const char*>(data), size);
   bytes.shrink_to_fit();
   hpu::store::Parse(bytes);
   if (size < kChecksumBytes) return 0;
-  // Chance does not find checksums: with the right one, what lies behind it is reached, too.
+  // Random mutations do not find valid checksums. Setting the right one reaches the code behind the check.
   const hpu::store::Digest digest = hpu::store::Sha256({absl::string_view(bytes).substr(0, size - kChecksumBytes)});
   bytes.replace(size - kChecksumBytes, kChecksumBytes, reinterpret_cast<const char*>(digest.data()), digest.size());
   hpu::store::Parse(bytes);

@@ -21,7 +21,7 @@ struct FakeRpc {
       return HPU_RPC_READ_TIMEOUT;
     }
     if (call.incoming_.empty()) return HPU_RPC_READ_END;
-    // In memory of just its size, so that AddressSanitizer sees who reads beyond it.
+    // In an allocation of the exact size, so that AddressSanitizer detects reads past the end.
     call.reading_ = std::string();
     call.reading_.assign(call.incoming_.front().begin(), call.incoming_.front().end());
     call.reading_.shrink_to_fit();

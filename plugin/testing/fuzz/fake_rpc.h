@@ -1,4 +1,4 @@
-// An hpu_rpc_api without sockets, to give a server's call objects messages directly.
+// An hpu_rpc_api without sockets, for passing messages directly to a server's call objects.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_FAKE_RPC_H_
 #define HPU_PLUGIN_TESTING_FUZZ_FAKE_RPC_H_
 
@@ -13,21 +13,21 @@
 
 namespace hpu::fuzz {
 
-// One call as the server sees it. Thread safe.
+// One call from the server's point of view. Thread safe.
 class FakeCall {
  public:
   void Send(std::string message);
-  // No message follows.
+  // Ends the client's messages.
   void End();
 
-  // Waits for the first message of the server, or for the end of the call: then there is none.
+  // Waits for the server's first message or the end of the call. Returns nothing if the call ended without a message.
   std::optional<std::string> WaitForAnswer();
-  // All that the server has written so far.
+  // All messages that the server has written so far.
   std::deque<std::string> answers() const;
-  // Messages that the server has read.
+  // Number of messages that the server has read.
   size_t read() const;
   bool done() const;
-  // With what the server ended it; valid once it is done.
+  // Status with which the server ended the call; valid once it is done.
   int32_t code() const;
   std::string error() const;
 
@@ -36,18 +36,18 @@ class FakeCall {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::string> incoming_;  // guarded by mutex_, as all below
+  std::deque<std::string> incoming_;  // guarded by mutex_, like all below
   std::deque<std::string> answers_;
   size_t read_ = 0;
   bool at_end_ = false;
   std::optional<int32_t> code_;
   std::string error_;
-  std::string reading_;  // of the server's thread
+  std::string reading_;  // only used on the server's thread
 };
 
-// The functions of a server's side that a connection uses.
+// The server-side functions that a connection uses.
 const hpu_rpc_api* FakeRpcApi();
-// Has `serve_call` serve a call, on this thread.
+// Serves a call with `serve_call` on this thread.
 void Serve(hpu_rpc_serve_call serve_call, void* context, FakeCall* call, const std::string& method);
 
 }  // namespace hpu::fuzz

@@ -18,7 +18,7 @@ std::string Mutator::Mutate(std::string bytes, const std::string& other) {
 }
 
 void Mutator::MutateOnce(std::string* bytes, const std::string& other) {
-  // The first bytes matter most: sizes are there.
+  // The first bytes matter most, because they hold sizes.
   const size_t position = Below(Below(2) == 0 ? std::min<size_t>(bytes->size(), 128) : bytes->size());
   const size_t length = Below(std::min<size_t>(bytes->size() - position, 1 + Below(64)) + 1);
   switch (Below(7)) {

@@ -1,4 +1,4 @@
-// Mutator: bytes with a few random changes.
+// Mutator: random changes of bytes.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_MUTATOR_H_
 #define HPU_PLUGIN_TESTING_FUZZ_MUTATOR_H_
 
@@ -16,16 +16,16 @@ class Mutator {
 
   explicit Mutator(uint64_t seed) : random_(seed) {}
 
-  // A random number below `limit`; 0 if that is 0.
+  // A random number below `limit`; 0 if `limit` is 0.
   uint64_t Below(uint64_t limit) { return limit == 0 ? 0 : random_() % limit; }
   uint64_t Number() { return random_(); }
 
-  // `bytes`, cut to kMaxBytes, with a few changes; `other` gives parts.
+  // Returns `bytes`, cut to kMaxBytes, with a few changes; may insert parts of `other`.
   std::string Mutate(std::string bytes, const std::string& other);
 
  private:
   void MutateOnce(std::string* bytes, const std::string& other);
-  // A number at the edge of what sizes may be, or near to the number that was there.
+  // Writes a boundary value of sizes, or a number close to the current one.
   void ReplaceNumber(std::string* bytes, size_t position);
 
   std::mt19937_64 random_;

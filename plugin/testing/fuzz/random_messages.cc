@@ -9,7 +9,7 @@ constexpr uint64_t kBaseAddress = uint64_t{1} << 20;  // of a session's memory
 constexpr uint64_t kMemoryBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxCopied = uint64_t{1} << 20;
 
-// A program of one argument and one result, as far as its table goes.
+// A program whose interface is one argument and one result.
 std::string Program(int64_t elements) {
   xla::HloModuleProto module;
   module.set_name("fuzz");
@@ -91,7 +91,7 @@ proto::RunRequest RandomMessages::Commands() {
 proto::Command RandomMessages::Command() {
   proto::Command command;
   switch (random_.Below(400)) {
-    case 0:  // blocks until the session's end where nobody records the mark
+    case 0:  // blocks until the session's end if the mark is never recorded
       command.mutable_wait()->set_mark(Handle());
       break;
     case 1:

@@ -1,4 +1,4 @@
-// Messages that clients may send, at random.
+// Random messages of a client.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_RANDOM_MESSAGES_H_
 #define HPU_PLUGIN_TESTING_FUZZ_RANDOM_MESSAGES_H_
 
@@ -12,7 +12,7 @@ namespace hpu::fuzz {
 
 namespace proto = ::hpu::device::v1;
 
-// Mostly what a sound client would send; some fields at the edges of what the protocol allows, or beyond.
+// Mostly valid messages; some fields are at the protocol's limits or beyond.
 class RandomMessages {
  public:
   explicit RandomMessages(uint64_t seed) : random_(seed) {}
@@ -24,7 +24,7 @@ class RandomMessages {
   proto::HoldRequest SignOfLife();
   proto::OpenStream OpenStream(const std::string& session);
   proto::RunRequest Commands();
-  // A header and its chunks. `recipes` are what the server gave earlier.
+  // A header and its chunks. `recipes` are recipes that the server sent earlier.
   std::vector<proto::MakeRecipeRequest> Recipe(const std::string& session, const std::vector<std::string>& recipes);
 
  private:

@@ -19,7 +19,7 @@
 #include "plugin/testing/fuzz/fake_rpc.h"
 #include "plugin/testing/fuzz/random_messages.h"
 
-// AddressSanitizer's, where it is.
+// Defined by AddressSanitizer, if it is linked.
 extern "C" size_t __sanitizer_get_current_allocated_bytes() __attribute__((weak));
 
 namespace hpu::fuzz {
@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A call that takes longer waits for something that does not come.
+// A call that takes longer waits for an event that never comes.
 constexpr std::chrono::milliseconds kPatience(4);
 constexpr int kCallsOfASession = 200;
 constexpr size_t kMaxRecipes = 8;
@@ -45,7 +45,7 @@ int64_t AllocatedBytes() {
   std::abort();
 }
 
-// What is sent on one call.
+// The messages of one call.
 struct Script {
   struct Message {
     std::string bytes;
@@ -54,7 +54,7 @@ struct Script {
   std::vector<Message> messages;
 };
 
-// Whether these bytes are a message of a call's.
+// Whether these bytes are a valid message of the method.
 bool IsValid(absl::string_view method, const std::string& bytes) {
   if (method == "Describe") return proto::DescribeRequest().ParseFromString(bytes);
   if (method == "MakeRecipe") return proto::MakeRecipeRequest().ParseFromString(bytes);
@@ -69,7 +69,7 @@ std::unique_ptr<serve::Connection> MakeConnection(serve::Front* front) {
   return *std::move(connection);
 }
 
-// A connection whose Hold runs on a thread of its own, and the session that it acquired.
+// A connection with its acquired session. Its Hold call runs on a separate thread.
 class Holder {
  public:
   Holder(serve::Front* front, std::string acquire) : connection_(MakeConnection(front)) {
@@ -84,7 +84,7 @@ class Holder {
     thread_.join();
   }
 
-  // Empty: it acquired nothing.
+  // Empty if it acquired no session.
   const std::string& session() const { return session_; }
   FakeCall& call() { return call_; }
   void Serve(FakeCall* call, const std::string& method) {
@@ -98,7 +98,7 @@ class Holder {
   std::thread thread_;
 };
 
-// Ends the session of a call that waits for what does not come.
+// Ends the session of a call that would wait forever.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { Watch(); }) {}
@@ -181,7 +181,7 @@ class ServiceFuzz {
         method = "Describe";
         Add(proto::DescribeRequest(), 2, &script);
         break;
-      case 1:  // of another type
+      case 1:  // a message of another type
         Add(messages_.Acquire(), 2, &script);
         break;
       case 2:
@@ -209,7 +209,7 @@ class ServiceFuzz {
     Check(call, script, method);
   }
 
-  // One in `share` is mutated.
+  // Adds a message; mutates one in `share`.
   template <typename Message>
   void Add(const Message& message, uint64_t share, Script* script) {
     Script::Message added;
@@ -242,7 +242,7 @@ class ServiceFuzz {
     if (method == "MakeRecipe" && code == absl::StatusCode::kOk) KeepRecipe(call);
   }
 
-  // For later loading.
+  // Keeps the recipe for later loading.
   void KeepRecipe(const FakeCall& call) {
     std::string recipe;
     for (const std::string& answer : call.answers()) {
@@ -259,7 +259,7 @@ class ServiceFuzz {
   Watchdog watchdog_;
   ServiceFuzzReport report_;
   std::string other_;                 // an earlier message
-  std::vector<std::string> recipes_;  // that the server made
+  std::vector<std::string> recipes_;  // made by the server
   FakeFront front_;
 };
 

@@ -1,4 +1,4 @@
-// Mutated messages against the handlers of a device server.
+// Fuzzing of a device server's handlers with mutated messages.
 #ifndef HPU_PLUGIN_TESTING_FUZZ_SERVICE_FUZZ_H_
 #define HPU_PLUGIN_TESTING_FUZZ_SERVICE_FUZZ_H_
 
@@ -7,13 +7,13 @@
 namespace hpu::fuzz {
 
 struct ServiceFuzzOptions {
-  int64_t messages = 1'000'000;  // mutated ones that the server shall read
+  int64_t messages = 1'000'000;  // number of mutated messages for the server to read
   uint64_t seed = 0;
-  bool progress = false;  // a line now and then, to stdout
+  bool progress = false;  // print progress lines to stdout
 };
 
 struct ServiceFuzzReport {
-  int64_t messages = 0;  // mutated, which the server read; without those of Hold
+  int64_t messages = 0;  // mutated messages that the server read, except in Hold
   int64_t sessions = 0;
   int64_t calls = 0;
   int64_t refused = 0;  // calls that ended with INVALID_ARGUMENT
@@ -22,9 +22,9 @@ struct ServiceFuzzReport {
   int64_t bytes_after = 0;
 };
 
-// Sends messages to a server of the null backend's modules until the server has read as many mutated ones. Aborts,
-// having said why, if a call that breaks the protocol ends with anything but INVALID_ARGUMENT, or a refusal does not
-// say why. The process may have no other server.
+// Sends messages to a server of null-backend modules until the server has read the given number of mutated ones.
+// Aborts, after printing the reason, if a call that breaks the protocol ends with another code than INVALID_ARGUMENT,
+// or a refusal gives no reason. The process may have no other server.
 ServiceFuzzReport FuzzService(const ServiceFuzzOptions& options);
 
 }  // namespace hpu::fuzz

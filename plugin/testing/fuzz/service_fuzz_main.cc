@@ -1,8 +1,8 @@
-// Mutated messages against the handlers of a device server (make fuzz-service).
+// Fuzzer of a device server's handlers with mutated messages (make fuzz-service).
 //
 //   service_fuzz [-messages=NUMBER] [-seed=NUMBER]
 //
-// Exit code 0: the server has read so many mutated messages, and its memory did not grow.
+// Exit code 0: the server has read the given number of mutated messages, and its memory did not grow.
 #include <cstdio>
 #include <random>
 
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: not an option: %s\n", argv[0], argv[i]);
     return 2;
   }
-  google::protobuf::SetLogHandler(nullptr);  // it would tell of each damaged string
+  google::protobuf::SetLogHandler(nullptr);  // it would report each damaged string
   std::printf("seed %llu\n", static_cast<unsigned long long>(options.seed));
   std::fflush(stdout);
   const hpu::fuzz::ServiceFuzzReport report = hpu::fuzz::FuzzService(options);

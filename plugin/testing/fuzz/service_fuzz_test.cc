@@ -8,12 +8,12 @@ namespace hpu::fuzz {
 namespace {
 
 TEST(ServiceFuzzTest, TheServiceBearsMutatedMessages) {
-  const google::protobuf::LogSilencer silence;  // of the parser, on damaged strings
+  const google::protobuf::LogSilencer silence;  // silences the parser on damaged strings
   ServiceFuzzOptions options;
   options.messages = 3000;
   const ServiceFuzzReport report = FuzzService(options);
   EXPECT_GE(report.messages, options.messages);
-  // Neither all taken nor all refused: the mutations are neither too weak nor too strong.
+  // A mix of accepted and refused calls shows that the mutations are neither too weak nor too strong.
   EXPECT_GT(report.refused, report.calls / 10);
   EXPECT_LT(report.refused, report.calls * 9 / 10);
 }

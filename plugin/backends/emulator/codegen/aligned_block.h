@@ -1,4 +1,4 @@
-// AlignedBlock: memory of the host that recipes and kernels can work on.
+// AlignedBlock: aligned host memory for the data of recipes and kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ALIGNED_BLOCK_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_ALIGNED_BLOCK_H_
 
@@ -11,7 +11,7 @@
 
 namespace hpu::emulator {
 
-// Begins at a multiple of kWorkspaceAlignment and ends at one; not filled with anything.
+// Start and size are multiples of kWorkspaceAlignment; the contents are uninitialised.
 class AlignedBlock {
  public:
   explicit AlignedBlock(uint64_t bytes)

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRounds = 5;
 constexpr std::chrono::milliseconds kRound{1};
 
-// About 0.1 in float32 and in bfloat16: neither zero nor denormal, which take other times.
+// About 0.1 in float32 and in bfloat16. Zero and denormal numbers would distort the times.
 AlignedBlock Numbers(uint64_t bytes) {
   constexpr uint16_t kTenth = 0x3dcd;
   AlignedBlock block(bytes + sizeof(kTenth));
@@ -33,7 +33,7 @@ AlignedBlock Numbers(uint64_t bytes) {
   return block;
 }
 
-// Of one call, of as many as fill a round.
+// Seconds per call, averaged over the calls of one round.
 template <typename Call>
 absl::StatusOr<double> SecondsOf(const Call& call) {
   const auto begin = Clock::now();
@@ -44,7 +44,7 @@ absl::StatusOr<double> SecondsOf(const Call& call) {
   }
 }
 
-// Of one round each.
+// Times of one round each.
 template <typename Xla, typename Kernel>
 absl::StatusOr<Autotuner::Times> TimesOf(const Xla& xla, const Kernel& kernel) {
   Autotuner::Times times;
@@ -53,12 +53,12 @@ absl::StatusOr<Autotuner::Times> TimesOf(const Xla& xla, const Kernel& kernel) {
   return times;
 }
 
-using Compile = absl::StatusOr<RecipeParts>(const hal::Program&);
+using CompileFunction = absl::StatusOr<RecipeParts>(const hal::Program&);
 
-// A recipe with what it works on.
+// A recipe with its buffers.
 class Run {
  public:
-  static absl::StatusOr<Run> Make(const xla::HloModule& module, Compile* compile) {
+  static absl::StatusOr<Run> Make(const xla::HloModule& module, CompileFunction* compile) {
     const hal::Program program{"autotuning", module.ToProto().SerializeAsString()};
     HPU_ASSIGN_OR_RETURN(RecipeParts parts, compile(program));
     Run run;
@@ -93,8 +93,8 @@ absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program) {
   ComputePool pool;
   const auto run_xla = [&] { return by_xla(pool); };
   const auto run_kernels = [&] { return by_kernels(pool); };
-  // What is made at a first call only counts for the kernel, which is so much quicker all the same where XLA's code is
-  // loops over single elements: once is enough of these.
+  // The first call includes one-time work only for the kernel. If the kernel is much faster all the same, XLA's code
+  // consists of loops over single elements, and one measurement suffices.
   constexpr double kHopeless = 10;
   HPU_ASSIGN_OR_RETURN(Autotuner::Times least, TimesOf(run_xla, run_kernels));
   if (least.xla > kHopeless * least.kernel) return least;

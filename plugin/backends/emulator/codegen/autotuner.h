@@ -1,4 +1,4 @@
-// Autotuner: which of two ways to compute an instruction is the quicker one on this machine, by measurement.
+// Autotuner: measures whether XLA's code or a kernel computes an instruction faster on this machine.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_AUTOTUNER_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_AUTOTUNER_H_
 
@@ -16,10 +16,10 @@
 
 namespace hpu::emulator {
 
-// Asked while programs are compiled, never at a launch: the recipe holds what was chosen. Thread safe.
+// Called while programs are compiled, never at a launch: the recipe stores the choice. Thread safe.
 class Autotuner {
  public:
-  // Seconds that one call takes.
+  // Duration of one call in seconds.
   struct Times {
     double xla = 0;
     double kernel = 0;
@@ -27,12 +27,12 @@ class Autotuner {
   using Stopwatch = std::function<absl::StatusOr<Times>(const xla::HloModule&)>;
 
   explicit Autotuner(Stopwatch stopwatch) : stopwatch_(std::move(stopwatch)) {}
-  // The process's own, with MeasureTimes.
+  // The process's instance, which uses MeasureTimes.
   static Autotuner& OfProcess();
 
-  // Whether what the passes make of the instruction, with the operands in `inner` that they replace with it, is quicker
-  // than XLA's code. Measured once for each instruction and its shapes, one measurement at a time, so that they do not
-  // disturb each other. Errors are those of the stopwatch.
+  // Whether a kernel that replaces the instruction, together with its operands in `inner`, is faster than XLA's code.
+  // Measured once per instruction and shapes. Measurements run one at a time, so that they do not disturb each other.
+  // Errors are the stopwatch's.
   absl::StatusOr<bool> PrefersKernel(const xla::HloInstruction& instruction,
                                      absl::Span<const xla::HloInstruction* const> inner = {})
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -43,9 +43,9 @@ class Autotuner {
   std::map<std::string, bool> preferred_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Compiles a program of one result by XLA alone and with kernels, and runs both in turns, for some 10 ms if a call
-// takes less than one. The shortest of several times counts: what else runs on the machine only adds. XLA's code runs
-// once if it takes ten times as long. Errors: see CompileRecipe.
+// Compiles a program of one result by XLA alone and with kernels, and runs both in turn. This takes about 10 ms if a
+// call takes less than 1 ms. The shortest of several times counts, because other load can only add to a time. If XLA's
+// code takes ten times as long, it runs only once. Errors: see CompileRecipe.
 absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program);
 
 }  // namespace hpu::emulator

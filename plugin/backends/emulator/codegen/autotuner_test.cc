@@ -1,4 +1,4 @@
-// HPU_AUTOTUNE: what is asked, what is obeyed, what a recipe keeps of it.
+// Tests of HPU_AUTOTUNE: what is measured, which choice applies, what a recipe stores.
 #include "plugin/backends/emulator/codegen/autotuner.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace autotuner_test {
 
 KernelChoice ChoiceOf(Autotuner* autotuner) {
   return [autotuner](const xla::HloInstruction& instruction, absl::Span<const xla::HloInstruction* const> inner) {
@@ -75,7 +75,7 @@ xla::XlaComputation Gradient(bool of_filter, bool padded) {
   return builder.Build().value();
 }
 
-// How many kernels a program gets, if `times` is what a stopwatch shows, and how often it is asked.
+// Number of a program's kernels, and of measurements, if the stopwatch returns `times`.
 struct Outcome {
   size_t kernels = 0;
   int measurements = 0;
@@ -125,7 +125,7 @@ TEST(AutotunerTest, GradientsOfConvolutionsAreMeasured) {
   }
 }
 
-// With what the kernels do without: a filter's reversal, a transposition.
+// A measurement includes the instructions that a kernel makes unnecessary: a filter's reversal, a transposition.
 TEST(AutotunerTest, WhatIsMeasuredIsReplaced) {
   for (const xla::XlaComputation& computation : {Gradient(false, true), Gradient(true, true), Exchanged()}) {
     size_t kernels = 0;
@@ -169,7 +169,7 @@ TEST(AutotunerTest, MeasuresBoth) {
   EXPECT_TRUE(std::isfinite(times->kernel) && times->kernel > 0) << times->kernel;
 }
 
-// Whatever is chosen: the numbers are right, and a stored recipe calls what was chosen when it was compiled.
+// With either choice the numbers are right, and a stored recipe keeps the choice of its compilation.
 TEST(AutotunerTest, TheRecipeKeepsTheChoice) {
   const std::string untuned = CompilerTarget();
   cts::ScopedVariable setting("HPU_AUTOTUNE", "on");
@@ -181,5 +181,5 @@ TEST(AutotunerTest, TheRecipeKeepsTheChoice) {
   }
 }
 
-}  // namespace
+}  // namespace autotuner_test
 }  // namespace hpu::emulator

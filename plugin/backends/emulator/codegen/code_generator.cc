@@ -21,8 +21,8 @@ namespace {
 using xla::cpu_function_runtime::BufferInfo;
 using Modules = std::vector<std::unique_ptr<xla::HloModule>>;
 
-// XLA packs buffers of a program by 16 bytes: after a small one, large ones lie across cache lines, and TensorFlow's
-// kernels, which take no such memory, work on copies. With sizes like these, each begins at a multiple of 64.
+// XLA aligns the buffers of a program to 16 bytes. Behind a small buffer, large ones then straddle cache lines, and
+// TensorFlow's kernels copy such operands. With rounded sizes, each buffer begins at a multiple of 64.
 class AligningCompiler final : public xla::cpu::CpuCompiler {
  public:
   xla::HloCostAnalysis::ShapeSizeFunction ShapeSizeBytesFunction() const override {
@@ -31,13 +31,13 @@ class AligningCompiler final : public xla::cpu::CpuCompiler {
   }
 };
 
-// Functions that are compiled at a time: enough that what XLA sets up each time does not count, few enough that all
-// threads have work.
+// Number of functions that are compiled at a time. More would leave threads without work; fewer would repeat XLA's
+// set-up too often.
 constexpr size_t kBatch = 8;
 
-// True if XLA's buffer can be the caller's memory of result `index`. Not so where the result aliases an argument and
-// XLA did not take that up: the caller's memory is the argument's then, and the code may still read it after writing
-// the result.
+// True if XLA's buffer can be the caller's memory of result `index`. That is impossible if the result aliases an
+// argument and XLA did not use the alias: the memory is the argument's, and the code may read it after writing the
+// result.
 bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();
@@ -86,7 +86,7 @@ absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code,
 
 using Results = std::vector<std::unique_ptr<xla::AotCompilationResult>>;
 
-absl::StatusOr<Results> Compile(Modules modules) {
+absl::StatusOr<Results> CompileModules(Modules modules) {
   const HostCpu& cpu = GetTargetCpu();
   const xla::cpu::CpuAotCompilationOptions options("x86_64-unknown-linux-gnu", cpu.name, cpu.features, kRecipeEntry,
                                                    xla::cpu::CpuAotCompilationOptions::RelocationModel::BigPic);
@@ -106,7 +106,7 @@ absl::Status CompileOwnCode(std::unique_ptr<xla::HloModule> module, RecipeParts*
   const std::unique_ptr<xla::HloModule> copy = module->config().hlo_profiling_enabled() ? module->Clone("") : nullptr;
   Modules modules;
   modules.push_back(std::move(module));
-  HPU_ASSIGN_OR_RETURN(const Results results, Compile(std::move(modules)));
+  HPU_ASSIGN_OR_RETURN(const Results results, CompileModules(std::move(modules)));
   HPU_ASSIGN_OR_RETURN(static_cast<CodeParts&>(*parts), PartsOf(CodeIn(results[0]), parts->table));
   if (copy != nullptr && CodeIn(results[0]).hlo_profile_printer_data() != nullptr) {
     parts->profile = ProfileOf(*copy, *CodeIn(results[0]).hlo_profile_printer_data());
@@ -114,13 +114,13 @@ absl::Status CompileOwnCode(std::unique_ptr<xla::HloModule> module, RecipeParts*
   return absl::OkStatus();
 }
 
-// Fills `functions` in, one for each module.
+// Compiles each module into the corresponding element of `functions`.
 absl::Status CompileFunctions(Modules modules, FunctionParts* functions) {
   const size_t count = modules.size();
   for (size_t i = 0; i < count; ++i) {
     HPU_ASSIGN_OR_RETURN(functions[i].table, MakeProgramTable(modules[i]->ToProto()));
   }
-  HPU_ASSIGN_OR_RETURN(const Results results, Compile(std::move(modules)));
+  HPU_ASSIGN_OR_RETURN(const Results results, CompileModules(std::move(modules)));
   for (size_t i = 0; i < count; ++i) {
     HPU_ASSIGN_OR_RETURN(static_cast<CodeParts&>(functions[i]), PartsOf(CodeIn(results[i]), functions[i].table));
   }
@@ -145,7 +145,7 @@ absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module,
   parts.functions.resize(functions.size());
   std::vector<absl::Status> done(1 + (functions.size() + kBatch - 1) / kBatch);
   {
-    // All of it on threads that are alike: constants are folded in their floating-point mode.
+    // Compiles everything on identical threads, because constants are folded in the thread's floating-point mode.
     const int threads = std::min<int>(ComputePool::DefaultThreads(), done.size());
     tsl::thread::ThreadPool pool(tsl::Env::Default(), "hpu_compile", threads);
     pool.Schedule([&] { done[0] = CompileOwnCode(std::move(module), &parts); });

@@ -1,4 +1,4 @@
-// Machine code of programs whose HLO passes have run, by XLA's ahead-of-time compiler.
+// Generation of machine code from optimised HLO, by XLA's ahead-of-time compiler.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_CODE_GENERATOR_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_CODE_GENERATOR_H_
 
@@ -12,11 +12,12 @@
 
 namespace hpu::emulator {
 
-// Shared by all threads: it has no state, and making one initialises LLVM.
+// Shared by all threads, because it has no state and its construction initialises LLVM.
 xla::cpu::CpuCompiler& XlaCompiler();
 
-// A recipe's own code and its functions, in as many threads as the emulator computes with. What they generate does not
-// depend on that. Of the result only code, functions and profile are filled in; `table` is that of `module`.
+// Generates the code of a recipe and of its functions, on as many threads as the emulator computes with; the code does
+// not depend on their number. Fills in only code, functions and profile of the result. `table` is the table of
+// `module`.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
                                          std::vector<std::unique_ptr<xla::HloModule>> functions);
 

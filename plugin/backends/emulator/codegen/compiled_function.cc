@@ -10,11 +10,11 @@
 namespace hpu::emulator {
 namespace {
 
-// XLA aligns a constant by its own size, but lets functions expect that each operand begins a cache line. Kept from
-// call to call, so that a launch allocates nothing. Not thread safe.
+// Aligned copies of small operands. XLA aligns a constant by its own size, but functions expect each operand at the
+// start of a cache line. The copies are kept between calls, so that a launch allocates nothing. Not thread safe.
 class AlignedOperands {
  public:
-  // The operands, of which those of `small` that do not begin a line are copied.
+  // The operands; an operand in `small` that does not start a cache line is copied.
   const void* const* Of(const void* const* operands, const ProgramTable& table, const std::vector<size_t>& small) {
     const bool aligned = std::all_of(small.begin(), small.end(), [&](size_t i) { return IsAligned(operands[i]); });
     if (aligned) return operands;
@@ -49,7 +49,7 @@ CompiledFunction::CompiledFunction(const FunctionParts& parts, void* entry) : pa
 }
 
 absl::Status CompiledFunction::Run(const KernelCall& call) const {
-  // Functions call no functions: one set of tables is enough.
+  // Functions call no functions, so one set of tables is enough.
   thread_local CodeTables tables;
   thread_local AlignedOperands operands;
   const std::vector<hal::ResultSpec>& specs = parts_.table.results;

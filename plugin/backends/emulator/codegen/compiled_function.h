@@ -1,4 +1,4 @@
-// CompiledFunction: code of the recipe that it calls from several places, as a kernel.
+// CompiledFunction: code that a recipe calls from several places, wrapped as a kernel.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILED_FUNCTION_H_
 
@@ -10,10 +10,10 @@
 
 namespace hpu::emulator {
 
-// Results may lie on the arguments that they alias.
+// Results may share the memory of the arguments that they alias.
 class CompiledFunction : public Kernel {
  public:
-  // `entry` is the function of the parts' object, loaded; both outlive the kernel.
+  // `entry` is the loaded function of the object in `parts`; both must outlive the kernel.
   CompiledFunction(const FunctionParts& parts, void* entry);
 
   int results() const override { return static_cast<int>(parts_.table.results.size()); }

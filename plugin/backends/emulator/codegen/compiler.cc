@@ -30,8 +30,8 @@
 namespace hpu::emulator {
 namespace {
 
-// HPU_COMPILE_EFFORT is LLVM's level; below 2 without the passes that take it longest. The highest leaves what
-// XLA_FLAGS says.
+// HPU_COMPILE_EFFORT is LLVM's optimisation level; below 2, LLVM's slowest passes are off. The highest level leaves
+// XLA_FLAGS unchanged.
 absl::Status SetEffort(int64_t effort, xla::DebugOptions* debug_options) {
   if (effort < 0 || effort > 3) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_COMPILE_EFFORT is ", effort,
@@ -48,20 +48,20 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
   xla::DebugOptions debug_options = xla::GetDebugOptionsFromFlags();
   debug_options.set_xla_hlo_profile(flags::EmulatorProfile());
-  // XLA's default for the CPU loses NaN in maxima and minima: a training that has diverged would look healthy.
+  // XLA's CPU default loses NaN in maxima and minima, which would hide a diverged training.
   debug_options.set_xla_cpu_enable_fast_min_max(false);
   HPU_RETURN_IF_ERROR(SetEffort(flags::CompileEffort(), &debug_options));
   config.set_debug_options(debug_options);
   config.set_intra_op_parallelism_threads(ComputePool::DefaultThreads());
   HPU_ASSIGN_OR_RETURN(std::unique_ptr<xla::HloModule> module, xla::HloModule::CreateFromProto(proto, config));
-  // XLA takes for granted that shapes fit; a program from another process may say anything.
+  // XLA assumes consistent shapes, but a program from another process may contain anything.
   HPU_RETURN_IF_ERROR(
       xla::HloVerifier(/*layout_sensitive=*/false, /*allow_mixed_precision=*/true).Run(module.get()).status());
   return module;
 }
 
-// XLA's ahead-of-time HLO pipeline does not split loops over threads; the just-in-time one does. So the latter runs
-// here, and code is generated from its result with all HLO passes off.
+// XLA's ahead-of-time HLO pipeline does not split loops over threads; the just-in-time pipeline does. So the
+// just-in-time pipeline runs here, and code is generated from its result with all HLO passes off.
 absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::HloModule> module) {
   xla::Compiler& compiler = XlaCompiler();
   HPU_ASSIGN_OR_RETURN(module, compiler.RunHloPasses(std::move(module), /*executor=*/nullptr, {}));
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> Optimize(std::unique_ptr<xla::Hl
   return module;
 }
 
-// A program after all passes, with what its code needs beside it.
+// A program after all passes, with its table and kernels.
 struct OptimizedModule {
   std::unique_ptr<xla::HloModule> module;
   ProgramTable table;
@@ -90,7 +90,7 @@ absl::StatusOr<OptimizedModule> RunPasses(const hal::Program& program, bool repl
   if (program.hlo.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !proto.ParseFromString(program.hlo)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the program is no serialised HloModuleProto (", program.hlo.size(), " bytes)"));
+        absl::StrCat("the program is not a serialised HloModuleProto (", program.hlo.size(), " bytes)"));
   }
   OptimizedModule optimized;
   HPU_ASSIGN_OR_RETURN(optimized.table, MakeProgramTable(proto));
@@ -101,7 +101,7 @@ absl::StatusOr<OptimizedModule> RunPasses(const hal::Program& program, bool repl
   return optimized;
 }
 
-absl::StatusOr<RecipeParts> Compile(const hal::Program& program, bool replace, KernelChoice choice) {
+absl::StatusOr<RecipeParts> CompileProgram(const hal::Program& program, bool replace, KernelChoice choice) {
   HPU_ASSIGN_OR_RETURN(OptimizedModule optimized, RunPasses(program, replace, std::move(choice)));
   HPU_ASSIGN_OR_RETURN(auto functions, Outline(optimized.module.get(), optimized.kernels.size()));
   HPU_ASSIGN_OR_RETURN(RecipeParts parts,
@@ -120,7 +120,7 @@ KernelChoice ActiveChoice() {
 }  // namespace
 
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program) {
-  return Compile(program, flags::EmulatorKernels(), ActiveChoice());
+  return CompileProgram(program, flags::EmulatorKernels(), ActiveChoice());
 }
 
 absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program) {
@@ -129,11 +129,11 @@ absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program) {
 }
 
 absl::StatusOr<RecipeParts> CompileWithKernels(const hal::Program& program) {
-  return Compile(program, /*replace=*/true, /*choice=*/nullptr);
+  return CompileProgram(program, /*replace=*/true, /*choice=*/nullptr);
 }
 
 absl::StatusOr<RecipeParts> CompileWithoutKernels(const hal::Program& program) {
-  return Compile(program, /*replace=*/false, /*choice=*/nullptr);
+  return CompileProgram(program, /*replace=*/false, /*choice=*/nullptr);
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// HLO to machine code, by the XLA that TensorFlow brings.
+// Compilation of HLO to machine code, by TensorFlow's XLA.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILER_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_COMPILER_H_
 
@@ -10,15 +10,15 @@
 
 namespace hpu::emulator {
 
-// Compiles for this machine's CPU, work split for ComputePool::DefaultThreads() threads, as XLA's just-in-time compiler
-// would: XLA_FLAGS are obeyed, and without kernels (HPU_EMULATOR_KERNELS) the numbers are the same. Errors: see
-// CompileRecipe. Thread safe; compilations run side by side.
+// Compiles for this machine's CPU as XLA's just-in-time compiler does, with work split for
+// ComputePool::DefaultThreads() threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS) the numbers are the
+// same as XLA's. Errors: see CompileRecipe. Thread safe; compilations run in parallel.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
-// The program's HLO from which CompileParts generates code, serialised; before equal parts of it become functions.
+// The serialised HLO from which CompileParts generates code, before outlining moves equal parts of it into functions.
 absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program);
 
-// The same with all kernels or with none, whatever HPU_EMULATOR_KERNELS and HPU_AUTOTUNE say.
+// CompileParts with all kernels or with none, regardless of HPU_EMULATOR_KERNELS and HPU_AUTOTUNE.
 absl::StatusOr<RecipeParts> CompileWithKernels(const hal::Program& program);
 absl::StatusOr<RecipeParts> CompileWithoutKernels(const hal::Program& program);
 

@@ -1,4 +1,5 @@
-// Reads x86-64 ELF relocatable objects. Every read is checked against the file's end: objects may be damaged.
+// Parser of x86-64 ELF relocatable objects. Every read is checked against the file's end, because objects may be
+// damaged.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FILE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_FILE_H_
 
@@ -10,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// Views into the bytes that ParseObjectFile was given, which must outlive it.
+// Views into the bytes that were passed to ParseObjectFile, which must outlive it.
 struct ObjectFile {
-  // In the place of a symbol's section: it has an address of its own.
+  // Value of Symbol::section for a symbol with an absolute address.
   static constexpr uint32_t kAbsolute = ~uint32_t{0};
 
   struct Section {
@@ -29,7 +30,7 @@ struct ObjectFile {
     uint64_t value = 0;    // offset in the section, at most its size
   };
   struct Relocation {
-    uint32_t section = 0;  // where it applies
+    uint32_t section = 0;  // section to which it applies
     uint64_t offset = 0;   // in that section
     uint32_t type = 0;     // R_X86_64_…
     uint32_t symbol = 0;   // index
@@ -41,10 +42,10 @@ struct ObjectFile {
   std::vector<Relocation> relocations;
 };
 
-// Puts the contents of one object behind those of `all`. Symbols of one name stay symbols of their own.
+// Appends the contents of `file` to `all`. Symbols of the same name stay separate.
 void AppendObjectFile(const ObjectFile& file, ObjectFile* all);
 
-// InvalidArgument where the bytes are no such object, naming the part that is wrong.
+// InvalidArgument if the bytes are not such an object; the error names the malformed part.
 absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes);
 
 }  // namespace hpu::emulator

@@ -26,9 +26,9 @@ namespace {
 // Regions of the mapping, in this order, each with its own protection.
 enum Region : uint8_t { kCode, kConstants, kData, kRegions, kNotLoaded = kRegions };
 
-// Relative references have 32 bits with a sign: the whole mapping must be smaller.
+// Relative references are signed 32-bit numbers, so the whole mapping must be smaller.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
-// jmp *0(%rip), followed by the 8-byte address; padded.
+// The instruction jmp *0(%rip), followed by the 8-byte address and padding.
 constexpr uint64_t kStubBytes = 16;
 constexpr uint64_t kSlotBytes = 8;
 
@@ -43,13 +43,13 @@ bool NeedsSlot(uint32_t relocation_type) {
          relocation_type == R_X86_64_REX_GOTPCRELX;
 }
 
-absl::Status Damaged(absl::string_view what) {
+absl::Status NotLoadable(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("object file is damaged: ", what));
 }
 
 }  // namespace
 
-// Lays the objects' contents out, fills the mapping and relocates it.
+// Lays out the objects, fills the mapping and relocates it.
 class ObjectLinker {
  public:
   explicit ObjectLinker(LoadedObject::Resolver resolve) : resolve_(resolve) {}
@@ -70,7 +70,7 @@ class ObjectLinker {
   }
 
  private:
-  // Lists the symbols that are reached indirectly, and finds those outside the object.
+  // Collects the symbols that are reached indirectly, and resolves those outside the object.
   absl::Status Resolve() {
     absl::btree_set<absl::string_view> missing;
     for (const ObjectFile::Relocation& relocation : file_.relocations) {
@@ -88,7 +88,7 @@ class ObjectLinker {
                      "; a custom call must be registered for platform Host before it is compiled"));
   }
 
-  // Gives every loaded section, stub and slot its offset.
+  // Assigns an offset to every loaded section, stub and slot.
   absl::Status LayOut() {
     const uint64_t page = sysconf(_SC_PAGESIZE);
     offsets_.assign(file_.sections.size(), 0);
@@ -99,22 +99,22 @@ class ObjectLinker {
         const ObjectFile::Section& section = file_.sections[i];
         if (RegionOf(section) != region) continue;
         if ((section.alignment & (section.alignment - 1)) != 0 || section.alignment > page) {
-          return Damaged(absl::StrCat("alignment of section '", section.name, "'"));
+          return NotLoadable(absl::StrCat("alignment of section '", section.name, "'"));
         }
         end = offsets_[i] = hal::RoundUp(end, section.alignment);
-        if (section.size >= kMaxBytes - end) return Damaged("sections larger than 2 GiB");
+        if (section.size >= kMaxBytes - end) return NotLoadable("sections larger than 2 GiB");
         end += section.size;
       }
       if (region == kCode) end = PlaceIndirect(end, kStubBytes, &Indirect::stub);
       if (region == kConstants) end = PlaceIndirect(end, kSlotBytes, &Indirect::slot);
-      if (end >= kMaxBytes - page) return Damaged("sections larger than 2 GiB");
+      if (end >= kMaxBytes - page) return NotLoadable("sections larger than 2 GiB");
     }
     size_ = hal::RoundUp(end, page);
     return absl::OkStatus();
   }
 
   absl::Status Map() {
-    if (size_ == 0) return Damaged("nothing to load");
+    if (size_ == 0) return NotLoadable("nothing to load");
     void* base = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) {
       return absl::ResourceExhaustedError(
@@ -143,7 +143,7 @@ class ObjectLinker {
     return absl::OkStatus();
   }
 
-  // The psABI's formulas: S symbol, A addend, P place, G slot. Sums wrap, as they do there.
+  // The psABI's formulas: S symbol, A addend, P place, G slot. Sums wrap around, as in the psABI.
   absl::Status Apply(const ObjectFile::Relocation& relocation) {
     const uint64_t place =
         reinterpret_cast<uint64_t>(object_->base_) + offsets_[relocation.section] + relocation.offset;
@@ -174,7 +174,7 @@ class ObjectLinker {
   }
 
   struct Indirect {
-    void* address = nullptr;  // of symbols outside the object
+    void* address = nullptr;  // for symbols outside the object
     uint64_t stub = 0;        // offsets in the mapping
     uint64_t slot = 0;
   };
@@ -188,7 +188,8 @@ class ObjectLinker {
     return end;
   }
 
-  // `near`: must be reachable with 32 bits, so functions outside the object go by their stubs.
+  // `near`: the address must be reachable with 32 bits, so functions outside the object are reached through their
+  // stubs.
   absl::StatusOr<uint64_t> AddressOf(uint32_t index, bool near) const {
     const ObjectFile::Symbol& symbol = file_.symbols[index];
     if (symbol.section == ObjectFile::kAbsolute) return symbol.value;
@@ -198,7 +199,7 @@ class ObjectLinker {
                   : reinterpret_cast<uint64_t>(external.address);
     }
     if (RegionOf(file_.sections[symbol.section]) == kNotLoaded) {
-      return Damaged(absl::StrCat("reference to '", symbol.name, "' in a section that is not loaded"));
+      return NotLoadable(absl::StrCat("reference to '", symbol.name, "' in a section that is not loaded"));
     }
     return reinterpret_cast<uint64_t>(object_->base_) + offsets_[symbol.section] + symbol.value;
   }
@@ -214,7 +215,7 @@ class ObjectLinker {
   absl::Status Write(const ObjectFile::Relocation& relocation, T value) {
     const ObjectFile::Section& section = file_.sections[relocation.section];
     if (section.size < sizeof(T) || relocation.offset > section.size - sizeof(T)) {
-      return Damaged(absl::StrCat("relocation beyond the end of section '", section.name, "'"));
+      return NotLoadable(absl::StrCat("relocation beyond the end of section '", section.name, "'"));
     }
     std::memcpy(object_->base_ + offsets_[relocation.section] + relocation.offset, &value, sizeof(T));
     return absl::OkStatus();
@@ -223,7 +224,7 @@ class ObjectLinker {
   absl::Status WriteRelative(const ObjectFile::Relocation& relocation, uint64_t value) {
     const int64_t distance = static_cast<int64_t>(value);
     if (distance < std::numeric_limits<int32_t>::min() || distance > std::numeric_limits<int32_t>::max()) {
-      return Damaged("relocation that does not fit 32 bits");
+      return NotLoadable("relocation that does not fit 32 bits");
     }
     return Write<int32_t>(relocation, static_cast<int32_t>(distance));
   }
@@ -257,11 +258,11 @@ class ObjectLinker {
       if (RegionOf(file_.sections[symbol.section]) != kCode) break;
       return object_->base_ + offsets_[symbol.section] + symbol.value;
     }
-    return Damaged(absl::StrCat("no function '", entry, "'"));
+    return NotLoadable(absl::StrCat("no function '", entry, "'"));
   }
 
-  ObjectFile file_;                    // all of them
-  std::vector<size_t> first_symbols_;  // of each
+  ObjectFile file_;                    // all objects, merged
+  std::vector<size_t> first_symbols_;  // first symbol of each object
   const LoadedObject::Resolver resolve_;
   absl::flat_hash_map<uint32_t, Indirect> indirect_;  // by symbol index
   std::vector<uint64_t> offsets_;                     // by section

@@ -1,4 +1,4 @@
-// Loads x86-64 ELF relocatable objects into this process, without a linker.
+// Loader of x86-64 ELF relocatable objects into this process, without a linker.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_LOADER_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OBJECT_LOADER_H_
 
@@ -13,18 +13,18 @@
 
 namespace hpu::emulator {
 
-// Code and data of objects, mapped and relocated; unmapped on destruction. Code is executable and not writable,
-// constants are neither. Takes what LLVM emits for position-independent code; exceptions cannot pass through the code,
-// for its unwind tables are not registered. Immutable and thread safe.
+// Code and data of objects, mapped and relocated; unmapped on destruction. Code is executable but not writable;
+// constants are neither. Supports the position-independent code that LLVM emits. Exceptions cannot pass through the
+// code, because its unwind tables are not registered. Immutable and thread safe.
 class LoadedObject {
  public:
-  // Address of an undefined symbol, or null.
+  // Returns the address of an undefined symbol, or null.
   using Resolver = void* (*)(const std::string& name);
 
-  // Maps `objects` beside each other and finds the function `entry` of each: nothing of one is visible to the others.
-  // At least one. InvalidArgument if the bytes are damaged, NotFound if symbols are
-  // unresolved (all are named), Unimplemented for a relocation type that this loader lacks, ResourceExhausted if memory
-  // cannot be mapped. `objects` are not used afterwards.
+  // Maps at least one object and finds the function `entry` of each; objects do not see each other's symbols.
+  // InvalidArgument if the bytes are damaged. NotFound if symbols are unresolved (the error lists all of them).
+  // Unimplemented for an unsupported relocation type. ResourceExhausted if memory cannot be mapped. `objects` are not
+  // used afterwards.
   static absl::StatusOr<std::unique_ptr<LoadedObject>> Load(absl::Span<const absl::string_view> objects,
                                                             absl::string_view entry, Resolver resolve);
   ~LoadedObject();
@@ -32,7 +32,7 @@ class LoadedObject {
   LoadedObject(const LoadedObject&) = delete;
   LoadedObject& operator=(const LoadedObject&) = delete;
 
-  // The entries' addresses, in the order of the objects.
+  // Addresses of the entries, in the order of the objects.
   const std::vector<void*>& entries() const { return entries_; }
   // Mapped bytes.
   size_t size() const { return size_; }

@@ -10,9 +10,9 @@
 #include "plugin/backends/emulator/codegen/runtime_symbols.h"
 
 namespace hpu::emulator {
-namespace {
+namespace object_loader_test {
 
-// With calls into XLA's runtime and the mathematics library, and with constants.
+// An object with constants and with calls into XLA's runtime and the mathematics library.
 const std::string& Object() {
   static const auto* object = [] {
     xla::XlaBuilder builder("object");
@@ -32,7 +32,7 @@ TEST(ObjectLoaderTest, FindsTheEntryInsideTheMapping) {
   EXPECT_GT((*object)->size(), 0);
 }
 
-// Their functions have one name.
+// All objects define the same function name.
 TEST(ObjectLoaderTest, LoadsSeveralBesideEachOther) {
   auto one = LoadedObject::Load({Object()}, kRecipeEntry, FindRuntimeSymbol);
   auto three = LoadedObject::Load({Object(), Object(), Object()}, kRecipeEntry, FindRuntimeSymbol);
@@ -66,7 +66,7 @@ TEST(ObjectLoaderTest, RefusesEveryShorterLength) {
   }
 }
 
-// Damage must never crash the loader; what it loads is not run.
+// Damage must never crash the loader; the loaded code is not run.
 TEST(ObjectLoaderTest, SurvivesFlippedBytes) {
   std::minstd_rand random(1);
   int refused = 0;
@@ -78,7 +78,7 @@ TEST(ObjectLoaderTest, SurvivesFlippedBytes) {
   EXPECT_GT(refused, 64);
 }
 
-// Eight bytes of ones or zeros at a time: what turns sizes and offsets into the largest and smallest values.
+// Sets eight bytes at a time to ones or zeros, which makes sizes and offsets extreme.
 TEST(ObjectLoaderTest, SurvivesExtremeFields) {
   for (char value : {'\xff', '\x7f', '\0'}) {
     for (size_t i = 0; i + 8 <= Object().size(); i += 4) {
@@ -89,5 +89,5 @@ TEST(ObjectLoaderTest, SurvivesExtremeFields) {
   }
 }
 
-}  // namespace
+}  // namespace object_loader_test
 }  // namespace hpu::emulator

@@ -31,7 +31,7 @@ using xla::HloInstruction;
 using xla::HloModule;
 using xla::HloOpcode;
 
-// Fewer than this are compiled as quickly in one piece.
+// Fewer instructions are compiled as fast in one piece.
 constexpr size_t kFewest = 12;
 
 bool IsArrayOf(const xla::Shape& shape, int64_t elements) {
@@ -49,7 +49,7 @@ xla::ShapeIndex IndexOf(const HloInstruction* instruction, int64_t result) {
   return instruction->shape().IsTuple() ? xla::ShapeIndex{result} : xla::ShapeIndex{};
 }
 
-// Whether code for it depends on nothing but its operands, and calls no kernel.
+// Whether its code depends only on its operands and calls no kernel.
 bool IsPure(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
     case HloOpcode::kBroadcast:
@@ -110,7 +110,7 @@ bool IsWorthAFunction(const HloInstruction* instruction) {
          IsPureInside(instruction) && xla::HloDataflowAnalysis::GetInPlaceInputOutputPairs(instruction).empty();
 }
 
-// The computations that run one instruction after the other: the entry, bodies of loops, branches.
+// Adds the instructions of the computations that run in sequence: the entry, bodies of loops, branches.
 void AddSequential(const HloComputation* computation, std::vector<HloInstruction*>* found) {
   for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
     switch (instruction->opcode()) {
@@ -124,7 +124,8 @@ void AddSequential(const HloComputation* computation, std::vector<HloInstruction
   }
 }
 
-// An operand whose memory is that of a result: variables that are updated, what a loop carries, what is overwritten.
+// An operand that shares its memory with a result: an updated variable, a value that a loop carries, an overwritten
+// operand.
 struct InPlace {
   int64_t result = 0;
   int64_t operand = 0;
@@ -151,7 +152,7 @@ absl::Status ComputeInPlace(const std::vector<InPlace>& in_place, HloModule* pro
   return absl::OkStatus();
 }
 
-// All that the program computes, and nothing else: no names, no origin in the graph.
+// Text of everything that the program computes, without names and graph metadata.
 std::string TextOf(const HloModule& program) {
   xla::HloPrintOptions options = xla::HloPrintOptions::Canonical();
   options.set_print_large_constants(true).set_print_backend_config(true).set_print_ids(false);
@@ -160,14 +161,14 @@ std::string TextOf(const HloModule& program) {
 
 struct Function {
   int number = 0;
-  std::optional<int64_t> overwritten_operand;  // by its only result
+  std::optional<int64_t> overwritten_operand;  // overwritten by its only result
 };
 
 absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function) {
   HloComputation* computation = instruction->parent();
   HloInstruction::InstructionVector operands = instruction->operands();
   if (function.overwritten_operand.has_value()) {
-    // Of one shape, as XLA asks for; the function sees the memory alone.
+    // XLA requires equal shapes; the function only sees the memory.
     HloInstruction*& overwritten = operands[*function.overwritten_operand];
     if (!xla::ShapeUtil::Equal(overwritten->shape(), instruction->shape())) {
       overwritten = computation->AddInstruction(HloInstruction::CreateBitcast(instruction->shape(), overwritten));
@@ -198,7 +199,7 @@ absl::StatusOr<std::vector<std::unique_ptr<HloModule>>> Outline(HloModule* modul
   AddSequential(module->entry_computation(), &instructions);
   if (instructions.size() < kFewest) return programs;
   HPU_ASSIGN_OR_RETURN(const std::unique_ptr<xla::HloAliasAnalysis> aliases, xla::HloAliasAnalysis::Run(module));
-  // Before any is replaced: the analysis is of the module as it was.
+  // Analyses the module before any replacement, because the analysis refers to the unchanged module.
   const MemoryReuse reuse(*module, *aliases);
   std::vector<Function> functions;
   absl::flat_hash_map<std::string, int> known;

@@ -1,4 +1,4 @@
-// Takes the instructions out of a program that are worth a function of their own.
+// Outlining of a program's loops into functions of their own.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
 
@@ -11,17 +11,18 @@
 
 namespace hpu::emulator {
 
-// Replaces fusions, and other instructions that become loops, by calls of kernels, and returns for each kernel a
-// program that computes it: the instruction's operands in, a tuple of its results out. Instructions that compute the
-// same from the same shapes share one. LLVM takes much longer for one function of hundreds of loops than for each by
-// itself, and what is alike is compiled once. The numbers stay the same. Kernels are numbered from `first_number` on.
+// Replaces fusions, and other instructions that become loops, by kernel calls. Returns for each kernel a program that
+// computes it: its parameters are the instruction's operands, its result is a tuple of the instruction's results.
+// Instructions that compute the same from the same shapes share a program. LLVM compiles one function of hundreds of
+// loops much more slowly than each loop by itself, and shared programs are compiled once. The numbers stay the same.
+// Kernel numbers start at `first_number`.
 //
-// `module` is ready for code generation: XLA's passes must not run on it again, for calls say nothing of the arguments
-// that they work on in place. A small program is left as it is.
+// `module` is ready for code generation: XLA's passes must not run on it again, because calls do not declare the
+// arguments that they overwrite. A small program stays unchanged.
 absl::StatusOr<std::vector<std::unique_ptr<xla::HloModule>>> Outline(xla::HloModule* module, int first_number);
 
-// A program that computes the instruction alone, as a tuple of its results. Its parameters are the instruction's
-// operands; of those in `inner`, which the program computes too, theirs.
+// A program that computes only the instruction and returns a tuple of its results. Its parameters are the instruction's
+// operands. Operands in `inner` are computed by the program too; their own operands become parameters instead.
 std::unique_ptr<xla::HloModule> ProgramOfInstruction(const xla::HloInstruction& instruction,
                                                      absl::Span<const xla::HloInstruction* const> inner = {});
 

@@ -1,4 +1,4 @@
-// Programs large enough that their instructions become functions compute what XLA's own executable computes.
+// Tests that programs with outlined functions compute the same as XLA's own executable.
 #include "plugin/backends/emulator/codegen/outlining.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
 
 namespace hpu::emulator {
-namespace {
+namespace outlining_test {
 
 using xla::XlaBuilder;
 using xla::XlaOp;
@@ -31,7 +31,7 @@ xla::Shape Floats(std::vector<int64_t> dims) { return xla::ShapeUtil::MakeShape(
 
 XlaOp Layer(XlaOp x, XlaOp weights) { return xla::Tanh(xla::Dot(x, weights)) + x; }
 
-// Layers that are alike, one of another shape, and a reduction of two results.
+// Identical layers, one layer of another shape, and a reduction of two results.
 xla::XlaComputation Network() {
   XlaBuilder builder("network");
   XlaOp x = xla::Parameter(&builder, 0, Floats({24, 16}), "x");
@@ -42,7 +42,7 @@ xla::XlaComputation Network() {
   return builder.Build().value();
 }
 
-// Variables, updated where they lie: of one size and of two.
+// Variables of one size and of two, updated in place.
 xla::XlaComputation Updates(bool in_place) {
   XlaBuilder builder("updates");
   std::vector<XlaOp> results;
@@ -138,7 +138,7 @@ TEST(OutliningTest, ComputesAsXlaDoes) { ExpectSameAsJit(Network()); }
 
 TEST(OutliningTest, ComputesLoopsAndBranchesAsXlaDoes) { ExpectSameAsJit(Loop()); }
 
-// They lie anywhere, and functions expect operands at the begin of a cache line: their code may fault on others.
+// Constants may have any address, but functions expect operands at the start of a cache line and may fault otherwise.
 TEST(OutliningTest, TakesSmallConstants) {
   const xla::XlaComputation computation = Constants();
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
@@ -196,5 +196,5 @@ TEST(CompileEffortTest, OthersAreErrors) {
   }
 }
 
-}  // namespace
+}  // namespace outlining_test
 }  // namespace hpu::emulator

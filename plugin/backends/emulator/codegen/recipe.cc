@@ -19,7 +19,7 @@
 namespace hpu::emulator {
 namespace {
 
-// XLA assumes it of every buffer.
+// Alignment that XLA assumes of every buffer.
 constexpr uintptr_t kBufferAlignment = 16;
 
 bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
@@ -28,8 +28,9 @@ bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
   return bits % alignment != 0;
 }
 
-// Puts results where the caller wants them that the code left elsewhere: two of one value, a parameter handed through,
-// an alias that was not taken. All are read before any is written, for one's place may be another's source.
+// Copies results that the code left elsewhere to the caller's memory: two results of one value, a parameter that is a
+// result, an unused alias. Reads all of them before it writes any, because one result's destination may be another's
+// source.
 void MoveResults(const std::vector<hal::ResultSpec>& specs, void* const* produced, absl::Span<void* const> wanted) {
   std::vector<std::pair<size_t, AlignedBlock>> moved;
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -98,7 +99,7 @@ absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<
   thread_local CodeTables tables;
   absl::Status done;
   {
-    // As on the threads on which XLA runs its own executables.
+    // The floating-point mode of the threads that run XLA's own executables.
     tsl::port::ScopedFlushDenormal flush;
     tsl::port::ScopedSetRound round(FE_TONEAREST);
     RecipeKernels::Scope scope(kernels_, pool, static_cast<char*>(workspace) + FunctionWorkspaceOffset(parts_));

@@ -21,7 +21,7 @@
 
 namespace hpu::emulator {
 
-// Errors of construction are those of LoadedObject::Load and RecipeKernels::Make.
+// Construction fails with the errors of LoadedObject::Load and RecipeKernels::Make.
 class EmulatorRecipe : public hal::Recipe {
  public:
   static absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> Create(std::string name, RecipeParts parts);
@@ -34,20 +34,20 @@ class EmulatorRecipe : public hal::Recipe {
   uint64_t serialized_bytes() const override;
   std::vector<hal::InstructionTime> times() const override { return times_.Seconds(); }
 
-  // Runs on the calling thread, which must not belong to the pool, and on the pool. Pointers are host addresses of the
-  // data, one per argument and result; null where it has 0 bytes. A result may lie on the argument that it aliases and
-  // on no other. `workspace` is workspace_bytes() long, aligned to kWorkspaceAlignment. Thread safe; does not allocate
-  // unless a pointer is unaligned (to 16 bytes) or a result is one that XLA puts elsewhere.
+  // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
+  // data, one per argument and result; null for 0 bytes. A result may share the memory of the argument that it aliases,
+  // and of no other. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe.
+  // Allocates only if a pointer is not aligned to 16 bytes, or if XLA's code leaves a result elsewhere.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;
 
  private:
   EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels, std::unique_ptr<LoadedObject> object);
 
-  // Calls the function; `produced` gets the results' addresses.
+  // Calls the function; `produced` receives the results' addresses.
   absl::Status Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                     ComputePool& pool, void* const** produced) const;
-  // For pointers that XLA's code cannot take: runs on aligned copies.
+  // Runs on aligned copies, for pointers that XLA's code cannot use.
   absl::Status RunUnaligned(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                             ComputePool& pool) const;
 
@@ -58,15 +58,16 @@ class EmulatorRecipe : public hal::Recipe {
   const std::unique_ptr<LoadedObject> object_;
 };
 
-// Compiles on the calling thread. InvalidArgument for a program that is none, Unimplemented for what XLA's CPU compiler
-// lacks, NotFound for unregistered custom calls. Thread safe.
+// Compiles on the calling thread. InvalidArgument for an invalid program, Unimplemented for features that XLA's CPU
+// compiler lacks, NotFound for unregistered custom calls. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program);
 
-// What Serialize would give of it. Loads nothing into this process: what cannot be loaded, LoadRecipe finds.
+// Compiles a program to the bytes that Serialize would return, without loading it. So an error of loading only shows in
+// LoadRecipe.
 absl::StatusOr<std::string> CompileToBytes(const hal::Program& program);
 
-// Takes what Serialize gave. InvalidArgument for damaged bytes or another format, FailedPrecondition for another
-// target. Thread safe.
+// Inverse of Serialize. InvalidArgument for damaged bytes or another format, FailedPrecondition for another target.
+// Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> LoadRecipe(absl::string_view name, absl::string_view bytes);
 
 }  // namespace hpu::emulator

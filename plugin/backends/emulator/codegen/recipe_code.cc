@@ -15,7 +15,7 @@ namespace {
 using EntryFunction = void (*)(void* result, const xla::ExecutableRunOptions* options, const void** arguments,
                                void** buffers, XlaCustomCallStatus* status, int64_t* profile_counters);
 
-// One device: what replica-id and collectives of one participant look up.
+// An assignment of one device, for replica-id and collectives of one participant.
 const xla::DeviceAssignment* OneDevice() {
   static auto* assignment = [] {
     auto* one = new xla::DeviceAssignment(1, 1);

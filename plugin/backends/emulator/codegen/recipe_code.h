@@ -1,4 +1,4 @@
-// How the code that XLA's CPU compiler generates is called.
+// Calling convention of the code that XLA's CPU compiler generates.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_CODE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_CODE_H_
 
@@ -15,25 +15,25 @@ namespace hpu::emulator {
 struct CodeCall {
   const void* const* arguments;
   void* const* results;
-  void* workspace;  // as many bytes as the code's parts say
+  void* workspace;  // CodeParts::workspace_bytes bytes
   ComputePool& pool;
 };
 
-// The tables of addresses that code reads and writes. Kept from call to call, so that a launch allocates nothing. Not
+// Address tables that the code reads and writes. They are reused between calls, so that a launch allocates nothing. Not
 // thread safe.
 class CodeTables {
  public:
-  // Calls `entry`, the function of the object that `slots` belong to, which makes `results` arrays; `counters` is null
-  // unless it is timed. Internal where a custom call fails.
+  // Calls `entry`, the function of the object that `slots` belong to, which returns `results` arrays. `counters` is
+  // null unless the code is timed. Internal if a custom call fails.
   absl::Status Call(void* entry, const std::vector<BufferSlot>& slots, size_t results, const CodeCall& call,
                     int64_t* counters = nullptr);
 
-  // Where that call left its results: at the addresses that it was given, save for two results of one value, an
-  // argument handed through, an alias that was not taken.
+  // Addresses of the last call's results. They are the addresses in CodeCall, except for two results of one value, an
+  // argument returned as a result, or an alias that was not used.
   void* const* produced() const { return tables_.data(); }
 
  private:
-  std::vector<void*> tables_;  // that of the results, that of the buffers
+  std::vector<void*> tables_;  // result table, then buffer table
 };
 
 }  // namespace hpu::emulator

@@ -15,14 +15,14 @@ namespace {
 
 constexpr absl::string_view kMagic = "HPURECP\n";
 constexpr uint32_t kVersion = 4;
-// Magic, version, checksum of all that follows.
+// Magic, version, and checksum of the rest.
 constexpr size_t kHeaderBytes = 8 + 4 + 4;
-// Bounds what a damaged count can make us allocate.
+// Limits the allocation for a damaged count.
 constexpr uint32_t kMaxCounters = 1 << 24;
-// So that sums of workspaces do not wrap.
+// Prevents overflow in sums of workspaces.
 constexpr uint64_t kMaxWorkspace = uint64_t{1} << 60;
 
-absl::Status Damaged(absl::string_view what) {
+absl::Status DamagedRecipe(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
 }
 
@@ -85,11 +85,11 @@ class Writer {
     if (bytes_ != nullptr) bytes_->append(bytes.data(), bytes.size());
   }
 
-  std::string* const bytes_;  // null: only count
+  std::string* const bytes_;  // null: only counts
   uint64_t size_ = 0;
 };
 
-// Every read is checked; after one that failed, all fail.
+// Every read is checked; after a failed read, all reads fail.
 class Reader {
  public:
   explicit Reader(absl::string_view bytes) : rest_(bytes) {}
@@ -109,7 +109,7 @@ class Reader {
     rest_.remove_prefix(size);
     return value;
   }
-  // A count of things that take at least `bytes_each`: bounds what a damaged count can make us allocate.
+  // A count of elements of at least `bytes_each` bytes; limits the allocation for a damaged count.
   uint32_t GetCount(size_t bytes_each) {
     uint32_t count = Get<uint32_t>();
     return Has(uint64_t{count} * bytes_each) ? count : 0;
@@ -215,18 +215,18 @@ bool ProfileIsValid(const RecipeProfile& profile) {
 }
 
 absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
-  if (!AliasesAreValid(table)) return Damaged("aliases");
-  if (code.workspace_bytes > kMaxWorkspace) return Damaged("workspace");
+  if (!AliasesAreValid(table)) return DamagedRecipe("aliases");
+  if (code.workspace_bytes > kMaxWorkspace) return DamagedRecipe("workspace");
   int tables = 0;
   for (const BufferSlot& slot : code.slots) {
-    if (!SlotIsValid(table, code, slot)) return Damaged("buffer table");
+    if (!SlotIsValid(table, code, slot)) return DamagedRecipe("buffer table");
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
-  return tables == 1 ? absl::OkStatus() : Damaged("result table");
+  return tables == 1 ? absl::OkStatus() : DamagedRecipe("result table");
 }
 
 absl::Status Validate(const RecipeParts& parts) {
-  if (!ProfileIsValid(parts.profile)) return Damaged("profile");
+  if (!ProfileIsValid(parts.profile)) return DamagedRecipe("profile");
   for (const FunctionParts& function : parts.functions) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
   }
@@ -248,7 +248,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
     static_cast<CodeParts&>(function) = reader.GetCode();
   }
   parts.profile = reader.GetProfile();
-  if (!reader.ok() || !reader.at_end()) return Damaged("tables do not fit its length");
+  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("tables do not fit its length");
   HPU_RETURN_IF_ERROR(Validate(parts));
   return parts;
 }
@@ -300,7 +300,7 @@ absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_vie
   }
   const uint32_t checksum = header.Get<uint32_t>();
   absl::string_view body = bytes.substr(kHeaderBytes);
-  if (tsl::crc32c::Value(body.data(), body.size()) != checksum) return Damaged("its checksum is wrong");
+  if (tsl::crc32c::Value(body.data(), body.size()) != checksum) return DamagedRecipe("its checksum is wrong");
   Reader reader(body);
   absl::string_view made_for = reader.GetString();
   if (reader.ok() && made_for != target) {

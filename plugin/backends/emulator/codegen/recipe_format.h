@@ -1,4 +1,4 @@
-// The bytes of a serialised recipe: header with checksum, target, tables, object.
+// Serialised form of a recipe: header with checksum, target, tables, object.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_FORMAT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_FORMAT_H_
 
@@ -12,11 +12,11 @@
 namespace hpu::emulator {
 
 std::string SerializeParts(const RecipeParts& parts, absl::string_view target);
-// Bytes of what SerializeParts gives.
+// Size in bytes of the result of SerializeParts.
 uint64_t SerializedSize(const RecipeParts& parts, absl::string_view target);
 
-// InvalidArgument for bytes that are damaged, cut off or of another format; FailedPrecondition if they were made for
-// another target than `target`. What it returns is consistent: every index and offset has been checked.
+// InvalidArgument for bytes that are damaged, truncated or of another format; FailedPrecondition for bytes of another
+// target than `target`. The result is consistent: every index and offset has been checked.
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target);
 
 }  // namespace hpu::emulator

@@ -9,7 +9,7 @@
 #include "tsl/lib/hash/crc32c.h"
 
 namespace hpu::emulator {
-namespace {
+namespace recipe_format_test {
 
 RecipeParts SomeParts() {
   RecipeParts parts;
@@ -32,7 +32,7 @@ RecipeParts SomeParts() {
   return parts;
 }
 
-// Bytes whose checksum is right but whose contents need not be.
+// Sets the right checksum for bytes with any contents.
 std::string WithChecksum(std::string bytes) {
   const uint32_t checksum = tsl::crc32c::Value(bytes.data() + 16, bytes.size() - 16);
   bytes.replace(12, 4, reinterpret_cast<const char*>(&checksum), 4);
@@ -85,7 +85,7 @@ TEST(RecipeFormatTest, RefusesEveryOtherLength) {
   EXPECT_FALSE(ParseParts(bytes + "x", "target").ok());
 }
 
-// Were the checksum right by chance, the tables' own checks must still hold.
+// The tables' own checks must detect damage even if the checksum is right.
 TEST(RecipeFormatTest, SurvivesDamageWithARightChecksum) {
   const std::string bytes = SerializeParts(SomeParts(), "target");
   int refused = 0;
@@ -140,5 +140,5 @@ TEST(RecipeFormatTest, RefusesInconsistentTables) {
   }
 }
 
-}  // namespace
+}  // namespace recipe_format_test
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// For tests: runs a computation as a recipe, and as XLA's own just-in-time executable.
+// Test harness that runs a computation as a recipe and as XLA's own just-in-time executable.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_HARNESS_H_
 
@@ -21,7 +21,7 @@ class TestBuffer {
   explicit TestBuffer(uint64_t bytes);
   explicit TestBuffer(absl::string_view contents);
 
-  // Null where it has no bytes, as the device's addresses are.
+  // Null for 0 bytes, like the device's addresses.
   void* data() const { return bytes_ == 0 ? nullptr : aligned_; }
   absl::string_view contents() const { return {aligned_, bytes_}; }
 
@@ -33,20 +33,20 @@ class TestBuffer {
 
 hal::Program ProgramOf(const xla::XlaComputation& computation);
 
-// Results' bytes; results that alias an argument take its memory. Fails the test on an error.
+// Bytes of the results. A result that aliases an argument uses the argument's memory. Fails the test on an error.
 std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments,
                                    ComputePool& pool);
 std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vector<xla::Literal>& arguments);
 
-// What XLA's LocalClient computes: what tf.function(jit_compile=True) runs on the CPU.
+// Bytes that XLA's LocalClient computes, as tf.function(jit_compile=True) does on the CPU.
 std::vector<std::string> RunJit(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 
-// Numbers of the element type, the same ones for the same seed: floats in [-1, 1), integers over their whole range.
+// Random numbers of the element type, the same for the same seed: floats in [-1, 1), integers over their whole range.
 xla::Literal Numbers(const xla::Shape& shape, uint32_t seed);
 // Numbers for every parameter of the computation.
 std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation);
 
-// Fails the test unless the computation's recipe, stored and loaded again, gives the same bytes.
+// Fails the test unless the computation's recipe returns the same bytes after it has been serialised and loaded.
 void ExpectSameFromDisk(const xla::XlaComputation& computation);
 
 // Bytes of an array literal.

@@ -16,7 +16,7 @@ namespace hpu::emulator {
 TestBuffer::TestBuffer(uint64_t bytes) : bytes_(bytes), storage_(new char[AlignUp(bytes) + hal::kDeviceAlignment]) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(storage_.get());
   aligned_ = storage_.get() + (hal::kDeviceAlignment - address % hal::kDeviceAlignment);
-  // What is not written shows.
+  // A pattern that shows unwritten bytes.
   std::memset(aligned_, 0xa5, bytes);
 }
 
@@ -92,7 +92,7 @@ xla::Literal Numbers(const xla::Shape& shape, uint32_t seed) {
   char* bytes = static_cast<char*>(literal.untyped_data());
   if (xla::primitive_util::IsFloatingPointType(shape.element_type()) ||
       xla::primitive_util::IsComplexType(shape.element_type())) {
-    // Made as float32, then converted, so that every element type gets the same kind of numbers.
+    // Generates float32 and converts it, so that every element type gets similar numbers.
     std::uniform_real_distribution<float> uniform(-1, 1);
     xla::Literal floats(xla::ShapeUtil::ChangeElementType(shape, xla::F32));
     for (float& value : floats.data<float>()) value = uniform(random);

@@ -1,4 +1,4 @@
-// Every kind of code that XLA generates, run as a recipe without kernels and compared bit for bit with XLA's
+// Tests of every kind of XLA-generated code: runs it as a recipe without kernels and compares the bits with XLA's
 // just-in-time executable.
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "xla/client/padding.h"
 
 namespace hpu::emulator {
-namespace {
+namespace recipe_ops_test {
 
 using xla::Shape;
 using xla::XlaBuilder;
@@ -105,7 +105,7 @@ std::vector<XlaOp> Convolve(XlaBuilder*, const std::vector<XlaOp>& p) {
       xla::Conv(p[0], p[1], std::vector<int64_t>(p[0].builder()->GetShape(p[0])->rank() - 2, 1), xla::Padding::kSame)};
 }
 
-// Image gradients, which XLA:CPU does not hand to Eigen, and pooling with its gradient.
+// Image gradients, which XLA:CPU does not compute by Eigen, and pooling with its gradient.
 std::vector<XlaOp> Pool(XlaBuilder* builder, const std::vector<XlaOp>& p) {
   XlaOp lowest = xla::MinValue(builder, xla::F32);
   xla::XlaComputation maximum = xla::CreateScalarMaxComputation(xla::F32, builder);
@@ -249,5 +249,5 @@ TEST_P(RecipeOpsTest, EqualsJustInTimeBitForBit) {
 INSTANTIATE_TEST_SUITE_P(Ops, RecipeOpsTest, testing::ValuesIn(Cases()),
                          [](const testing::TestParamInfo<OpCase>& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace recipe_ops_test
 }  // namespace hpu::emulator

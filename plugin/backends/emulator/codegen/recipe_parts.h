@@ -1,4 +1,4 @@
-// What a recipe of the emulator consists of: tables, kernels and machine code. All of it is serialised.
+// Parts of an emulator recipe: tables, kernels and machine code. All of them are serialised.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PARTS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PARTS_H_
 
@@ -13,13 +13,13 @@
 
 namespace hpu::emulator {
 
-// The function of each object.
+// Name of the function in each object.
 inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
-// Buffers of the workspace start at multiples of this, each in a multiple of it of its own.
+// Alignment of the workspace's buffers; their sizes are rounded up to it.
 inline constexpr uint64_t kWorkspaceAlignment = 64;
 constexpr uint64_t AlignUp(uint64_t bytes) { return hal::RoundUp(bytes, kWorkspaceAlignment); }
 
-// Where one pointer of the compiled function's buffer table comes from.
+// Origin of one pointer in the compiled function's buffer table.
 struct BufferSlot {
   enum class Source : uint8_t {
     kNone = 0,         // constants and buffers on the stack: the code does not read the pointer
@@ -33,28 +33,28 @@ struct BufferSlot {
   uint64_t bytes = 0;
 };
 
-// Machine code, and the buffers that it works on.
+// Machine code and the buffers that it uses.
 struct CodeParts {
   std::vector<BufferSlot> slots;  // exactly one kResultTable
   uint64_t workspace_bytes = 0;
   std::string object;  // ELF relocatable object with the function kRecipeEntry
 };
 
-// Code that the recipe's own calls as a kernel, from as many places as compute the same: see outlining.h.
+// Code that the recipe's own code calls as a kernel, from every place with the same computation; see outlining.h.
 struct FunctionParts : CodeParts {
   ProgramTable table;
 };
 
 struct RecipeParts : CodeParts {
   ProgramTable table;
-  std::vector<KernelSpec> kernels;       // what the object calls by number
+  std::vector<KernelSpec> kernels;       // kernels that the object calls by number
   std::vector<FunctionParts> functions;  // their numbers follow those of the kernels
-  RecipeProfile profile;                 // what the object times
+  RecipeProfile profile;                 // instructions that the object times
 };
 
-// Of the recipe's own code and, after it, of its functions, which share one.
+// Workspace of the recipe's own code, followed by one workspace that its functions share.
 uint64_t WorkspaceBytes(const RecipeParts& parts);
-// Where that of the functions begins.
+// Offset of the functions' workspace.
 uint64_t FunctionWorkspaceOffset(const RecipeParts& parts);
 
 }  // namespace hpu::emulator

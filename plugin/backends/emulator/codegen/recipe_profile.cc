@@ -18,9 +18,9 @@
 namespace hpu::emulator {
 namespace {
 
-using CounterOf = absl::flat_hash_map<std::string, uint32_t>;  // by an instruction's or computation's name
+using CounterOf = absl::flat_hash_map<std::string, uint32_t>;  // key: name of an instruction or computation
 
-// XLA tells an instruction's name as the begin of its text: "%name = …".
+// XLA passes an instruction's text, which starts with its name: "%name = …".
 std::string NameIn(absl::string_view text) {
   text = text.substr(0, text.find(" = "));
   absl::ConsumePrefix(&text, "ROOT ");
@@ -30,12 +30,13 @@ std::string NameIn(absl::string_view text) {
 
 std::string KindOf(const xla::HloInstruction& instruction) {
   if (!instruction.IsCustomCall(kKernelSymbol)) return instruction.ToCategory();
-  // What follows the kernel's number.
+  // The text behind the kernel's number.
   const std::string& text = instruction.raw_backend_config_string();
   return text.substr(text.find(' ') + 1);
 }
 
-// What XLA runs on several threads is a call without an op of its own, of a computation whose root has one.
+// XLA splits an instruction over threads by a call without metadata of its own; the root of the called computation has
+// the metadata.
 const xla::OpMetadata& OpOf(const xla::HloInstruction& instruction) {
   if (instruction.opcode() != xla::HloOpcode::kCall || !instruction.metadata().op_name().empty()) {
     return instruction.metadata();

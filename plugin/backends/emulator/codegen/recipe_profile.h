@@ -1,4 +1,4 @@
-// RecipeProfile: which instructions of a recipe are timed, and how long they have taken.
+// RecipeProfile: the instructions of a recipe that are timed, and their times.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 
@@ -18,29 +18,28 @@ class HloProfilePrinterData;
 
 namespace hpu::emulator {
 
-// Code that is compiled to be timed (HPU_EMULATOR_PROFILE) adds the cycles of each instruction to a counter.
+// Code that is compiled for timing (HPU_EMULATOR_PROFILE) adds the cycles of each instruction to a counter.
 struct ProfiledInstruction {
   hal::InstructionTime names;  // without its time
   uint32_t counter = 0;
-  std::vector<uint32_t> inner;  // counters of a loop's functions, whose instructions are listed by themselves
+  std::vector<uint32_t> inner;  // counters of a loop's functions, whose instructions have entries of their own
 };
 
 // Part of a recipe; empty for code that is not timed.
 struct RecipeProfile {
   std::vector<ProfiledInstruction> instructions;
-  uint32_t counters = 0;  // how many the code writes
+  uint32_t counters = 0;  // number of counters that the code writes
 };
 
-// The instructions of `module` that run one after the other, loops' bodies included, with the counters that `data`
-// gives them.
+// The instructions of `module` that run in sequence, including those in loop bodies, with their counters from `data`.
 RecipeProfile ProfileOf(const xla::HloModule& module, const xla::HloProfilePrinterData& data);
 
-// The counters of one recipe over all its runs. Thread safe.
+// Sums of a recipe's counters over all its runs. Thread safe.
 class ProfileTimes {
  public:
   explicit ProfileTimes(const RecipeProfile& profile);
 
-  // Calls `run` with zeroed counters for the code to write, null if nothing is timed, and keeps what it wrote.
+  // Calls `run` with zeroed counters for the code to write, or null if nothing is timed, and adds them to the sums.
   void Measure(absl::FunctionRef<void(int64_t* counters)> run);
   // In the order of the profile.
   std::vector<hal::InstructionTime> Seconds() const;
@@ -48,7 +47,7 @@ class ProfileTimes {
  private:
   const RecipeProfile& profile_;  // the recipe's
   const std::unique_ptr<std::atomic<int64_t>[]> cycles_;
-  // Over all runs, which tells how long a cycle is.
+  // Totals over all runs, from which the duration of a cycle follows.
   std::atomic<int64_t> all_cycles_{0};
   std::atomic<int64_t> nanoseconds_{0};
 };

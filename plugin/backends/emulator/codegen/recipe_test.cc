@@ -1,4 +1,4 @@
-// Recipes as a whole: results that share memory, threads, alignment, errors, other processes.
+// Tests of whole recipes: results that share memory, threads, alignment, errors, other processes.
 #include "plugin/backends/emulator/codegen/recipe.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include "xla/service/custom_call_target_registry.h"
 
 namespace hpu::emulator {
-namespace {
+namespace recipe_test {
 
 using xla::XlaBuilder;
 using xla::XlaOp;
@@ -103,7 +103,8 @@ TEST(RecipeTest, SwapsInPlace) {
   EXPECT_TRUE(got[1] == BytesOf(arguments[0]));
 }
 
-// As if the compiler had not taken an alias up: the result is made in the workspace and ends in the argument's memory.
+// Simulates an alias that the compiler did not use: the result is computed in the workspace and copied to the
+// argument's memory.
 TEST(RecipeTest, AliasThatTheCodeDoesNotTake) {
   xla::XlaComputation computation = SumAndProduct(50);
   auto parts = CompileParts(ProgramOf(computation));
@@ -121,7 +122,7 @@ TEST(RecipeTest, AliasThatTheCodeDoesNotTake) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(computation, arguments));
 }
 
-// However small: those behind them begin at a multiple of 64 too.
+// Even small buffers take whole cache lines, so that the next buffer begins at a multiple of 64.
 TEST(RecipeTest, BuffersTakeWholeCacheLines) {
   XlaBuilder builder("products");
   const XlaOp a = xla::Parameter(&builder, 0, Floats({5, 5}), "a");
@@ -132,7 +133,7 @@ TEST(RecipeTest, BuffersTakeWholeCacheLines) {
   EXPECT_EQ(parts->workspace_bytes, 2 * 128);
 }
 
-// A result's memory may end within a line that belongs to somebody else, unless it begins one.
+// A result's memory may end within a cache line that belongs to another buffer, unless the result starts a line.
 TEST(RecipeTest, WritesNothingBesideResults) {
   auto recipe = Compiled(SumAndProduct(5));
   ASSERT_NE(recipe, nullptr);
@@ -281,7 +282,7 @@ TEST(RecipeTest, RefusesAnotherNumberOfArguments) {
   EXPECT_EQ(recipe->Run({}, {}, nullptr, pool).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// The child's half of the test below, which gives it a directory.
+// The child process of LoadsInAnotherProcess, which passes it a directory.
 TEST(RecipeProcessTest, Child) {
   const char* given = std::getenv("RECIPE_TEST_DIRECTORY");
   if (given == nullptr) GTEST_SKIP() << "runs as the child of LoadsInAnotherProcess";
@@ -311,5 +312,5 @@ TEST(RecipeProcessTest, LoadsInAnotherProcess) {
   EXPECT_TRUE(result.str() == RunRecipe(*recipe, ArgumentsOf(SumAndProduct(77)))[0]);
 }
 
-}  // namespace
+}  // namespace recipe_test
 }  // namespace hpu::emulator

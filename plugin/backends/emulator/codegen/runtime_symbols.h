@@ -1,4 +1,4 @@
-// Functions that compiled recipes call: XLA's CPU runtime, the C and mathematics libraries, registered custom calls.
+// Symbol lookup for compiled recipes: XLA's CPU runtime, the C and mathematics libraries, registered custom calls.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RUNTIME_SYMBOLS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RUNTIME_SYMBOLS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::emulator {
 
-// Null if nothing of this process has the name. Thread safe.
+// Null if this process has no function of that name. Thread safe.
 void* FindRuntimeSymbol(const std::string& name);
 
 }  // namespace hpu::emulator

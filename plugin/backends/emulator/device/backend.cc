@@ -11,12 +11,11 @@
 #include "plugin/backends/emulator/device/device.h"
 #include "plugin/base/flags/flags.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/hal/program_optimizer.h"
 
 namespace hpu::emulator {
 namespace {
 
-class EmulatorBackend final : public hal::Backend, public hal::ProgramOptimizer {
+class EmulatorBackend final : public hal::Backend {
  public:
   absl::string_view name() const override { return "emulator"; }
 
@@ -26,7 +25,9 @@ class EmulatorBackend final : public hal::Backend, public hal::ProgramOptimizer 
 
   absl::StatusOr<std::string> Compile(const hal::Program& program) override { return CompileToBytes(program); }
 
-  absl::StatusOr<std::string> Optimize(const hal::Program& program) override { return OptimizedProgram(program); }
+  absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program) override {
+    return emulator::OptimizedProgram(program);
+  }
 
   absl::StatusOr<std::unique_ptr<hal::Device>> Acquire(const hal::AcquireOptions& options) override {
     HPU_ASSIGN_OR_RETURN(common::Faults faults, common::Faults::Of(options));
@@ -51,7 +52,7 @@ class EmulatorBackend final : public hal::Backend, public hal::ProgramOptimizer 
   }
 };
 
-// Below a real card's, for HPU_BACKEND=auto.
+// Lower priority than a real card, for HPU_BACKEND=auto.
 const bool registered = hal::RegisterBackend(
     "emulator", 10, []() -> std::unique_ptr<hal::Backend> { return std::make_unique<EmulatorBackend>(); });
 

@@ -1,4 +1,4 @@
-// BusyTime: for how long at least one of several things was going on.
+// BusyTime: total time during which at least one of several activities ran.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_BUSY_TIME_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_BUSY_TIME_H_
 
@@ -7,10 +7,10 @@
 
 namespace hpu::emulator {
 
-// Whatever goes on counts up to now, so that something long is not idleness until it ends. Thread safe.
+// A running activity counts up to now, so that a long one does not look idle until it ends. Thread safe.
 class BusyTime {
  public:
-  // Something that goes on as long as this lives.
+  // An activity that lasts as long as this object.
   class Scope {
    public:
     explicit Scope(BusyTime* time) : time_(time) { time_->Count(1); }
@@ -43,8 +43,8 @@ class BusyTime {
   }
 
   std::mutex mutex_;
-  int running_ = 0;                  // guarded by mutex_, as all below
-  Clock::time_point counted_until_;  // before it, all is in total_
+  int running_ = 0;                  // guarded by mutex_, like all members below
+  Clock::time_point counted_until_;  // total_ includes all time before it
   std::chrono::nanoseconds total_{0};
 };
 

@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// ReduceScatter: a piece holds a section of the chunk for each rank.
+// In ReduceScatter, a piece holds a section of the chunk for each rank.
 CollectiveSteps::CollectiveSteps(const PeerSegment& segment, int rank, int size, const Part& part, uint64_t first_piece)
     : segment_(segment),
       rank_(rank),

@@ -17,14 +17,14 @@ struct Part {
   Kind kind = Kind::kAllReduce;
   const char* source = nullptr;
   char* destination = nullptr;
-  hal::Elements elements = 0;  // as hal::Communicator has them
+  hal::Elements elements = 0;  // as in hal::Communicator
   hal::DataType dtype = hal::DataType::kInvalid;
   hal::ReduceOp op = hal::ReduceOp::kSum;
   int root = 0;
 };
 
-// Data moves in chunks, each through one piece of every rank. The rank's own share of a chunk is read from the source
-// and written to the destination directly, so both may be the same memory.
+// Data moves in chunks; a chunk uses one piece of every rank. A rank's own share of a chunk is copied directly from the
+// source to the destination, so both may be the same memory.
 class CollectiveSteps {
  public:
   // first_piece: index of the piece of chunk 0, less than kCollectivePieces. Borrows the arguments.
@@ -35,11 +35,11 @@ class CollectiveSteps {
   // Whether Exchange has to run between CopyIn and CopyOut.
   bool exchanges_results() const { return part_.kind == Part::Kind::kAllReduce; }
 
-  // Copies from the source what other ranks read.
+  // Copies the data that other ranks read from the source into this rank's piece.
   void CopyIn(uint64_t chunk) const;
-  // Once all ranks have copied in: AllReduce reduces the rank's share, for all ranks.
+  // Call it once all ranks have copied in. For AllReduce, reduces this rank's share for all ranks.
   void Exchange(uint64_t chunk) const;
-  // Once all ranks have copied in, and exchanged if they have to: writes the destination.
+  // Writes the destination. Call it once all ranks have copied in, and have exchanged results if exchanges_results().
   void CopyOut(uint64_t chunk) const;
 
  private:
@@ -48,9 +48,9 @@ class CollectiveSteps {
     uint64_t end = 0;
     uint64_t count() const { return end - begin; }
   };
-  // Elements of the operand in a chunk.
+  // The operand's elements in a chunk.
   Range ChunkRange(uint64_t chunk) const;
-  // AllReduce: elements of the chunk that `rank` reduces.
+  // For AllReduce: the elements of the chunk that `rank` reduces.
   Range ShareOf(const Range& chunk, int rank) const;
   char* PieceOf(int rank, uint64_t chunk) const;
   const char* SourceAt(uint64_t element) const { return part_.source + element * element_bytes_; }

@@ -13,7 +13,7 @@
 
 namespace hpu::emulator {
 
-// The fields that a kind does not name are unused. Pointers are into the data of the device or into mapped host memory.
+// Each field names the kinds that use it. Pointers are host addresses: of the device's data or of mapped host memory.
 struct Command {
   enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kExchange, kStop };
 
@@ -26,16 +26,17 @@ struct Command {
 
   std::shared_ptr<const hal::Recipe> recipe;  // kLaunch: keeps `emulator_recipe` alive
   const EmulatorRecipe* emulator_recipe = nullptr;
-  std::vector<void*> arguments;  // kLaunch; the storage stays with the queue's slot from one launch to the next
+  std::vector<void*> arguments;  // kLaunch; the queue's slot keeps the storage between launches
   std::vector<void*> results;
   void* workspace = nullptr;
 
   common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback
-  // kExchange: work that other devices wait for. Called with the stream's error, too, so that it can tell them.
+  // kExchange: work that other devices wait for. Called even after an error of the stream, which it gets as its
+  // argument, so that it can report the error to them.
   std::function<absl::Status(const absl::Status&)> exchange;
 
-  // Lets go of what the command kept alive, but keeps the storage of its arrays.
+  // Releases what the command kept alive, but keeps the storage of its arrays.
   void Clear() {
     recipe.reset();
     point = common::Point();

@@ -13,7 +13,7 @@ Command& CommandQueue::Take(uint64_t sequence) {
   const auto ready = [&] { return pushed_.load(std::memory_order_seq_cst) >= sequence; };
   if (!spin_.Await(ready)) {
     std::unique_lock<std::mutex> lock(sleep_mutex_);
-    asleep_.store(true, std::memory_order_seq_cst);  // before the condition is looked at; Publish does the reverse
+    asleep_.store(true, std::memory_order_seq_cst);  // before the condition is tested; Publish uses the reverse order
     awake_.wait(lock, ready);
     asleep_.store(false, std::memory_order_relaxed);
   }

@@ -1,4 +1,4 @@
-// CommandQueue: a bounded ring of commands from many threads to one.
+// CommandQueue: bounded ring of commands from many producers to one consumer.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COMMAND_QUEUE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COMMAND_QUEUE_H_
 
@@ -15,9 +15,9 @@
 
 namespace hpu::emulator {
 
-// Commands are numbered from 1 in the order in which they are pushed. Their slots, with the arrays in them, are used
-// again and again, so that pushing allocates nothing once the queue has seen the largest launch. A full ring blocks the
-// pusher: the host cannot run ahead of the device without bound.
+// Commands are numbered from 1 in the order of the pushes. Slots and their arrays are reused, so a push allocates
+// nothing once the queue has seen the largest launch. A full ring blocks the producer: the host cannot run arbitrarily
+// far ahead of the device.
 class CommandQueue {
  public:
   explicit CommandQueue(std::shared_ptr<common::Timeline> timeline)
@@ -33,11 +33,11 @@ class CommandQueue {
     Publish(sequence);
     return sequence;
   }
-  // Number of the command pushed last; 0 for none. Thread safe.
+  // Number of the last command pushed; 0 if there is none. Thread safe.
   uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
 
-  // The command of number `sequence`, once it is there. It is the caller's until Timeline::Complete(sequence).
-  // For the one thread that runs the commands, which asks for one after another.
+  // Waits for the command `sequence` and returns it. The caller may use it until Timeline::Complete(sequence). Only for
+  // the thread that runs the commands, which takes them in order.
   Command& Take(uint64_t sequence);
 
  private:

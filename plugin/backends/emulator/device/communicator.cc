@@ -14,7 +14,7 @@ namespace hpu::emulator {
 
 namespace {
 
-// How often an operation that waits for its turn looks whether the communicator has been aborted.
+// Interval at which an operation that waits for its turn checks for an abort.
 constexpr std::chrono::milliseconds kPoll{50};
 
 }  // namespace

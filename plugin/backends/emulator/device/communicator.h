@@ -1,4 +1,4 @@
-// The emulator's communicators, among devices of one process or of several.
+// Communicators of the emulator, among devices of one process or of several.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COMMUNICATOR_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_COMMUNICATOR_H_
 
@@ -17,12 +17,13 @@ namespace hpu::emulator {
 
 class EmulatorDevice;
 
-// Operations are commands of the streams, whose threads work with those of the other ranks.
+// Operations are commands of the streams; a stream's thread works with the threads of the other ranks.
 class EmulatorCommunicator final : public common::CheckedCommunicator {
  public:
-  // Begins with a name for this process, whose devices can form one, and a colon.
+  // The id begins with a name for this process, whose devices can form one communicator, and a colon.
   static std::string NewId();
-  // Blocks until all ranks have joined: in options.meet, or for a minute if they are devices of this process.
+  // Blocks until all ranks have joined: through options.meet, or, if all ranks are devices of this process, for at most
+  // a minute.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(const EmulatorDevice* device,
                                                                    const hal::CommunicatorOptions& options);
   ~EmulatorCommunicator() override;
@@ -30,7 +31,7 @@ class EmulatorCommunicator final : public common::CheckedCommunicator {
   void Abort(absl::string_view reason) override;
 
  private:
-  // Operations of one kind, which run in the order of the calls even on several streams.
+  // Operations of one kind. They run in the order of the calls, even on several streams.
   struct Lane {
     uint64_t queued = 0;
     uint64_t ended = 0;
@@ -42,10 +43,10 @@ class EmulatorCommunicator final : public common::CheckedCommunicator {
   bool OwnsStream(const hal::Stream& stream) const override;
   absl::Status Queue(hal::Stream& stream, const common::Collective& collective) override;
   absl::Status Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) override;
-  // Queues work that needs the other ranks. An earlier error of the stream aborts the communicator instead.
+  // Queues work that needs the other ranks. If the stream has failed by then, the communicator is aborted instead.
   template <typename Work>
   void QueueWork(hal::Stream& stream, Lane* lane, Work work);
-  // Blocks until the lane's operation `number` is next.
+  // Blocks until operation `number` is the lane's next one.
   absl::Status AwaitTurn(const Lane& lane, uint64_t number);
 
   const EmulatorDevice* const device_;

@@ -1,4 +1,4 @@
-// The emulated device.
+// EmulatorDevice: a device emulated on this machine's CPU.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_DEVICE_H_
 
@@ -18,7 +18,7 @@
 #include "plugin/backends/emulator/device/busy_time.h"
 #include "plugin/backends/emulator/threads/compute_pool.h"
 #include "plugin/hal/device.h"
-#include "plugin/hal/host_results.h"
+#include "plugin/hal/device_traits.h"
 
 namespace hpu::emulator {
 
@@ -31,6 +31,11 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   ~EmulatorDevice() override;
 
   const hal::DeviceInfo& info() const override { return info_; }
+  hal::DeviceTraits traits() override {
+    hal::DeviceTraits traits;
+    traits.host_results = this;
+    return traits;
+  }
   hal::MemoryInfo memory_info() const override { return state_->memory.info(); }
   hal::DeviceUsage usage() const override {
     return {reservation_->CommittedBytes(), static_cast<uint64_t>(busy_.total().count())};
@@ -55,27 +60,27 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
   ComputePool& pool() { return state_->pool; }
-  // Where the data of an address lies; null for address 0.
+  // Host address of the data at a device address; null for address 0.
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
-  // The same of a checked result, which may lie in host memory.
+  // Host address of a checked result, which may lie in host memory.
   char* ToResult(hal::DeviceAddress address) const {
     return address == 0 || reservation_->Contains(address) ? ToData(address) : reinterpret_cast<char*>(address);
   }
-  // Where results may lie beside device memory; null if nowhere.
+  // Host memory in which results may lie; null if they must lie in device memory.
   const common::HostMemory* host_of_results() const {
     return takes_host_results_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
   }
-  // Counts a command that is about to run; the error that a test asked for.
+  // Counts a command that is about to run; returns the error that a test injected, if any.
   absl::Status CountCommand(common::Faults::Kind kind, hal::StreamKind stream) {
     return state_->faults.CountCommand(kind, stream, liveness_);
   }
-  // Of launches.
+  // Time during which launches ran.
   BusyTime* busy() { return &busy_; }
   void AddStream(EmulatorStream* stream);
   void RemoveStream(EmulatorStream* stream);
 
  private:
-  // Left alone, not destroyed, in a forked child.
+  // Leaked, not destroyed, in a forked child.
   struct State {
     State(EmulatorDevice* device, std::unique_ptr<common::Reservation> reservation, common::Faults faults);
 
@@ -90,7 +95,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   void WaitForStreams();
 
   const hal::DeviceInfo info_;
-  const std::optional<common::ModuleLock> lock_;  // not there: the module was claimed by other means
+  const std::optional<common::ModuleLock> lock_;  // empty if the module was claimed by other means
   common::Liveness liveness_;
   std::atomic<bool> takes_host_results_{false};
   const common::Reservation* const reservation_;  // owned by state_->memory

@@ -7,14 +7,14 @@
 namespace hpu::emulator {
 
 EmulatorEvent::~EmulatorEvent() {
-  // The last reference to a timeline destroys a condition variable, which never returns if a thread slept on it when
-  // this process was forked.
+  // Leaks the point. Destroying a timeline's last reference destroys a condition variable; that never returns if a
+  // thread slept on it when this process was forked.
   if (liveness_.forked()) static_cast<void>(state_.release());
 }
 
 void EmulatorEvent::Set(common::Point point) {
   std::lock_guard<std::mutex> lock(state_->mutex);
-  std::swap(state_->point, point);  // the old point goes after the lock
+  std::swap(state_->point, point);  // destroys the old point after the lock is released
 }
 
 common::Point EmulatorEvent::point() const {

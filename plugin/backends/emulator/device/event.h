@@ -1,4 +1,4 @@
-// The emulator's events: a point on a stream's timeline.
+// Events of the emulator: a point on a stream's timeline.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_EVENT_H_
 
@@ -11,7 +11,7 @@
 
 namespace hpu::emulator {
 
-// Costs the stream nothing: recording copies the stream's position, and waits copy it on.
+// Free for the stream: Record copies the stream's position into the event, and Wait copies it out again.
 class EmulatorEvent final : public hal::Event {
  public:
   explicit EmulatorEvent(const common::Liveness& liveness) : liveness_(liveness), state_(std::make_unique<State>()) {}

@@ -16,7 +16,7 @@
 namespace hpu::emulator {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{50};
+constexpr std::chrono::milliseconds kArrivalPoll{50};
 
 }  // namespace
 
@@ -72,7 +72,7 @@ absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options
       changed_.notify_all();
       return absl::DeadlineExceededError(aborted_);
     }
-    changed_.wait_for(lock, kPoll);
+    changed_.wait_for(lock, kArrivalPoll);
   }
   return aborted_.empty() ? absl::OkStatus() : absl::CancelledError(aborted_);
 }

@@ -1,4 +1,4 @@
-// LocalRendezvous: joins the ranks of one communicator that are devices of this process.
+// LocalRendezvous: joins the ranks of a communicator whose ranks are devices of this process.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
 
@@ -15,16 +15,16 @@
 
 namespace hpu::emulator {
 
-// A rank owns it as long as its communicator, so a second one with the same number is recognised. Thread safe.
+// Every rank owns it as long as its communicator, so that a second rank with the same number is detected. Thread safe.
 class LocalRendezvous {
  public:
-  // The rendezvous of that id; the first call creates it. InvalidArgument if another rank has created it with another
+  // The rendezvous for `id`; the first call creates it. InvalidArgument if another rank has created it for another
   // size.
   static absl::StatusOr<std::shared_ptr<LocalRendezvous>> Find(const std::string& id, int size);
 
-  // Blocks until all ranks have joined, for at most a minute; returns this rank's mapping of the segment that all ranks
-  // share. DeadlineExceeded names the missing ranks; InvalidArgument: the rank has joined before. Cancelled if one is
-  // abandoned, on all ranks.
+  // Blocks for at most a minute until all ranks have joined; returns this rank's mapping of the segment that all ranks
+  // share. DeadlineExceeded names the missing ranks. InvalidArgument if this rank has joined before. If one rank is
+  // abandoned, Join fails with Cancelled on all ranks.
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> Join(const hal::CommunicatorOptions& options);
 
  private:

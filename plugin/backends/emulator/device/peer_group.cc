@@ -10,7 +10,7 @@
 namespace hpu::emulator {
 namespace {
 
-// How far a correct rank can be ahead of or behind an awaited barrier is less.
+// Upper bound of the distance between a correct rank and an awaited barrier.
 constexpr int32_t kMaxBarrierDistance = 8;
 
 const char* NameOf(uint32_t kind) {
@@ -116,13 +116,14 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
       absl::StrCat("the ", size_, " ranks of a communicator ask for different things: ", absl::StrJoin(told, "; ")));
 }
 
-// A piece is used again three chunks later (kCollectivePieces), when all ranks have copied out of it: the peers copy
-// out of a chunk before they arrive at the barrier of the second chunk after it, and this rank waits for that barrier
-// before it copies the third one in.
+// A piece is reused three chunks later (kCollectivePieces), when all ranks have copied out of it. The peers copy out of
+// a chunk before they arrive at the barrier of the second chunk after it. This rank waits for that barrier before it
+// copies the third chunk in.
 absl::Status PeerGroup::Run(const Part& own) {
   HPU_RETURN_IF_ERROR(Check());
   const CollectiveSteps steps(segment_, rank_, size_, own, next_piece_);
-  // The peers have read the record before the previous one: they have arrived in the previous operation since.
+  // Reuses the record of the operation before the previous one. The peers have read it, because they have since arrived
+  // in the previous operation.
   const PartRecord record = RecordOf(own);
   segment_.rank(rank_).parts[operations_ % 2] = record;
   steps.CopyIn(0);
@@ -150,7 +151,7 @@ absl::Status PeerGroup::Run(const Part& own) {
 }
 
 void PeerGroup::Abort(absl::string_view reason) {
-  static_cast<void>(Check());  // the reason of another rank comes first
+  static_cast<void>(Check());  // the reason of another rank takes precedence
   const std::string text =
       reason.empty() ? absl::StrCat("rank ", rank_, " has aborted the communicator") : std::string(reason);
   End(absl::CancelledError(text), text);

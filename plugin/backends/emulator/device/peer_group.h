@@ -19,7 +19,7 @@
 
 namespace hpu::emulator {
 
-// What a rank sends or receives. `data` is device memory of that rank.
+// One send or receive of a rank. `data` is device memory of that rank.
 struct Transfer {
   bool sends = false;
   int peer = 0;
@@ -28,33 +28,33 @@ struct Transfer {
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
-// The ranks are threads or processes that map one segment, which holds all that they see of each other. A rank does not
-// trust the segment: a value that no correct rank writes ends this rank's work with an InternalError. A rank that dies
-// leaves its peers waiting until Abort.
+// The ranks are threads or processes that map one segment, which is all the state that they share. A rank does not
+// trust the segment: if it reads a value that no correct rank writes, its work fails with InternalError. If a rank
+// dies, its peers wait until Abort.
 //
-// One Run and one Exchange at a time; Abort may be called by any thread.
+// Only one Run and one Exchange may run at a time; any thread may call Abort.
 class PeerGroup {
  public:
-  // Memory for `ranks` ranks; its pages are committed when they are first used. InvalidArgument for an unsupported
-  // number of ranks.
+  // Shared memory for `ranks` ranks; pages are committed at first use. InvalidArgument for an unsupported number of
+  // ranks.
   static absl::StatusOr<std::unique_ptr<files::SharedMemory>> CreateSegment(int ranks);
-  // Size of that memory, for files::SharedMemory::Open.
+  // Size of the segment, for files::SharedMemory::Open.
   static absl::StatusOr<uint64_t> SegmentBytes(int ranks);
-  // InvalidArgument if the segment is not one for `size` ranks.
+  // InvalidArgument if the segment was not created for `size` ranks.
   static absl::StatusOr<std::unique_ptr<PeerGroup>> Attach(std::unique_ptr<files::SharedMemory> segment, int rank,
                                                            int size);
 
   PeerGroup(const PeerGroup&) = delete;
   PeerGroup& operator=(const PeerGroup&) = delete;
 
-  // Runs one collective; returns when this rank's memory is its own again. If the ranks' parts differ, all of them fail
-  // with an InvalidArgument that names each rank's.
+  // Runs one collective; returns when the other ranks no longer use this rank's memory. If the ranks' parts differ, Run
+  // fails on all ranks with an InvalidArgument that lists the part of each rank.
   absl::Status Run(const Part& own);
-  // Runs transfers, which start together; those between the same two ranks match in order. Two that do not match are an
-  // InvalidArgument for both ranks.
+  // Runs transfers, which start together. Transfers between the same two ranks match in order; if two do not match,
+  // Exchange fails with InvalidArgument on both ranks.
   absl::Status Exchange(const std::vector<Transfer>& transfers);
-  // Ends waiting work and all later work with Cancelled, on all ranks. The first reason counts. An empty one becomes
-  // "rank N has aborted the communicator".
+  // Ends waiting work and all later work with Cancelled, on all ranks. Only the first reason counts. An empty reason
+  // becomes "rank N has aborted the communicator".
   void Abort(absl::string_view reason);
   // OK, or the error of an aborted communicator.
   absl::Status Check();
@@ -62,7 +62,7 @@ class PeerGroup {
  private:
   class TransferLoop;
 
-  // Number of transfers and packets so far, on this rank's side of a pair.
+  // Transfers and packets so far, on this rank's side of a pair.
   struct PairCounts {
     uint32_t transfers = 0;
     uint32_t packets = 0;
@@ -70,17 +70,17 @@ class PeerGroup {
 
   PeerGroup(std::unique_ptr<files::SharedMemory> segment, int rank, int size);
 
-  // Returns once `ready` is true; an error if the communicator is aborted before. `awaited` as in Bell.
+  // Waits until `ready` is true; fails if the communicator is aborted first. `awaited` as in Bell.
   template <typename Ready>
   absl::Status Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin& spin, const Ready& ready);
-  // Tells the other ranks that this one has reached its next barrier; returns that barrier's number.
+  // Signals to the other ranks that this rank has reached its next barrier; returns that barrier's number.
   uint32_t Arrive();
   // Waits until all ranks have arrived at a barrier.
   absl::Status AwaitAll(uint32_t barrier);
   absl::Status CompareParts(const PartRecord& own);
   // Aborts the communicator because of an impossible value in the segment; returns the error.
   absl::Status Damaged(absl::string_view what);
-  // The first error counts; `reason` is for the other ranks.
+  // Only the first error counts; `reason` is passed to the other ranks.
   void End(const absl::Status& error, absl::string_view reason);
 
   const PeerSegment segment_;
@@ -89,7 +89,7 @@ class PeerGroup {
 
   uint32_t progress_ = 0;    // barriers at which this rank has arrived
   uint64_t operations_ = 0;  // collectives so far
-  uint64_t next_piece_ = 0;  // of the next chunk
+  uint64_t next_piece_ = 0;  // piece of the next chunk
   common::AdaptiveSpin collective_spin_;
 
   std::vector<PairCounts> sent_;      // by peer

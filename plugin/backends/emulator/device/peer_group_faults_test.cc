@@ -1,4 +1,4 @@
-// Ranks that are processes, that are killed or that write anything into the segment.
+// Tests of ranks in processes that are killed or that corrupt the segment.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ using hal::Elements;
 constexpr std::chrono::seconds kHang{60};
 constexpr uint64_t kCount = uint64_t{4} << 20;
 
-// A process of one rank. Killed at destruction.
+// A process that runs one rank. Killed at destruction.
 class RankProcess {
  public:
   RankProcess(const files::SharedMemory& segment, int rank, int size, const std::function<bool(PeerGroup*)>& work)
@@ -77,7 +77,7 @@ bool Holds(const GuardedMemory& memory, float value) {
   return std::all_of(data, data + memory.bytes() / sizeof(float), [&](float element) { return element == value; });
 }
 
-// Runs `work` on a thread. A hang ends the test program: its threads cannot be ended.
+// Runs `work` on a thread. A hang ends the test program, because threads cannot be killed.
 class Running {
  public:
   explicit Running(std::function<absl::Status()> work) : result_(std::async(std::launch::async, std::move(work))) {}
@@ -116,8 +116,8 @@ TEST(PeerProcessTest, RanksAreProcesses) {
   EXPECT_TRUE(third.Succeeded());
 }
 
-// Rank 1 of 3 is a process that repeats its work until it is killed, at another moment each time. The others are
-// threads, told of it a little later; `work` of (rank, group, memory of kCount floats).
+// Rank 1 of 3 is a process that repeats its work until it is killed, each time at a different moment. The others are
+// threads, which learn of it a little later. Calls `work` with (rank, group, memory of kCount floats).
 void KillRankOne(const std::function<absl::Status(int, PeerGroup*, char*)>& work) {
   constexpr int kSize = 3;
   const GuardedMemory memories[kSize] = {GuardedMemory(kCount * sizeof(float)), GuardedMemory(kCount * sizeof(float)),
@@ -171,14 +171,14 @@ TEST(PeerProcessTest, ARankThatAbortsAndEndsLeavesItsReason) {
   cts::ExpectError(stayer.Wait(), absl::StatusCode::kCancelled, "rank 1 has left the communicator");
 }
 
-// Writes random words to random places of the segment until `stop`; half of them where the ranks' state lies.
+// Writes random words to random positions of the segment until `stop`; half of them into the ranks' state.
 void Scribble(const files::SharedMemory& segment, uint32_t seed, const std::atomic<bool>& stop) {
   const auto mapping = MapAgain(segment);
   std::mt19937 random(seed);
   const uint64_t words = mapping->size() / sizeof(uint32_t);
   const uint64_t state_words = (4096 + 4 * sizeof(RankBlock) + 4 * sizeof(PairBlock)) / sizeof(uint32_t);
   while (!stop) {
-    // Few per round: the ranks get past the first check now and then.
+    // Writes few words per round, so that ranks sometimes pass the first check.
     for (uint32_t i = 0, count = 1u << random() % 8; i < count; ++i) {
       const uint64_t at = random() % (random() % 2 == 0 ? words : state_words);
       const uint32_t value = random() % 2 == 0 ? random() % 5 : random();
@@ -234,7 +234,7 @@ TEST(PeerProcessTest, ASegmentThatIsScribbledOverCrashesNoRank) {
   EXPECT_GT(ended_in_error, kRounds / 2);
 }
 
-// Every word of the state, one at a time, is wrong before the ranks begin.
+// Corrupts every word of the state, one at a time, before the ranks start.
 TEST(PeerProcessTest, EveryWordOfTheStateMayBeWrong) {
   constexpr uint64_t kPageWords = 4096 / sizeof(uint32_t);
   constexpr uint64_t kRankWords = 2 * sizeof(RankBlock) / sizeof(uint32_t);

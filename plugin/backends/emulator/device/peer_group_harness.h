@@ -1,4 +1,4 @@
-// Ranks of a communicator and their operands, for tests of PeerGroup.
+// Test ranks of a communicator, and guarded operands, for tests of PeerGroup.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_HARNESS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_PEER_GROUP_HARNESS_H_
 
@@ -18,7 +18,7 @@
 
 namespace hpu::emulator {
 
-// Another mapping of a segment; for processes, called in the process.
+// Another mapping of a segment. A process calls it for itself.
 inline std::unique_ptr<files::SharedMemory> MapAgain(const files::SharedMemory& segment) {
   files::FileDescriptor file(fcntl(segment.file().get(), F_DUPFD_CLOEXEC, 0));
   return files::SharedMemory::Open(std::move(file), segment.size()).value();
@@ -55,7 +55,7 @@ class RankGroups {
   std::vector<std::unique_ptr<PeerGroup>> groups_;
 };
 
-// An operand. Memory directly before and behind it cannot be accessed or is known to be unchanged.
+// Memory of an operand. Accesses behind it fault; writes directly before it are detected when it is destroyed.
 class GuardedMemory {
  public:
   explicit GuardedMemory(uint64_t bytes) : bytes_(bytes), mapped_((bytes + kGuard + kPage - 1) / kPage * kPage) {

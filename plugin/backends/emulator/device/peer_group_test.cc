@@ -1,4 +1,4 @@
-// Collectives and transfers among threads, and errors that all ranks agree on.
+// Tests of collectives and transfers among threads, and of errors that all ranks agree on.
 #include "plugin/backends/emulator/device/peer_group.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using hal::Elements;
 using hal::ReduceOp;
 using Kind = Part::Kind;
 
-// Bytes of small finite numbers in every type, other ones on every rank.
+// Random bytes that are small finite numbers in every type; each rank has different ones.
 std::vector<char> Operand(uint64_t bytes, DataType dtype, int rank) {
   std::vector<char> data(bytes);
   const uint64_t element = hal::SizeOf(dtype);
@@ -43,7 +43,7 @@ struct Case {
   int root = 0;
 };
 
-// What the destination of a rank has to hold.
+// Expected contents of a rank's destination.
 std::vector<char> Expected(const Case& c, uint64_t count, int rank, const std::vector<std::vector<char>>& sources) {
   const uint64_t bytes = count * hal::SizeOf(c.dtype);
   std::vector<char> result;
@@ -67,7 +67,7 @@ std::vector<char> Expected(const Case& c, uint64_t count, int rank, const std::v
   return result;
 }
 
-// Runs an operation on all ranks and compares each destination. In place: where NCCL allows it.
+// Runs an operation on all ranks and compares each destination. `in_place` only where NCCL allows it.
 void RunCase(RankGroups& groups, const Case& c, uint64_t count, bool in_place) {
   const uint64_t bytes = count * hal::SizeOf(c.dtype);
   const uint64_t source_bytes = c.kind == Kind::kReduceScatter ? bytes * groups.size() : bytes;
@@ -103,7 +103,7 @@ void RunCase(RankGroups& groups, const Case& c, uint64_t count, bool in_place) {
   }
 }
 
-// 0, less than the ranks, not divisible by anything, several chunks, just the chunks.
+// 0; fewer than the ranks; not divisible by their number; several chunks; an exact number of chunks.
 const uint64_t kCounts[] = {0, 1, 3, 5003, 65536, 150'001};
 
 class PeerGroupTest : public testing::TestWithParam<int> {
@@ -142,8 +142,8 @@ TEST_P(PeerGroupTest, GathersAndBroadcasts) {
   }
 }
 
-// Ranks leave an operation at different times, and the next one uses the same memory. All ranks bring one value,
-// another one each time.
+// Ranks leave an operation at different times, and the next one reuses the memory. All ranks contribute the same value,
+// a different one in each operation.
 TEST_P(PeerGroupTest, OperationsWithoutAPause) {
   constexpr int kOperations = 1000;
   constexpr uint64_t kCount = 150'001;
@@ -228,8 +228,8 @@ TEST(PeerTransferTest, SeveralBetweenTheSameRanksMatchInOrder) {
   for (size_t i = 0; i < from.size(); ++i) EXPECT_EQ(from[i].Contents(), to[i].Contents());
 }
 
-// Rank 1 sends only after it has received from rank 2, and rank 2 only after rank 0: no transfer may block another one
-// of its group.
+// Rank 1 sends only after it has received from rank 2, and rank 2 only after it has received from rank 0. No transfer
+// may block another one of its group.
 TEST(PeerTransferTest, LateTransfersOfAGroupDoNotBlockTheOthers) {
   RankGroups groups(3);
   constexpr uint64_t kCount = 1 << 20;

@@ -1,7 +1,7 @@
-// PeerGroup::Exchange: sends and receives of one rank, all of which make progress in turn.
+// PeerGroup::Exchange: interleaved sends and receives of one rank.
 //
 // A receiver announces each transfer, and the sender fills pieces for announced transfers only. So a filled piece
-// always has a receiver that is in Exchange and takes it, whatever the other transfers wait for.
+// always has a receiver inside Exchange that takes it, even while other transfers wait.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -36,9 +36,9 @@ class PeerGroup::TransferLoop {
   bool done() const {
     return std::all_of(states_.begin(), states_.end(), [](const State& state) { return state.done; });
   }
-  // OK unless a value of the segment is impossible.
+  // Error if the segment holds an impossible value, else OK.
   const absl::Status& damage() const { return damage_; }
-  // Of the transfers, receives first.
+  // The first error of the transfers, receives before sends.
   absl::Status status() const {
     absl::Status status;
     for (const bool sends : {false, true}) {
@@ -49,8 +49,8 @@ class PeerGroup::TransferLoop {
     return status;
   }
 
-  // Does all that is possible without waiting, at most a few pieces of each transfer. Returns whether there was
-  // anything, damage included.
+  // Makes all progress that is possible without waiting, at most a few pieces per transfer. Returns whether there was
+  // any progress, including the detection of damage.
   bool Step() {
     bool moved = false;
     for (State& state : states_) {
@@ -71,12 +71,12 @@ class PeerGroup::TransferLoop {
     const Transfer& transfer;
     const ElementsRecord record;
     const uint64_t bytes;
-    const State* before = nullptr;  // has to end first: the same peer and direction
+    const State* before = nullptr;  // previous transfer of the same peer and direction, which must end first
     bool begun = false;
     bool filled = false;  // sender: all packets are offered
     bool done = false;
     uint64_t copied = 0;
-    std::deque<int> pieces;  // sender: of the packets in flight
+    std::deque<int> pieces;  // sender: pieces of the packets in flight
     absl::Status status;
   };
 
@@ -174,7 +174,7 @@ class PeerGroup::TransferLoop {
 
   PeerGroup* const group_;
   const PeerSegment& segment_;
-  std::deque<State> states_;  // by transfer; addresses are stable
+  std::deque<State> states_;  // one per transfer; addresses are stable
   bool piece_used_[kTransferPieces] = {};
   absl::Status damage_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr int kPieces = kCollectivePieces + kTransferPieces;
-// A piece fits in a core's L2 cache. Many ranks share a bounded amount of memory.
+// A piece fits in a core's L2 cache; the total is bounded even for many ranks.
 constexpr uint64_t kMaxPieceBytes = uint64_t{256} << 10;
 constexpr uint64_t kMaxDataBytes = uint64_t{160} << 20;
 constexpr timespec kMaxSleep = {0, 50'000'000};
@@ -39,7 +39,7 @@ std::string Printable(const char* text, uint32_t bytes) {
   return printable;
 }
 
-// Not a private futex: its ranks are processes.
+// The futex is not private, because ranks may be processes.
 uint32_t* FutexWord(std::atomic<uint32_t>* word) { return reinterpret_cast<uint32_t*>(word); }
 
 }  // namespace

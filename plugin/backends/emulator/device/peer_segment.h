@@ -15,9 +15,9 @@
 
 namespace hpu::emulator {
 
-// The structs below lie in shared memory, and all zeros is their first state. Every rank can write every byte at any
-// time, so a reader copies a value once (atomic load or Snapshot) and checks the copy. There are no locks: a killed
-// rank would keep them.
+// The structs below lie in shared memory and start as all zeros. Every rank can write every byte at any time. So a
+// reader copies a value once (atomic load or Snapshot) and checks the copy. There are no locks, because a killed rank
+// would never release them.
 
 // A private copy of a shared value; the compiler cannot read the original again.
 template <typename T>
@@ -29,12 +29,12 @@ T Snapshot(const T& shared) {
   return copy;
 }
 
-// hal::Elements and their type.
+// hal::Elements with their type.
 struct ElementsRecord {
   static ElementsRecord Of(const hal::Elements& elements, hal::DataType dtype);
   bool IsValid() const;
   bool operator==(const ElementsRecord& other) const;
-  // As "6 elements of float32, shape [2,3]". Requires IsValid.
+  // For example "6 elements of float32, shape [2,3]". Requires IsValid.
   std::string Describe() const;
 
   uint64_t count = 0;
@@ -64,26 +64,27 @@ struct ReasonRecord {
   char text[kMaxBytes] = {};
 };
 
-// Wakes a rank that sleeps.
+// Wakes a sleeping rank.
 struct alignas(64) Bell {
   static constexpr uint32_t kAnyRank = UINT32_MAX;
 
   // Wakes the sleeper if it waits for `rank`; makes no system call otherwise.
   void RingFrom(int rank);
   void Ring();
-  // Returns when the bell rings, at once if it no longer shows `seen`, and after 50 ms: a wake-up may be lost.
+  // Sleeps until the bell rings. Returns at once if `rings` is no longer `seen`, and after 50 ms at the latest, because
+  // a wake-up may be lost.
   void Sleep(uint32_t seen);
 
   std::atomic<uint32_t> rings;
   std::atomic<uint32_t> awaited;  // 1 + the rank that the sleeper waits for, or kAnyRank; 0: awake
 };
 
-// Written by one rank, except for its bells.
+// Written by one rank, except for the bells.
 struct alignas(64) RankBlock {
   std::atomic<uint32_t> progress;  // barriers at which the rank has arrived
   Bell collective_bell;
   Bell transfer_bell;
-  PartRecord parts[2];  // of operations with even and odd numbers
+  PartRecord parts[2];  // for operations with even and odd numbers
   ReasonRecord reason;  // complete before `aborted_by` names the rank
 };
 
@@ -91,7 +92,7 @@ struct alignas(64) RankBlock {
 inline constexpr int kCollectivePieces = 3;
 inline constexpr int kTransferPieces = 2;
 
-// State of the transfers from one rank to another. A packet is one piece of the sender.
+// State of the transfers from one rank to another. A packet is one piece of the sender's memory.
 struct alignas(64) PairBlock {
   // Written by the receiver.
   std::atomic<uint32_t> wanted;  // transfers that the receiver has begun
@@ -99,7 +100,7 @@ struct alignas(64) PairBlock {
   ElementsRecord elements;       // of the latest wanted transfer
   // Written by the sender.
   alignas(64) std::atomic<uint32_t> offered;       // packets that the sender has filled
-  std::atomic<uint32_t> packets[kTransferPieces];  // by number: index of the piece, with kRefusal or without
+  std::atomic<uint32_t> packets[kTransferPieces];  // by packet number: index of the piece, perhaps with kRefusal
   static constexpr uint32_t kRefusal = 256;        // the piece holds the sender's ElementsRecord
 };
 
@@ -110,7 +111,7 @@ class PeerSegment {
  public:
   static constexpr int kMaxRanks = 1024;
 
-  // Requires 1 <= ranks <= kMaxRanks, as all members do.
+  // Requires 1 <= ranks <= kMaxRanks, as do all members.
   static uint64_t BytesFor(int ranks);
 
   PeerSegment(std::unique_ptr<files::SharedMemory> memory, int ranks);

@@ -12,16 +12,16 @@ namespace {
 using hal::DataType;
 using hal::ReduceOp;
 
-// Elements that are reduced at a time: their sums stay in the cache of the core.
+// Number of elements that are reduced at a time, so that their sums stay in the core's cache.
 constexpr uint64_t kBlock = 2048;
 
-// What a type is added in.
+// Type in which the elements are added.
 template <typename T>
 using Sum = std::conditional_t<std::is_same_v<T, Eigen::half> || std::is_same_v<T, Eigen::bfloat16>, float, T>;
 
 template <typename T, typename S>
 void Merge(ReduceOp op, const T* source, uint64_t count, S* sums) {
-  // Whole numbers wrap around: unsigned ones may.
+  // Integers wrap around, so they are added as unsigned numbers.
   const auto each = [&](const auto& merge) {
     for (uint64_t i = 0; i < count; ++i) sums[i] = merge(sums[i], static_cast<S>(source[i]));
   };
@@ -47,7 +47,7 @@ void Merge(ReduceOp op, const T* source, uint64_t count, S* sums) {
   }
 }
 
-// What a sum is divided by: a count of ranks fits in it.
+// Type of the divisor of a sum; it can hold the number of ranks.
 template <typename S>
 using Divisor =
     std::conditional_t<std::is_integral_v<S>, std::conditional_t<std::is_signed_v<S>, int64_t, uint64_t>, S>;
@@ -110,7 +110,7 @@ void Reduce(DataType dtype, ReduceOp op, const std::vector<const char*>& sources
     case DataType::kUInt64:
       return reduce(uint64_t{});
     default:
-      return;  // the communicator takes no others
+      return;  // the communicator rejects other types
   }
 }
 

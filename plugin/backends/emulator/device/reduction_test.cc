@@ -1,4 +1,4 @@
-// Reductions: types of the sums, order and rounding.
+// Tests of reductions: types of the sums, order and rounding.
 #include "plugin/backends/emulator/device/reduction.h"
 
 #include <gtest/gtest.h>

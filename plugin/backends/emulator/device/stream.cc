@@ -116,7 +116,7 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
 absl::Status EmulatorStream::Record(hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   auto* own = dynamic_cast<EmulatorEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("record of an event of another backend");
+  if (own == nullptr) return absl::InvalidArgumentError("cannot record the event: it belongs to another backend");
   own->Set(Now());
   return absl::OkStatus();
 }
@@ -165,7 +165,8 @@ absl::Status EmulatorStream::Synchronize() {
 }
 
 common::Point EmulatorStream::Now() {
-  // The failure first: work that is pushed after it was read may be part of the point, but never the reverse.
+  // Reads the failure first. Work that is pushed in between may become part of the point; the reverse order could miss
+  // a failure.
   std::lock_guard<std::mutex> lock(state_->failure_mutex);
   return common::Point{state_->timeline, state_->failure, state_->queue.pushed()};
 }
@@ -176,7 +177,8 @@ void EmulatorStream::RunCommands() {
     const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();
-    // The last one too: another thread may wait for all streams while this one is being destroyed.
+    // Completes the last command too, because another thread may wait for all streams while this one is being
+    // destroyed.
     state_->timeline->Complete(sequence);
     if (last) return;
   }
@@ -193,7 +195,7 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
       if (absl::Status status = command.exchange(CurrentError()); !status.ok()) Fail(sequence, std::move(status));
       return;
     case Command::Kind::kWait:
-      // Even after an error: whoever sees this stream's later events may count on the other stream's work having ended.
+      // Waits even after an error: later events of this stream guarantee that the other stream's work has ended.
       if (absl::Status status = command.point.Wait(); !status.ok()) Fail(sequence, std::move(status));
       return;
     default:

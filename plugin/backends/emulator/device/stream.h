@@ -1,4 +1,4 @@
-// The emulator's streams: a queue and a thread each.
+// Streams of the emulator: a queue and a thread each.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
 
@@ -17,9 +17,8 @@ namespace hpu::emulator {
 
 class EmulatorDevice;
 
-// The stream's thread runs its commands one after another; recipes hand parts of their work to the device's
-// ComputePool. Queueing checks everything that the caller can get wrong, translates addresses to data pointers and
-// makes a system call only if the thread sleeps.
+// The stream's thread runs its commands in order; recipes run parts of their work on the device's ComputePool. Queueing
+// checks all arguments, translates addresses to data pointers, and makes a system call only if the thread sleeps.
 class EmulatorStream final : public hal::Stream {
  public:
   EmulatorStream(EmulatorDevice* device, hal::StreamKind kind);
@@ -36,16 +35,16 @@ class EmulatorStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // For communicators: `exchange` as in Command.
+  // Queues `exchange` of a communicator; see Command.
   void QueueExchange(std::function<absl::Status(const absl::Status&)> exchange);
   const EmulatorDevice* device() const { return device_; }
-  // For how long the launch that runs now has run; zero if none does. Any thread may ask.
+  // How long the current launch has been running; zero if there is none. Any thread may call it.
   std::chrono::nanoseconds launch_time() const;
 
  private:
   friend class EmulatorDevice;
 
-  // What the thread works with. Left alone, not destroyed, in a forked child: the thread does not exist there.
+  // State of the stream's thread. Leaked, not destroyed, in a forked child, where the thread does not exist.
   struct State {
     State()
         : timeline(std::make_shared<common::Timeline>()),
@@ -57,7 +56,7 @@ class EmulatorStream final : public hal::Stream {
     std::mutex failure_mutex;
     std::shared_ptr<common::Failure> failure;  // guarded by failure_mutex
     std::atomic<bool> failed{false};           // whether `failure` is set; written under failure_mutex
-    // When the launch that runs now began, by the steady clock; 0: none runs.
+    // Start of the current launch, by the steady clock; 0 if there is none.
     std::atomic<int64_t> launch_begin_ns{0};
     std::thread thread;
   };
@@ -66,7 +65,7 @@ class EmulatorStream final : public hal::Stream {
   common::Point Now();
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
 
-  // On the stream's thread.
+  // Run on the stream's thread.
   void RunCommands();
   void Run(Command& command, uint64_t sequence);
   absl::Status RunWork(Command& command);

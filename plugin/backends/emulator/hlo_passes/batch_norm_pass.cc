@@ -14,7 +14,8 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Makes the instructions around the kernels, all elementwise. Shapes are those of `x` and of one number per feature.
+// Builder of the elementwise instructions around the kernels, for arrays of the shape of `x` and for one number per
+// feature.
 class Builder {
  public:
   explicit Builder(HloInstruction* x)
@@ -34,7 +35,7 @@ class Builder {
         computation_->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<float>(value)));
     return computation_->AddInstruction(HloInstruction::CreateBroadcast(narrow_, number, {}));
   }
-  // The same for every row.
+  // Broadcasts `narrow` to every row.
   HloInstruction* Wide(HloInstruction* narrow) {
     return computation_->AddInstruction(
         HloInstruction::CreateBroadcast(wide_, narrow, {static_cast<int64_t>(wide_.rank() - 1)}));
@@ -49,7 +50,7 @@ class Builder {
   HloInstruction* Tuple(absl::Span<HloInstruction* const> elements) {
     return computation_->AddInstruction(HloInstruction::CreateTuple(elements));
   }
-  // Of two numbers for each feature.
+  // Shape of a tuple of two numbers per feature.
   xla::Shape pair() const { return xla::ShapeUtil::MakeTupleShape({narrow_, narrow_}); }
 
  private:
@@ -103,7 +104,7 @@ absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* call
   return b.Tuple({dx, b.Times(product, inverse), sum});
 }
 
-// An element of a tuple that is made here, by itself: it would look like a value in memory.
+// Forwards an element of a tuple that this pass made, because a get-tuple-element would look like a value in memory.
 absl::StatusOr<HloInstruction*> ElementItself(HloInstruction* element) {
   HloInstruction* tuple = element->mutable_operand(0);
   return tuple->opcode() == HloOpcode::kTuple ? tuple->mutable_operand(element->tuple_index()) : nullptr;

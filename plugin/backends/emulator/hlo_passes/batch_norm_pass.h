@@ -1,4 +1,5 @@
-// Batch normalisation, in training and its gradient: the sums become kernels, the rest stays HLO that fuses.
+// Pass that replaces the sums of batch normalisation, in training and its gradient, by kernels. The rest stays HLO,
+// which XLA fuses.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_BATCH_NORM_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_BATCH_NORM_PASS_H_
 
@@ -8,7 +9,8 @@
 
 namespace hpu::emulator {
 
-// Takes float32 whose features come last. What was converted from bfloat16 is read as that.
+// Supports float32 with features in the last dimension. Operands that were converted from bfloat16 are read as
+// bfloat16.
 absl::Status UseBatchNormKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

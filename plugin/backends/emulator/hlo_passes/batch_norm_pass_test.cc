@@ -1,4 +1,4 @@
-// Batch normalisation and its gradient, against XLA.
+// Tests of batch normalisation and its gradient against XLA.
 #include "plugin/backends/emulator/hlo_passes/batch_norm_pass.h"
 
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace batch_norm_pass_test {
 
 using xla::XlaOp;
 
-// Result `index` of the training op, or of its gradient. Images of bfloat16 are converted for it.
+// Result `index` of the training op, or of its gradient. bfloat16 images are converted to float32 first.
 xla::XlaComputation Norm(const std::vector<int64_t>& dims, bool gradient, int64_t index, int64_t feature_index,
                          xla::PrimitiveType image_type = xla::F32, xla::PrimitiveType gradient_type = xla::F32) {
   xla::XlaBuilder builder("norm");
@@ -30,7 +30,7 @@ xla::XlaComputation Norm(const std::vector<int64_t>& dims, bool gradient, int64_
   XlaOp image = image_of(0, image_type), scale = parameter(1, one), third = parameter(2, one);
   XlaOp norm;
   if (gradient) {
-    // A variance is positive.
+    // A variance must be positive.
     XlaOp variance = xla::Abs(parameter(3, one));
     norm = xla::BatchNormGrad(image, scale, third, variance, image_of(4, gradient_type), 0.01f, feature_index);
   } else {
@@ -57,7 +57,7 @@ TEST_P(BatchNormPassTest, EqualsXla) {
   }
 }
 
-// The kernels read what was converted from bfloat16 as that, those of the gradient where both images were.
+// The kernels read bfloat16 before its conversion; the gradient's kernel only if both images were converted.
 TEST_P(BatchNormPassTest, ReadsBfloat16) {
   Dice dice(GetParam());
   constexpr int64_t kFeatures[] = {1, 3, 16, 63, 64, 65, 300, 2049};
@@ -81,7 +81,7 @@ TEST_P(BatchNormPassTest, ReadsBfloat16) {
 
 INSTANTIATE_TEST_SUITE_P(Random, BatchNormPassTest, testing::Range(0, 24));
 
-// Many rows, which several pieces share, around a mean that is large beside the deviation.
+// Many rows in several pieces, with a mean that is large compared to the deviation.
 TEST(BatchNormPass, VarianceAroundALargeMean) {
   constexpr int64_t kRows = 9000, kFeatures = 40;
   const xla::XlaComputation computation = Norm({kRows, kFeatures}, false, 2, 1);
@@ -97,7 +97,7 @@ TEST(BatchNormPass, VarianceAroundALargeMean) {
   }
 }
 
-// Rows without number: nothing is summed, and moments are 0 / 0.
+// There are no elements, so moments are 0 / 0.
 TEST(BatchNormPass, LeavesArraysWithoutElements) {
   for (const std::vector<int64_t>& dims : {std::vector<int64_t>{0, 16}, {4, 0, 16}, {9, 0}}) {
     for (const bool gradient : {false, true}) {
@@ -117,5 +117,5 @@ TEST(BatchNormPass, LeavesFeaturesThatAreNotLast) {
   EXPECT_EQ(KernelsOf(Norm({2, 5, 8}, true, 0, 1)).size(), 0);
 }
 
-}  // namespace
+}  // namespace batch_norm_pass_test
 }  // namespace hpu::emulator

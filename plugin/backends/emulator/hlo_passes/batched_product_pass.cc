@@ -15,14 +15,14 @@ namespace {
 using xla::HloInstruction;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinProducts = 1 << 13;
-// With fewer, products are those of vectors, which XLA makes well.
+constexpr int64_t kMinBatchedProducts = 1 << 13;
+// With shorter sides, the products are those of vectors, for which XLA's code is good.
 constexpr int64_t kMinSide = 4;
-// A matrix of more no longer stays in the second-level cache, which Eigen takes care of.
+// A larger matrix does not stay in the second-level cache; Eigen handles such matrices well.
 constexpr int64_t kMaxElements = 1 << 17;
 
-// Dimensions of an array as if they were one.
-struct Dimension {
+// Several dimensions of an array, treated as one.
+struct ProductDimension {
   int64_t size = 1;
   int64_t stride = 1;
 };
@@ -33,11 +33,11 @@ std::vector<int64_t> StridesOf(const xla::Shape& shape) {
   return strides;
 }
 
-// These dimensions in this order, if they lie one within the other.
+// The dimensions in this order as one, if each is nested in the one before.
 template <typename Dimensions>
-std::optional<Dimension> Joined(const xla::Shape& shape, const Dimensions& dimensions) {
+std::optional<ProductDimension> Joined(const xla::Shape& shape, const Dimensions& dimensions) {
   const std::vector<int64_t> strides = StridesOf(shape);
-  Dimension joined;
+  ProductDimension joined;
   for (const int64_t i : dimensions) {
     const int64_t size = shape.dimensions(i);
     if (size == 1) continue;
@@ -69,7 +69,7 @@ std::vector<BatchedProduct::Batch> BatchesOf(const HloInstruction* dot) {
   return batches;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> BatchedProductKernel(HloInstruction* dot, KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
   if (!IsFloat32Array(dot->shape()) || !IsFloat32Array(a) || !IsFloat32Array(b)) return nullptr;
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
@@ -81,7 +81,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls
   BatchedProduct kernel{rows->size,      a_inner->size,   columns->size,   rows->stride,
                         a_inner->stride, b_inner->stride, columns->stride, BatchesOf(dot)};
   const int64_t products = xla::ShapeUtil::ElementsIn(dot->shape()) * kernel.inner;
-  if (kernel.batches.empty() || kernel.rows < kMinSide || kernel.columns < kMinSide || products < kMinProducts ||
+  if (kernel.batches.empty() || kernel.rows < kMinSide || kernel.columns < kMinSide || products < kMinBatchedProducts ||
       kernel.rows * kernel.inner > kMaxElements || kernel.columns * kernel.inner > kMaxElements) {
     return nullptr;
   }
@@ -93,7 +93,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, KernelCalls* calls
 }  // namespace
 
 absl::Status UseBatchedProductKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, xla::HloOpcode::kDot, [calls](HloInstruction* dot) { return KernelOf(dot, calls); });
+  return ReplaceAll(module, xla::HloOpcode::kDot,
+                    [calls](HloInstruction* dot) { return BatchedProductKernel(dot, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Products of many small matrices at once, as attention has them.
+// Pass that replaces batches of small matrix products, as in attention, by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_BATCHED_PRODUCT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_BATCHED_PRODUCT_PASS_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 products with batch dimensions, wherever these and the matrices' own are in the operands.
+// Replaces float32 products with batch dimensions, for any order of the operands' dimensions.
 absl::Status UseBatchedProductKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Products of many small matrices, against HLO's evaluator and XLA.
+// Tests of batches of small matrix products against HLO's evaluator and XLA.
 #include "plugin/backends/emulator/hlo_passes/batched_product_pass.h"
 
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace batched_product_pass_test {
 
-// As einsum has it: a letter for each dimension of both operands. Those of the batch are in both and in `batch`, those
-// that are summed over in both alone.
+// An einsum; each dimension of the operands is a letter. Batch dimensions are in both operands and in `batch`,
+// contracted ones in both operands only.
 xla::XlaComputation Product(const std::string& a, const std::string& b, const std::string& batch,
                             const std::map<char, int64_t>& sizes, xla::PrimitiveType type = xla::F32) {
   xla::XlaBuilder builder("product");
@@ -49,7 +49,7 @@ TEST(BatchedProductPass, RandomProducts) {
       return letters;
     };
     const auto size = [&dice] { return dice.Roll(0, 3) == 0 ? dice.Roll(4, 9) : dice.Roll(10, 70); };
-    // Two dimensions of the batch, one of which may have one element; rows, columns and what is summed over.
+    // Two batch dimensions, one of which may have one element; rows, columns and the contracted dimension.
     std::map<char, int64_t> sizes = {
         {'p', dice.Roll(8, 12)}, {'q', dice.Roll(1, 3)}, {'r', size()}, {'c', size()}, {'k', size()}};
     const xla::XlaComputation computation = Product(shuffled("pqrk"), shuffled("pqck"), "pq", sizes);
@@ -67,7 +67,7 @@ TEST(BatchedProductPass, FewMatricesAreCutByRows) {
   }
 }
 
-// One after the other, 30,000 products of 0.1 with itself would add up to 2.6e-5 less or more.
+// A sequential sum of 30,000 products 0.1 * 0.1 would be off by up to 2.6e-5.
 TEST(BatchedProductPass, LongSumsAreExact) {
   const xla::XlaComputation computation = Product("brk", "bkc", "b", {{'b', 3}, {'r', 4}, {'k', 30000}, {'c', 4}});
   const auto filled = [](std::vector<int64_t> dims) {
@@ -116,5 +116,5 @@ TEST(BatchedProductPass, LeavesTheRest) {
   EXPECT_EQ(count("bkrl", "bklc", {{'b', 16}, {'r', 16}, {'k', 4}, {'l', 4}, {'c', 16}}), 0) << "sums over parts";
 }
 
-}  // namespace
+}  // namespace batched_product_pass_test
 }  // namespace hpu::emulator

@@ -21,7 +21,7 @@ bool IsComplex(const HloInstruction* instruction) {
   return xla::primitive_util::IsComplexType(shape.element_type()) && shape.is_static();
 }
 
-// Of -0, quotients have other zeros.
+// Excludes -0, for which the zeros of a quotient have other signs.
 bool IsPositiveZero(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
   if (!value->IsConstant()) return false;
@@ -42,7 +42,7 @@ HloInstruction* RealConstant(HloInstruction* number) {
   return number->parent()->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0(value.real())));
 }
 
-// The real number that a complex one was made of; null if it may have an imaginary part.
+// The real number from which a complex one was made; null if it may have an imaginary part.
 absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   switch (number->opcode()) {
     case HloOpcode::kComplex:
@@ -71,7 +71,7 @@ absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   }
 }
 
-// Zero with the signs of real numbers, also where those are zero or infinite.
+// Zeros with the signs of `numbers`, even where those are zero or infinite.
 absl::StatusOr<HloInstruction*> ZeroOverEach(HloInstruction* numbers) {
   HloInstruction* const zero = xla::MakeScalarLike(numbers, 0.0);
   HPU_ASSIGN_OR_RETURN(HloInstruction* const negative,
@@ -88,7 +88,8 @@ absl::StatusOr<HloInstruction*> QuotientOfParts(HloInstruction* quotient) {
   HPU_ASSIGN_OR_RETURN(HloInstruction* const by_zero,
                        xla::MakeCompareHlo(xla::ComparisonDirection::kEq, divisor, xla::MakeScalarLike(divisor, 0.0)));
   HloInstruction *const a = PartOf(dividend, HloOpcode::kReal), *const b = PartOf(dividend, HloOpcode::kImag);
-  // One part, and what the divisor's imaginary part, zero, takes over from the other one: nothing by zero itself.
+  // Computes one part of the quotient. First adds the other part times the divisor's imaginary part, which is zero: an
+  // infinity or NaN then makes NaN. If the divisor is zero, nothing is added.
   const auto part = [&](HloInstruction* own, HloOpcode add, HloInstruction* other) -> absl::StatusOr<HloInstruction*> {
     HPU_ASSIGN_OR_RETURN(HloInstruction* const taken, xla::MakeBinaryHlo(HloOpcode::kMultiply, other, none));
     HPU_ASSIGN_OR_RETURN(HloInstruction* const sum, xla::MakeBinaryHlo(add, own, taken));

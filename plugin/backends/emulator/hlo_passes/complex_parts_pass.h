@@ -1,4 +1,4 @@
-// Complex numbers whose parts are computed each on its own.
+// Pass that computes the real and imaginary parts of complex numbers separately.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
 
@@ -7,11 +7,11 @@
 
 namespace hpu::emulator {
 
-// Takes what the gradient of an absolute value and scaled Fourier transforms have: quotients whose divisor was made of
-// a real number, and choices between complex numbers. XLA keeps such pairs in one value, which LLVM does not vectorise.
-// A quotient's zeros have XLA's signs, and a part that is infinite or NaN makes NaN of the other one, as XLA and
-// TensorFlow's own kernels have it. Only where XLA looks at quotients of NaN in both parts again, for infinite numbers,
-// they stay NaN here.
+// Rewrites two patterns: quotients whose divisor was made from a real number, and selects between complex numbers.
+// Gradients of absolute values and scaled Fourier transforms contain them. XLA keeps real and imaginary part in one
+// value, which LLVM does not vectorise. Zeros of a quotient have XLA's signs; if one part is infinite or NaN, the other
+// becomes NaN, as in XLA and TensorFlow's own kernels. There is one difference: if both parts of a quotient are NaN,
+// XLA checks for infinite operands again; here they stay NaN.
 absl::Status ComputeComplexParts(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -14,14 +14,14 @@
 #include "xla/primitive_util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace complex_parts_pass_test {
 
 using xla::XlaOp;
 
 constexpr int64_t kRows = 5, kColumns = 37;
 const std::vector<int64_t> kShape = {kRows, kColumns};
 
-// Of real numbers, from two arrays of them: both parts of the complex result, one after the other.
+// A complex function of two arrays of real numbers; returns the real parts, then the imaginary parts, of its result.
 xla::XlaComputation Program(xla::PrimitiveType real, const std::function<XlaOp(XlaOp, XlaOp)>& function) {
   xla::XlaBuilder builder("complex");
   const xla::Shape shape = xla::ShapeUtil::MakeShape(real, kShape);
@@ -33,7 +33,7 @@ xla::XlaComputation Program(xla::PrimitiveType real, const std::function<XlaOp(X
 
 XlaOp ZeroLike(XlaOp a) { return xla::FullLike(a, 0); }
 
-// Complex quotients and choices that are left after the pass.
+// Number of complex quotients and selects that the pass leaves.
 int LeftOf(const xla::XlaComputation& computation) {
   const std::unique_ptr<xla::HloModule> module = ModuleOf(computation);
   EXPECT_TRUE(ComputeComplexParts(module.get()).ok());
@@ -111,7 +111,7 @@ TEST_P(ComplexPartsTest, DividesByZeroOrGivesZero) {
   Expect([](XlaOp a, XlaOp b) { return xla::Complex(a, b) / xla::Complex(b - b, ZeroLike(b)); }, 0);
 }
 
-// The sign of each zero and what is no number, except where XLA makes an infinite number of two parts that are none.
+// Compares the sign of each zero and each NaN, except where XLA computes an infinity from two parts that are NaN.
 template <typename T>
 void ExpectQuotientsOfSpecialNumbers() {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
@@ -177,5 +177,5 @@ TEST(ComplexParts, OfArraysWithoutElements) {
   ExpectSameAsXla(computation, ArgumentsOf(computation), 0);
 }
 
-}  // namespace
+}  // namespace complex_parts_pass_test
 }  // namespace hpu::emulator

@@ -17,12 +17,12 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinElements = 2048;
-constexpr int64_t kMinPieceBytes = 32;  // on the average
-// Each is an operand of its own.
+constexpr int64_t kMinConcatenationElements = 2048;
+constexpr int64_t kMinPieceBytes = 32;  // on average
+// Limited because each repetition is an operand.
 constexpr int64_t kMaxTimes = 64;
 
-// Whether all of an array is needed for slices in this concatenation along `dimension`, and for nothing else.
+// Whether a concatenation along `dimension` needs the whole array in slices, and nothing else needs it.
 bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatenation, int64_t dimension) {
   int64_t taken = 0;
   for (const HloInstruction* user : source->users()) {
@@ -33,8 +33,9 @@ bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatena
   return taken >= source->shape().dimensions(dimension);
 }
 
-// Whether the operand of a concatenation is a slice that the kernel can take out of its source itself: one along the
-// same dimension, of what is in memory anyway or needed whole. Of other sources XLA computes the slices alone.
+// Whether the operand of a concatenation is a slice that the kernel can read from its source. The slice must be along
+// the same dimension. The source must be in memory anyway or needed as a whole; of other sources, XLA computes only the
+// slices.
 bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concatenation) {
   if (operand->opcode() != HloOpcode::kSlice || !IsFloatArray(operand->operand(0)->shape())) return false;
   const HloInstruction* const source = operand->operand(0);
@@ -47,9 +48,9 @@ bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concaten
          IsForSlicesOf(source, concatenation, dimension);
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* concatenation, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenation, KernelCalls* calls) {
   const xla::Shape& shape = concatenation->shape();
-  if (!IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinElements) return nullptr;
+  if (!IsFloatArray(shape) || xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements) return nullptr;
   const int64_t dimension = concatenation->concatenate_dimension();
   Concatenation kernel;
   int64_t inner_bytes = xla::ShapeUtil::ByteSizeOf(shape);
@@ -69,14 +70,15 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* concatenation, KernelCa
   return calls->Add(kernel.Spec(), sources, shape);
 }
 
-// An array repeated along a dimension (tf.tile), a concatenation with itself: a broadcast that puts one dimension
-// before another, both then taken as one. Only what is needed in memory: XLA fuses it into other uses.
+// An array repeated along a dimension (tf.tile) is a concatenation with itself: a broadcast that inserts one dimension
+// before another, followed by a reshape that merges both. Only if the result is needed in memory, because XLA fuses it
+// into other uses.
 absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCalls* calls) {
   HloInstruction* const broadcast = reshape->mutable_operand(0);
   const xla::Shape& shape = broadcast->shape();
   if (broadcast->opcode() != HloOpcode::kBroadcast || !IsFloatArray(shape) ||
-      xla::ShapeUtil::ElementsIn(shape) < kMinElements || shape.rank() != broadcast->operand(0)->shape().rank() + 1 ||
-      !IsNeededInMemory(reshape)) {
+      xla::ShapeUtil::ElementsIn(shape) < kMinConcatenationElements ||
+      shape.rank() != broadcast->operand(0)->shape().rank() + 1 || !IsNeededInMemory(reshape)) {
     return nullptr;
   }
   const absl::Span<const int64_t> kept = broadcast->dimensions();
@@ -106,7 +108,7 @@ absl::Status UseConcatenationKernels(xla::HloModule* module, KernelCalls* calls)
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kReshape,
                                  [calls](HloInstruction* reshape) { return TiledKernelOf(reshape, calls); }));
   return ReplaceAll(module, HloOpcode::kConcatenate,
-                    [calls](HloInstruction* concatenation) { return KernelOf(concatenation, calls); });
+                    [calls](HloInstruction* concatenation) { return ConcatenationKernel(concatenation, calls); });
 }
 
 }  // namespace hpu::emulator

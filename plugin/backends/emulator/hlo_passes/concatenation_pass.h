@@ -1,4 +1,4 @@
-// Concatenations become kernels.
+// Pass that replaces concatenations by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CONCATENATION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CONCATENATION_PASS_H_
 
@@ -8,7 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes those of larger arrays. XLA fuses what makes them into a loop that asks of each element where it comes from.
+// Replaces concatenations of larger arrays. XLA fuses them with their operands into a loop that determines the source
+// of each element.
 absl::Status UseConcatenationKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

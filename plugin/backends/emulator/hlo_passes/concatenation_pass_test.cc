@@ -1,4 +1,4 @@
-// Concatenations, against XLA.
+// Tests of concatenations against XLA.
 #include "plugin/backends/emulator/hlo_passes/concatenation_pass.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace concatenation_pass_test {
 
 xla::XlaComputation Concatenated(const std::vector<std::vector<int64_t>>& shapes, int64_t dimension,
                                  xla::PrimitiveType type) {
@@ -37,7 +37,7 @@ TEST(ConcatenationPass, RandomShapes) {
   }
 }
 
-// Of one array, rolled along a dimension: two slices of it in the other order.
+// An array rolled along a dimension: its two slices in reverse order.
 xla::XlaComputation Rolled(const std::vector<int64_t>& dims, int64_t dimension, int64_t shift, bool computed) {
   xla::XlaBuilder builder("roll");
   xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
@@ -62,7 +62,7 @@ TEST(ConcatenationPass, TakesSlicesOutOfTheirSources) {
   }
 }
 
-// Two slices of squares [64, 4096], of which a sum, too, may be made.
+// Two slices of squares [64, 4096], which may also be summed.
 xla::XlaComputation TwoSlices(bool summed) {
   xla::XlaBuilder builder("slices");
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 4096}), "x");
@@ -89,8 +89,8 @@ TEST(ConcatenationPass, LetsSlicesBeComputedWhereTheirSourceIsNot) {
   }
 }
 
-// An array repeated along a dimension, as tf.tile is lowered; the result, reshaped to itself as a function's results
-// are, is used in memory, or by a sum.
+// An array repeated along a dimension, as tf.tile is lowered. The result is used in memory (after a reshape to itself,
+// as function results have it) or by a sum.
 xla::XlaComputation Tiled(const std::vector<int64_t>& dims, int64_t dimension, int64_t times, bool added = false) {
   xla::XlaBuilder builder("tile");
   const xla::XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
@@ -134,5 +134,5 @@ TEST(ConcatenationPass, LeavesTheRest) {
   EXPECT_EQ(kernels({{64, 64}, {64, 64}}, 0, xla::S32), 0) << "another type";
 }
 
-}  // namespace
+}  // namespace concatenation_pass_test
 }  // namespace hpu::emulator

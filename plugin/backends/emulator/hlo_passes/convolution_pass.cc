@@ -16,9 +16,8 @@ namespace hpu::emulator {
 namespace {
 
 using xla::HloInstruction;
-using Kind = Convolution::Kind;
 
-// The dimensions of one operand or of the result: where each of its three kinds is.
+// Order of the dimensions of an operand or result: batch, features and space.
 struct Order {
   int64_t first;    // batch, or a filter's input features
   int64_t feature;  // features, or a filter's output features
@@ -35,7 +34,7 @@ std::vector<int64_t> Range(int64_t begin, int64_t count) {
   return range;
 }
 
-std::optional<Kind> KindOf(const xla::ConvolutionDimensionNumbers& numbers) {
+std::optional<Convolution::Kind> KindOf(const xla::ConvolutionDimensionNumbers& numbers) {
   const int64_t n = numbers.input_spatial_dimensions_size();
   const Order input{numbers.input_batch_dimension(), numbers.input_feature_dimension(),
                     numbers.input_spatial_dimensions()};
@@ -46,29 +45,29 @@ std::optional<Kind> KindOf(const xla::ConvolutionDimensionNumbers& numbers) {
   const std::vector<int64_t> from_zero = Range(0, n), from_one = Range(1, n);
   const Order image{0, n + 1, from_one}, filter{n, n + 1, from_zero};
   if (input == image && output == image) {
-    if (kernel == filter) return Kind::kForward;
-    if (kernel == Order{n + 1, n, from_zero}) return Kind::kInputGradient;
+    if (kernel == filter) return Convolution::Kind::kForward;
+    if (kernel == Order{n + 1, n, from_zero}) return Convolution::Kind::kInputGradient;
   }
-  // The batch is what is summed over.
+  // The convolution sums over the batch.
   if (input == Order{n + 1, 0, from_one} && kernel == Order{0, n + 1, from_one} && output == filter) {
-    return Kind::kFilterGradient;
+    return Convolution::Kind::kFilterGradient;
   }
   return std::nullopt;
 }
 
-// The padding at the end that makes `d.output` results of `d.input` elements; less than none counts as none.
+// Sets the high padding that yields `d.output` results of `d.input` elements; negative padding counts as none.
 void SetHighPadding(Convolution::Dimension* d) {
   d->pad_high =
       std::max<int64_t>(0, (d->output - 1) * d->stride + (d->window - 1) * d->dilation + 1 - d->input - d->pad_low);
 }
 
 // One spatial dimension, in terms of the forward direction.
-std::optional<Convolution::Dimension> DimensionOf(Kind kind, const xla::WindowDimension& window, int64_t input,
-                                                  int64_t output) {
+std::optional<Convolution::Dimension> DimensionOf(Convolution::Kind kind, const xla::WindowDimension& window,
+                                                  int64_t input, int64_t output) {
   if (window.window_reversal()) return std::nullopt;
   Convolution::Dimension d;
   switch (kind) {
-    case Kind::kForward:
+    case Convolution::Kind::kForward:
       if (window.base_dilation() != 1) return std::nullopt;
       d = {input,
            output,
@@ -78,13 +77,13 @@ std::optional<Convolution::Dimension> DimensionOf(Kind kind, const xla::WindowDi
            window.padding_low(),
            window.padding_high()};
       return d;
-    case Kind::kInputGradient:
+    case Convolution::Kind::kInputGradient:
       if (window.stride() != 1) return std::nullopt;
       d = {output, input, window.size(), window.base_dilation(), window.window_dilation()};
       d.pad_low = (d.window - 1) * d.dilation - window.padding_low();
       SetHighPadding(&d);
       return d;
-    case Kind::kFilterGradient:
+    case Convolution::Kind::kFilterGradient:
       if (window.base_dilation() != 1) return std::nullopt;
       d = {input, window.size(), output, window.window_dilation(), window.stride(), window.padding_low()};
       SetHighPadding(&d);
@@ -101,17 +100,17 @@ std::optional<Convolution> Describe(const HloInstruction* convolution) {
       input.element_type() != kernel.element_type() || input.element_type() != output.element_type()) {
     return std::nullopt;
   }
-  const std::optional<Kind> kind = KindOf(numbers);
+  const std::optional<Convolution::Kind> kind = KindOf(numbers);
   if (!kind.has_value()) return std::nullopt;
   Convolution c;
   c.kind = *kind;
   c.bfloat16 = input.element_type() == xla::BF16;
   const int64_t last = input.rank() - 1;
-  const bool input_gradient = c.kind == Kind::kInputGradient;
+  const bool input_gradient = c.kind == Convolution::Kind::kInputGradient;
   c.batch = input.dimensions(0);
   c.input_features = input_gradient ? output.dimensions(last) : input.dimensions(last);
   c.output_features = input_gradient ? input.dimensions(last) : output.dimensions(last);
-  const bool by_batch = c.kind == Kind::kFilterGradient;
+  const bool by_batch = c.kind == Convolution::Kind::kFilterGradient;
   if ((by_batch ? convolution->feature_group_count() : convolution->batch_group_count()) != 1) return std::nullopt;
   c.groups = by_batch ? convolution->batch_group_count() : convolution->feature_group_count();
   for (int64_t i = 0; i < input.rank() - 2; ++i) {
@@ -125,7 +124,7 @@ std::optional<Convolution> Describe(const HloInstruction* convolution) {
   return c;
 }
 
-// The filter whose reverse in space `reversed` is; null if it is no such thing.
+// The filter that `reversed` reverses in its spatial dimensions; null if it is not such a reversal.
 HloInstruction* ReversedFilter(HloInstruction* reversed) {
   HloInstruction* source = SourceOf(reversed);
   const std::vector<int64_t> spatial = Range(0, source->shape().rank() - 2);
@@ -135,14 +134,14 @@ HloInstruction* ReversedFilter(HloInstruction* reversed) {
   return source->mutable_operand(0);
 }
 
-// The instructions that reverse it, which the kernel does without.
+// The instructions of the reversal, which the kernel makes unnecessary.
 std::vector<const HloInstruction*> ReversalOf(const HloInstruction* reversed) {
   std::vector<const HloInstruction*> reversal = {reversed};
   while (reversal.back()->opcode() != xla::HloOpcode::kReverse) reversal.push_back(reversal.back()->operand(0));
   return reversal;
 }
 
-// tf2xla has moved a grouped filter's groups from the output features to the input features: back.
+// Moves a grouped filter's groups back from the input features, where tf2xla has put them, to the output features.
 absl::StatusOr<HloInstruction*> WithGroupsOfOutputs(HloInstruction* filter, const Convolution& c) {
   if (c.groups == 1 || c.depthwise()) return filter;
   const int64_t n = c.dimensions.size();
@@ -173,7 +172,7 @@ absl::StatusOr<HloInstruction*> Padded(HloInstruction* image, const Convolution&
   return xla::MakePadHlo(image, zero, padding);
 }
 
-// What of a padded image's gradient is the image's.
+// The part of a padded image's gradient that belongs to the image.
 absl::StatusOr<HloInstruction*> WithoutPadding(HloInstruction* gradient, const Convolution& c) {
   std::vector<int64_t> begin(gradient->shape().rank(), 0);
   std::vector<int64_t> end(gradient->shape().dimensions().begin(), gradient->shape().dimensions().end());
@@ -184,8 +183,8 @@ absl::StatusOr<HloInstruction*> WithoutPadding(HloInstruction* gradient, const C
   return xla::MakeSliceHlo(gradient, begin, end, std::vector<int64_t>(begin.size(), 1));
 }
 
-// TensorFlow's kernels of gradients know no other padding than "SAME" and "VALID": the same convolution of the padded
-// image.
+// The same convolution on the padded image, because TensorFlow's gradient kernels only support "SAME" and "VALID"
+// padding.
 Convolution OfPaddedImage(Convolution c) {
   for (Convolution::Dimension& d : c.dimensions) {
     d.input += d.pad_low + d.pad_high;
@@ -199,48 +198,49 @@ xla::Shape ImageShape(const Convolution& c, xla::Shape shape) {
   return shape;
 }
 
-// XLA takes grouped ones apart into loops, which nobody wants to time.
+// Always prefers kernels for groups: XLA splits grouped convolutions into loops, which are slow even to measure.
 absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolution, KernelCalls* calls) {
   if (c.groups > 1) return true;
   std::vector<const HloInstruction*> inner;
-  if (c.kind == Kind::kInputGradient) inner = ReversalOf(convolution.operand(1));
+  if (c.kind == Convolution::Kind::kInputGradient) inner = ReversalOf(convolution.operand(1));
   return calls->Prefers(convolution, inner);
 }
 
-// Has a filter that is a constant of the program packed once, if the kernel can.
+// Lets the kernel pack a constant filter once, if it can.
 void PackConstantFilter(const HloInstruction* filter, Convolution* c) {
   c->constant_filter = filter->opcode() == xla::HloOpcode::kConstant;
   if (c->constant_filter && !MakeKernel(c->Spec()).ok()) c->constant_filter = false;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* convolution, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> ConvolutionKernel(HloInstruction* convolution, KernelCalls* calls) {
   const std::optional<Convolution> wanted = Describe(convolution);
   if (!wanted.has_value()) return nullptr;
-  const bool pad = wanted->kind != Kind::kForward && !wanted->HasNamedPadding();
+  const bool pad = wanted->kind != Convolution::Kind::kForward && !wanted->HasNamedPadding();
   Convolution c = pad ? OfPaddedImage(*wanted) : *wanted;
   std::vector<HloInstruction*> operands(convolution->operands().begin(), convolution->operands().end());
-  if (c.kind == Kind::kInputGradient) {
+  if (c.kind == Convolution::Kind::kInputGradient) {
     operands[1] = ReversedFilter(operands[1]);
     if (operands[1] == nullptr) return nullptr;
   }
   PackConstantFilter(operands[1], &c);
-  // A kernel that TensorFlow lacks: forward in three dimensions with odd padding, for one, or bfloat16 without oneDNN.
+  // TensorFlow lacks some kernels, for example forward in three dimensions with odd padding, or bfloat16 without
+  // oneDNN.
   if (!MakeKernel(c.Spec()).ok()) return nullptr;
   HPU_ASSIGN_OR_RETURN(const bool prefers, Prefers(c, *convolution, calls));
   if (!prefers) return nullptr;
-  if (c.kind == Kind::kInputGradient) {
+  if (c.kind == Convolution::Kind::kInputGradient) {
     HPU_ASSIGN_OR_RETURN(operands[1], WithGroupsOfOutputs(operands[1], c));
   }
   const xla::Shape& shape = convolution->shape();
-  if (pad && c.kind == Kind::kFilterGradient) {
+  if (pad && c.kind == Convolution::Kind::kFilterGradient) {
     HPU_ASSIGN_OR_RETURN(operands[0], Padded(operands[0], *wanted));
   }
-  const bool cut = pad && c.kind == Kind::kInputGradient;
+  const bool cut = pad && c.kind == Convolution::Kind::kInputGradient;
   HPU_ASSIGN_OR_RETURN(HloInstruction * result, calls->Add(c.Spec(), operands, cut ? ImageShape(c, shape) : shape));
   return cut ? WithoutPadding(result, *wanted) : result;
 }
 
-// The bias that `add` adds to the result of a convolution that nothing else uses; null if it is no such thing.
+// The bias that `add` adds to the result of a convolution that has no other user; null if there is none.
 HloInstruction* BiasOf(HloInstruction* add, HloInstruction** convolution) {
   for (int i = 0; i < 2; ++i) {
     HloInstruction* sum = add->mutable_operand(i);
@@ -255,7 +255,7 @@ HloInstruction* BiasOf(HloInstruction* add, HloInstruction** convolution) {
   return nullptr;
 }
 
-// oneDNN's rectifier, which could follow, makes 0 of NaN: XLA's keeps it.
+// Leaves a following rectifier to XLA: oneDNN's turns NaN into 0, XLA's keeps NaN.
 absl::StatusOr<HloInstruction*> KernelWithBias(HloInstruction* add, KernelCalls* calls) {
   HloInstruction* convolution = nullptr;
   HloInstruction* bias = BiasOf(add, &convolution);
@@ -278,7 +278,7 @@ absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls) {
       ReplaceAll(module, xla::HloOpcode::kAdd, [calls](HloInstruction* add) { return KernelWithBias(add, calls); }));
   HPU_RETURN_IF_ERROR(MakeProductsOfPointwiseConvolutions(module));
   return ReplaceAll(module, xla::HloOpcode::kConvolution,
-                    [calls](HloInstruction* convolution) { return KernelOf(convolution, calls); });
+                    [calls](HloInstruction* convolution) { return ConvolutionKernel(convolution, calls); });
 }
 
 }  // namespace hpu::emulator

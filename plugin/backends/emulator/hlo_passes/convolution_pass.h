@@ -1,4 +1,4 @@
-// Convolutions and their gradients become kernels.
+// Pass that replaces convolutions and their gradients by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CONVOLUTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CONVOLUTION_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes what tf2xla makes of convolutions in TensorFlow's order of dimensions, batch first and features last, and of
-// their gradients. Pointwise ones become products of matrices, others are left to XLA.
+// Replaces the HLO that tf2xla emits for convolutions and their gradients in TensorFlow's order of dimensions (batch
+// first, features last). Pointwise ones become matrix products; others stay with XLA.
 absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Convolutions as tf2xla makes them, against XLA.
+// Tests of convolutions as tf2xla emits them, against XLA.
 #include "plugin/backends/emulator/hlo_passes/convolution_pass.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 #include "xla/hlo/ir/hlo_computation.h"
 
 namespace hpu::emulator {
-namespace {
+namespace convolution_pass_test {
 
 using xla::XlaOp;
 using Dimension = Convolution::Dimension;
@@ -43,7 +43,7 @@ std::vector<int64_t> SpatialShape(const std::vector<Dimension>& dimensions, int6
   return {shape.begin() + 1, shape.end() - 1};
 }
 
-// Where batch, features and space are; `first` and `last` are those of the operand's or result's outer dimensions.
+// The positions of batch, features and space; `first` and `last` are the outer dimensions of an operand or result.
 xla::ConvolutionDimensionNumbers Numbers(const Convolution& c) {
   xla::ConvolutionDimensionNumbers numbers;
   const int64_t n = c.dimensions.size();
@@ -100,7 +100,7 @@ XlaOp Build(xla::XlaBuilder* builder, const Convolution& c, xla::PrimitiveType t
   return XlaOp();
 }
 
-// Sizes that fit together.
+// A random convolution with consistent sizes.
 Convolution RandomCase(uint32_t seed) {
   Dice dice(seed);
   Convolution c;
@@ -111,7 +111,7 @@ Convolution RandomCase(uint32_t seed) {
   c.input_features = kind_of_groups == 3 ? c.groups : c.groups * dice.Roll(1, 5);
   c.output_features = c.groups * dice.Roll(1, 4);
   const bool three = dice.Roll(0, 4) == 0;
-  // Strides, dilations, both or neither, and those of all dimensions alike or each with its own.
+  // Strides, dilations, both or neither; equal in all dimensions or not.
   const int64_t most_stride = dice.Roll(0, 1) == 0 ? 1 : 3, most_dilation = dice.Roll(0, 1) == 0 ? 1 : 3;
   const int64_t stride = dice.Roll(1, most_stride), dilation = dice.Roll(1, most_dilation);
   const bool alike = dice.Roll(0, 1) == 0;
@@ -138,7 +138,8 @@ Convolution RandomCase(uint32_t seed) {
   return c;
 }
 
-// Some that TensorFlow has no kernel for are left to XLA. Gradients with odd padding are those of padded images.
+// Convolutions for which TensorFlow has no kernel stay with XLA. Gradients with odd padding are computed on padded
+// images.
 bool HasKernel(Convolution c) {
   if (IsTargetGeneric() || !c.Check().ok()) return false;
   if (c.kind != Kind::kForward && !c.HasNamedPadding()) {
@@ -183,7 +184,7 @@ TEST(ConvolutionPass, ComputesByBfloat16Instructions) {
   EXPECT_GT(in_bfloat16, IsTargetGeneric() ? -1 : 20);
 }
 
-// TensorFlow's depthwise gradients take no notice of dilations; oneDNN computes them as those of groups.
+// TensorFlow's depthwise gradients ignore dilations; oneDNN computes them as grouped convolutions.
 TEST(ConvolutionPass, ComputesDilatedDepthwiseOnes) {
   for (Convolution c : {Convolution{.batch = 2,
                                     .input_features = 4,
@@ -203,7 +204,7 @@ TEST(ConvolutionPass, ComputesDilatedDepthwiseOnes) {
   }
 }
 
-// TensorFlow on the CPU has none of these.
+// TensorFlow has no CPU kernels for these.
 TEST(ConvolutionPass, LeavesGroupsInThreeDimensions) {
   for (const int64_t groups : {2, 4}) {
     Convolution c{.batch = 1,
@@ -235,7 +236,7 @@ TEST(ConvolutionPass, TakesSingleElements) {
   }
 }
 
-// Sums of no products are 0, results without elements nothing.
+// Sums of no products are 0; results without elements are empty.
 TEST(ConvolutionPass, LeavesEmptyArrays) {
   const Convolution whole{
       .batch = 2, .input_features = 3, .output_features = 4, .dimensions = {{5, 5, 3, 1, 1, 1, 1}, {4, 3, 2}}};
@@ -247,7 +248,7 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
   cases[4].dimensions[1] = {2, 0, 3};
   for (Convolution& c : cases) {
     for (const Kind kind : kKinds) {
-      // XLA has no windows of no elements.
+      // XLA does not support empty windows.
       if (kind == Kind::kFilterGradient && c.dimensions[1].output == 0) continue;
       c.kind = kind;
       EXPECT_FALSE(HasKernel(c));
@@ -256,7 +257,7 @@ TEST(ConvolutionPass, LeavesEmptyArrays) {
   }
 }
 
-// Called twice, with and without a bias: the second call finds the filter packed.
+// Calls the kernel twice, with and without a bias; the second call finds the filter packed.
 TEST(ConvolutionPass, PacksConstantFiltersOnce) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   for (const bool bias : {false, true}) {
@@ -315,7 +316,7 @@ XlaOp Relu(XlaOp x, xla::PrimitiveType type, bool zero_first) {
   return zero_first ? xla::Max(zero, x) : xla::Max(x, zero);
 }
 
-// A convolution with a bias, and a rectifier or none behind it.
+// A convolution with a bias, optionally followed by a rectifier.
 xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool relu, bool bias_first) {
   xla::XlaBuilder builder("convolution");
   const XlaOp convolved = Build(&builder, c, type);
@@ -327,7 +328,8 @@ xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool
   return builder.Build().value();
 }
 
-// The convolution that computes it: with the bias where a kernel has one, of float32 where none rounds once.
+// The convolution that replaces it: with the bias if a kernel supports it, and in float32 if no kernel rounds only
+// once.
 Convolution Taken(Convolution c, xla::PrimitiveType type) {
   c.bfloat16 = type == xla::BF16;
   c.bias = true;
@@ -340,7 +342,7 @@ Convolution Taken(Convolution c, xla::PrimitiveType type) {
 TEST(ConvolutionPass, AddsBiasesInTheKernel) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   int with_bias = 0;
-  for (int seed = 0; seed < 90; seed += 3) {  // forward ones
+  for (int seed = 0; seed < 90; seed += 3) {  // forward convolutions
     const Convolution c = RandomCase(seed);
     const bool relu = seed % 2 == 0, bias_first = seed % 4 < 2;
     SCOPED_TRACE(seed);
@@ -356,7 +358,7 @@ TEST(ConvolutionPass, AddsBiasesInTheKernel) {
   EXPECT_EQ(with_bias > 10, IsOneDnnOn());
 }
 
-// Another use of the sums without the bias: they are made as they were.
+// If something else uses the sums without the bias, they are computed separately.
 TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   const Convolution c{.batch = 2, .input_features = 4, .output_features = 4, .dimensions = {{7, 6, 2}, {7, 6, 2}}};
@@ -369,7 +371,7 @@ TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
   EXPECT_TRUE(kernels[0] == c.Spec());
 }
 
-// Results are NaN and infinite where they would be without a kernel, behind a rectifier too.
+// Results are NaN and infinite in the same places as without a kernel, even behind a rectifier.
 TEST(ConvolutionPass, KeepsNanAndInfinities) {
   const float inf = std::numeric_limits<float>::infinity();
   const Convolution c{.batch = 2,
@@ -387,7 +389,7 @@ TEST(ConvolutionPass, KeepsNanAndInfinities) {
   ExpectSameAsEvaluator(computation, arguments, kernels, 2e-6);
 }
 
-// Batch normalisation with given moments, what a residual block adds, and a rectifier, behind a convolution.
+// Batch normalisation with given moments, a residual addition and a rectifier behind a convolution.
 xla::XlaComputation NormalisedResidual(const Convolution& c) {
   xla::XlaBuilder builder("residual");
   const XlaOp convolved = Build(&builder, c, xla::F32);
@@ -404,7 +406,7 @@ xla::XlaComputation NormalisedResidual(const Convolution& c) {
   return builder.Build().value();
 }
 
-// All of it is one loop over the kernel's result.
+// All of that is one loop over the kernel's result.
 TEST(ConvolutionPass, FusesWhatFollows) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   const Convolution c{.batch = 2,
@@ -433,5 +435,5 @@ TEST(ConvolutionPass, FusesWhatFollows) {
 
 INSTANTIATE_TEST_SUITE_P(Random, ConvolutionPassTest, testing::Range(0, 120));
 
-}  // namespace
+}  // namespace convolution_pass_test
 }  // namespace hpu::emulator

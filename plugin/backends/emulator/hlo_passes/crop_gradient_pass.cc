@@ -17,10 +17,10 @@ bool HasDims(const xla::Shape& shape, xla::PrimitiveType type, absl::Span<const 
 
 bool IsOfImages(const xla::Shape& shape) { return IsFloat32Array(shape) && shape.rank() == 4; }
 
-// The sizes, if the operands and the result are what they should be.
+// The sizes, if the operands and the result are valid.
 std::optional<CropGradient> SizesOf(const HloInstruction& call, CropGradient::Of of) {
   const bool of_image = of == CropGradient::Of::kImage;
-  const int64_t places = of_image ? 1 : 2;  // the operand behind the crops' gradient and the images
+  const int64_t places = of_image ? 1 : 2;  // index of the first positions operand
   if (call.operand_count() != places + 3) return std::nullopt;
   const xla::Shape& crops = call.operand(0)->shape();
   const xla::Shape& images = of_image ? call.shape() : call.operand(1)->shape();
@@ -40,7 +40,8 @@ std::optional<CropGradient> SizesOf(const HloInstruction& call, CropGradient::Of
   return fits ? std::make_optional(sizes) : std::nullopt;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string& gradient, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> CropGradientKernel(HloInstruction* call, const std::string& gradient,
+                                                   KernelCalls* calls) {
   const bool of_image = gradient == hal::kImageGradient;
   if (!of_image && gradient != hal::kPlacesGradient) return nullptr;
   const auto sizes = SizesOf(*call, of_image ? CropGradient::Of::kImage : CropGradient::Of::kPlaces);
@@ -53,7 +54,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string
 absl::Status UseCropGradientKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceMarkedCalls(
       module, hal::kCropGradientAttribute,
-      [calls](HloInstruction* call, const std::string& gradient) { return KernelOf(call, gradient, calls); });
+      [calls](HloInstruction* call, const std::string& gradient) { return CropGradientKernel(call, gradient, calls); });
 }
 
 }  // namespace hpu::emulator

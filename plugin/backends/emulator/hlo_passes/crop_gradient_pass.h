@@ -1,4 +1,4 @@
-// Replaces gradients of crops of images by calls of the kernel for them.
+// Pass that replaces gradients of image crops by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CROP_GRADIENT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CROP_GRADIENT_PASS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/program/crop_gradients.h speaks of. What the calls called is gone then.
+// Replaces the calls in plugin/program/crop_gradients.h, and removes the computations that they call.
 absl::Status UseCropGradientKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Gradients of crops of images, against XLA and sums written out.
+// Tests of gradients of image crops against XLA and explicit sums.
 #include "plugin/backends/emulator/hlo_passes/crop_gradient_pass.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace crop_gradient_pass_test {
 
 using Of = CropGradient::Of;
 using Floats = std::vector<float>;
@@ -29,7 +29,7 @@ struct Arguments {
     images = Numbers(sizes.images * sizes.height * sizes.width * sizes.channels);
     y = Places(sizes.boxes * sizes.rows, sizes.height);
     x = Places(sizes.boxes * sizes.columns, sizes.width);
-    // Of images that there are not, too.
+    // Includes images that do not exist.
     for (int64_t i = 0; i < sizes.boxes; ++i) image_of_box.push_back(dice.Roll(dice.Roll(-1, 0), sizes.images));
   }
 
@@ -38,7 +38,7 @@ struct Arguments {
     for (int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<float>(dice.Roll(-64, 64)) / 64);
     return numbers;
   }
-  // Pixels and what lies between them, at the border and outside.
+  // Positions on pixels, between pixels, at the border and outside.
   Floats Places(int64_t count, int64_t length) {
     Floats places;
     for (int64_t i = 0; i < count; ++i) {
@@ -68,7 +68,7 @@ Floats Compute(const CropGradient& sizes, const Arguments& arguments, int thread
   return result;
 }
 
-// What the kernel is to compute, in double and pixel by pixel.
+// The kernel's expected result, computed in double pixel by pixel.
 std::vector<double> Expected(const CropGradient& sizes, const Arguments& arguments) {
   const bool of_image = sizes.of == Of::kImage;
   std::vector<double> result(of_image ? arguments.images.size() : sizes.boxes * (sizes.rows + sizes.columns));
@@ -139,7 +139,7 @@ TEST_P(CropGradientTest, EqualsSumsWrittenOut) {
 
 INSTANTIATE_TEST_SUITE_P(Random, CropGradientTest, testing::Range(0, 40));
 
-// Zero where a pixel counts for nothing.
+// Expects zero where a pixel has no weight.
 TEST(CropGradient, OthersDoNotCount) {
   CropGradient sizes{Of::kImage, 1, 2, 2, 1, 3, 3, 5};
   Arguments arguments(sizes, 0);
@@ -151,7 +151,7 @@ TEST(CropGradient, OthersDoNotCount) {
   Floats expected(45, 0.0f);
   std::fill_n(expected.begin() + (3 + 2) * 5, 5, 2.0f);
   EXPECT_EQ(Compute(sizes, arguments, 1), expected);
-  // Places beyond the image are those of nobody.
+  // Positions outside the image contribute to no pixel.
   arguments.y = {3, kInfinity};
   EXPECT_EQ(Compute(sizes, arguments, 1), Floats(45, 0.0f));
   sizes.of = Of::kPlaces;
@@ -173,7 +173,7 @@ TEST(CropGradient, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(shorter).ok());
 }
 
-// A call that says it is `value`, of something else.
+// A call with attribute `value` whose computation is a different one.
 xla::XlaComputation Program(const CropGradient& sizes, const char* value, bool images, xla::PrimitiveType index,
                             int64_t channels) {
   xla::XlaBuilder builder("program");
@@ -219,5 +219,5 @@ TEST(CropGradientPass, TakesWhatItKnows) {
   EXPECT_EQ(count(hal::kImageGradient, false, xla::S32, 6), 0u) << "of other images";
 }
 
-}  // namespace
+}  // namespace crop_gradient_pass_test
 }  // namespace hpu::emulator

@@ -11,7 +11,6 @@
 namespace hpu::emulator {
 namespace {
 
-using Function = Cumulative::Function;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
@@ -51,19 +50,19 @@ bool AddsExponentials(const xla::HloComputation* computation) {
                     m::Add(greater, m::Op().WithOpcode(HloOpcode::kLog1p).WithOperand(0, m::Exp(exponent))));
 }
 
-std::optional<Function> FunctionOf(const xla::HloComputation* computation) {
-  if (Computes(computation, HloOpcode::kAdd)) return Function::kAdd;
-  if (Computes(computation, HloOpcode::kMultiply)) return Function::kMultiply;
-  return AddsExponentials(computation) ? std::optional(Function::kLogAddExp) : std::nullopt;
+std::optional<Cumulative::Function> FunctionOf(const xla::HloComputation* computation) {
+  if (Computes(computation, HloOpcode::kAdd)) return Cumulative::Function::kAdd;
+  if (Computes(computation, HloOpcode::kMultiply)) return Cumulative::Function::kMultiply;
+  return AddsExponentials(computation) ? std::optional(Cumulative::Function::kLogAddExp) : std::nullopt;
 }
 
-bool BeginsNeutral(HloInstruction* reduction, Function function) {
+bool BeginsNeutral(HloInstruction* reduction, Cumulative::Function function) {
   HloInstruction* const initial = reduction->mutable_operand(1);
-  if (function == Function::kLogAddExp) return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
-  return IsConstantOf(initial, function == Function::kAdd ? 0 : 1);
+  if (function == Cumulative::Function::kLogAddExp) return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
+  return IsConstantOf(initial, function == Cumulative::Function::kAdd ? 0 : 1);
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> CumulativeKernel(HloInstruction* reduction, KernelCalls* calls) {
   if (!reduction->shape().IsArray() || reduction->operand_count() != 2) return nullptr;
   const xla::Shape& shape = reduction->operand(0)->shape();
   const std::optional<NumberType> type = NumberTypeOf(shape.element_type());
@@ -71,9 +70,9 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls*
       xla::ShapeUtil::IsZeroElementArray(shape)) {
     return nullptr;
   }
-  const std::optional<Function> function = FunctionOf(reduction->to_apply());
+  const std::optional<Cumulative::Function> function = FunctionOf(reduction->to_apply());
   if (!function.has_value() || !BeginsNeutral(reduction, *function)) return nullptr;
-  if (*function == Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
+  if (*function == Cumulative::Function::kLogAddExp && *type != NumberType::kFloat32) return nullptr;
   std::optional<Cumulative> kernel = Describe(reduction->window(), shape);
   if (!kernel.has_value()) return nullptr;
   kernel->function = *function;
@@ -85,7 +84,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls*
 
 absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceAll(module, HloOpcode::kReduceWindow,
-                    [calls](HloInstruction* reduction) { return KernelOf(reduction, calls); });
+                    [calls](HloInstruction* reduction) { return CumulativeKernel(reduction, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Cumulative sums become kernels.
+// Pass that replaces cumulative sums, products and logarithms of sums of exponentials by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CUMULATIVE_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_CUMULATIVE_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes float32 sums, products and logarithms of sums of exponentials over a window as long as its one dimension, which
-// ends, or begins, at each element. Before the pass that takes windows of other lengths.
+// Replaces float32 reductions over a window as long as its one dimension, which ends, or begins, at each element. Must
+// run before the pass for windows of other lengths.
 absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

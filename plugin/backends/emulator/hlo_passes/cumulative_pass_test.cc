@@ -1,4 +1,4 @@
-// Cumulative sums and products against XLA.
+// Tests of cumulative sums and products against XLA.
 #include "plugin/backends/emulator/hlo_passes/cumulative_pass.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace cumulative_pass_test {
 
 struct Case {
   std::vector<int64_t> dims;
@@ -70,7 +70,7 @@ TEST_P(CumulativePassTest, EqualsXla) {
   for (int64_t rank = dice.Roll(1, 4); rank > 0; --rank) c.dims.push_back(dice.Roll(1, 4));
   c.axis = dice.Roll(0, c.dims.size() - 1);
   c.dims[c.axis] = dice.Roll(2, 30);
-  // The evaluator adds every window anew, slowly.
+  // Small, because the evaluator sums every window separately.
   if (c.dims.size() == 1) c.dims = {dice.Roll(2, 5), dice.Roll(1000, 1100)};
   const int64_t padding = c.dims[c.axis] - dice.Roll(0, 1);
   (dice.Roll(0, 1) == 0 ? c.before : c.after) = padding;
@@ -82,7 +82,7 @@ TEST_P(CumulativePassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, CumulativePassTest, testing::Range(0, 40));
 
-// Sequences that are gathered, more and longer than are at a time: too many for the evaluator.
+// More and longer sequences than are gathered at a time; too many for the evaluator.
 TEST(CumulativePass, AddsExponentialsOfManySequences) {
   constexpr int64_t kOuter = 5, kSize = 130, kInner = 15;
   const xla::XlaComputation computation =
@@ -112,7 +112,7 @@ TEST(CumulativePass, OfIntegers) {
   }
 }
 
-// Whole numbers: in any order, sums are exact.
+// Integers, whose sums are exact in any order.
 TEST(CumulativePass, OfFloat64) {
   for (const Case& c : {Case{{3, 40, 2}, 1, 39, 0}, Case{{3, 40, 2}, 1, 0, 40}, Case{{1, 2000}, 1, 1999, 0},
                         Case{{5, 30}, 0, 4, 0}, Case{{2, 12}, 1, 11, 0, Cumulative::Function::kMultiply}}) {
@@ -130,7 +130,7 @@ TEST(CumulativePass, OfFloat64) {
   EXPECT_EQ(KernelsOf(Sums({{7, 2}, 0, 6, 0, Cumulative::Function::kLogAddExp}, xla::F64)).size(), 0);
 }
 
-// Sums of more than 2^31 wrap around.
+// Sums above 2^31 wrap around.
 TEST(CumulativePass, LargeIntegersWrapAround) {
   const xla::XlaComputation computation = Sums({{5, 3}, 0, 4, 0}, xla::S32);
   std::vector<xla::Literal> arguments;
@@ -155,7 +155,7 @@ TEST(CumulativePass, AddsExponentialsOfSpecialNumbers) {
   }
 }
 
-// That of one element is the element.
+// The result for one element is the element.
 TEST(CumulativePass, OfOneElement) {
   const std::vector<float> x = {0.75f};
   for (int64_t function = 0; function < Cumulative::kFunctions; ++function) {
@@ -193,5 +193,5 @@ TEST(CumulativePass, LeavesTheRest) {
   EXPECT_FALSE(MakeKernel(kernel.Spec()).ok()) << "a function that float64 lacks";
 }
 
-}  // namespace
+}  // namespace cumulative_pass_test
 }  // namespace hpu::emulator

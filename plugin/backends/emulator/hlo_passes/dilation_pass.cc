@@ -25,7 +25,7 @@ std::optional<Dilation::Of> Named(absl::string_view word) {
   return std::nullopt;
 }
 
-// Without the sizes of arrays.
+// Parses the attribute, which does not contain the sizes of the arrays.
 std::optional<Dilation> Parse(const std::string& text) {
   const std::vector<absl::string_view> words = absl::StrSplit(text, ' ');
   const std::optional<Dilation::Of> of = Named(words[0]);
@@ -43,7 +43,7 @@ std::optional<Dilation> Parse(const std::string& text) {
   return dilation;
 }
 
-// Fills in the sizes; false unless operands and result are what they should be.
+// Fills in the sizes; false unless operands and result are valid.
 bool FillIn(const HloInstruction& call, Dilation* dilation) {
   const bool gradient = dilation->of != Dilation::Of::kMaxima;
   if (call.operand_count() != (gradient ? 3 : 2)) return false;
@@ -67,7 +67,7 @@ bool FillIn(const HloInstruction& call, Dilation* dilation) {
           HasDims(call.shape(), dilation->of == Dilation::Of::kInput ? images.dimensions() : filter.dimensions()));
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string& text, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> DilationKernel(HloInstruction* call, const std::string& text, KernelCalls* calls) {
   std::optional<Dilation> dilation = Parse(text);
   if (!dilation.has_value() || !FillIn(*call, &*dilation) || !MakeKernel(dilation->Spec()).ok()) return nullptr;
   return calls->Add(dilation->Spec(), call->operands(), call->shape());
@@ -77,7 +77,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string
 
 absl::Status UseDilationKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceMarkedCalls(module, hal::kDilationAttribute, [calls](HloInstruction* call, const std::string& text) {
-    return KernelOf(call, text, calls);
+    return DilationKernel(call, text, calls);
   });
 }
 

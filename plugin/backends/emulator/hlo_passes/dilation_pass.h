@@ -1,4 +1,4 @@
-// Replaces dilations of images and their gradients by calls of the kernel for them.
+// Pass that replaces dilations of images and their gradients by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_DILATION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_DILATION_PASS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/program/dilation.h speaks of. What the calls called is gone then.
+// Replaces the calls in plugin/program/dilation.h, and removes the computations that they call.
 absl::Status UseDilationKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Dilations of images and their gradients, against the definition written out.
+// Tests of dilations of images and their gradients against the explicit definition.
 #include "plugin/backends/emulator/hlo_passes/dilation_pass.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace dilation_pass_test {
 
 using Of = Dilation::Of;
 using Floats = std::vector<float>;
@@ -32,7 +32,7 @@ Dilation::Dimension RandomDimension(Dice* dice) {
   const int64_t span = (d.window - 1) * d.rate + 1;
   d.pad_low = dice->Roll(0, span);
   d.output = dice->Roll(0, 4) == 0 ? dice->Roll(1, 90) : dice->Roll(1, 12);
-  // As padding leaves it, or less, so that windows hold nothing.
+  // The input size that the padding implies, or less, so that some windows are empty.
   d.input = std::max<int64_t>((d.output - 1) * d.stride + span - d.pad_low - dice->Roll(0, 4), 1);
   return d;
 }
@@ -48,7 +48,7 @@ Dilation RandomSizes(Dice* dice) {
 }
 
 struct Arguments {
-  // Whole numbers, of few values: sums are exact and there are ties.
+  // A few integers only, so that sums are exact and ties occur.
   Arguments(const Dilation& sizes, Dice* dice, bool special) {
     const auto numbers = [&](int64_t count) {
       Floats made;
@@ -72,7 +72,7 @@ struct Arguments {
   Floats images, filter, gradient;
 };
 
-// Number by number.
+// Expected result, computed number by number.
 Floats Expected(const Dilation& sizes, const Arguments& arguments) {
   const Dilation::Dimension &rows = sizes.rows, &columns = sizes.columns;
   Floats result(sizes.of == Of::kMaxima  ? arguments.gradient.size()
@@ -140,7 +140,7 @@ TEST(Dilation, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(shorter).ok());
 }
 
-// A call that says `text`, whose result is like the operand `like`.
+// A call with attribute `text`, whose result has the shape of the operand `like`.
 xla::XlaComputation Program(const std::string& text, size_t operand_count, size_t like,
                             xla::PrimitiveType type = xla::F32, int64_t channels = 6) {
   xla::XlaBuilder builder("program");
@@ -180,5 +180,5 @@ TEST(DilationPass, TakesWhatItKnows) {
   EXPECT_EQ(CountKernels(Program("input 1 1 0 1 1 0", 3, 0, xla::F32, 5), name), 0u) << "of other channels";
 }
 
-}  // namespace
+}  // namespace dilation_pass_test
 }  // namespace hpu::emulator

@@ -20,7 +20,7 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// The numbers of columns that a row's number is compared with, one for each row; null if `is_it` is no such comparison.
+// The column indices that a row's iota is compared with, one for each row; null if `is_it` is not such a comparison.
 HloInstruction* ColumnsOf(HloInstruction* is_it) {
   if (is_it->opcode() != HloOpcode::kCompare || is_it->comparison_direction() != ComparisonDirection::kEq) {
     return nullptr;
@@ -35,7 +35,7 @@ HloInstruction* ColumnsOf(HloInstruction* is_it) {
   return is ? wide->mutable_operand(0) : nullptr;
 }
 
-// The number that changes no maximum, or no minimum; of other functions, one that no number equals.
+// The identity of maximum or minimum; for other functions NaN, which equals no number.
 float IdentityOf(const xla::HloComputation* function) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (Computes(function, HloOpcode::kMaximum)) return -kInfinity;
@@ -55,7 +55,7 @@ absl::StatusOr<HloInstruction*> InRange(HloInstruction* numbers, int64_t end) {
   return xla::MakeBinaryHlo(HloOpcode::kAnd, above, below);
 }
 
-// The element at each row's column, which is moved into the row where it is outside.
+// Gathers the element at each row's column; out-of-range columns are clamped.
 HloInstruction* ElementAt(HloInstruction* matrix, HloInstruction* columns) {
   xla::HloComputation* computation = matrix->parent();
   const int64_t rows = columns->shape().dimensions(0);

@@ -1,4 +1,4 @@
-// Elements that a program picks out of rows by comparing numbers are read where they lie.
+// Pass that turns selections of row elements by comparison into gathers.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENT_CHOICE_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENT_CHOICE_PASS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// One element of each row of a matrix, written as the maximum or minimum of a row in which all others are the least or
-// greatest number, becomes a gather. Programs write it so because a gather numbers the rows, and rows of a program that
-// has their number cannot be padded; by the time this pass runs, padding is settled.
+// Matches the selection of one element from each row of a matrix. It is written as the maximum or minimum of a row
+// whose other elements are the least or greatest number. Programs avoid gathers because a gather contains the number of
+// rows, and programs with a fixed number of rows cannot be padded. When this pass runs, the padding is final.
 absl::Status ReadChosenElements(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -12,7 +12,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace element_choice_pass_test {
 
 using xla::XlaOp;
 
@@ -23,7 +23,7 @@ struct Case {
   xla::PrimitiveType index = xla::S32;
   bool minimum = false;
   bool index_first = false;
-  // What is compared with the numbers of columns, and what the others become: else it is no choice of elements.
+  // The compared iota and the value of the other elements; other settings are not a choice of elements.
   int64_t iota_dimension = 1;
   bool other_is_identity = true;
 };
@@ -45,7 +45,7 @@ xla::XlaComputation Program(const Case& c) {
   return builder.Build().value();
 }
 
-// Columns from some before the first to some behind the last; numbers among which are infinities and NaN.
+// Columns from before the first to behind the last; the numbers include infinities and NaN.
 std::vector<xla::Literal> Arguments(const xla::XlaComputation& computation, const Case& c) {
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   Dice dice(3);
@@ -107,5 +107,5 @@ TEST(ElementChoicePass, LeavesTheRest) {
   EXPECT_FALSE(HasGather(c)) << "no elements";
 }
 
-}  // namespace
+}  // namespace element_choice_pass_test
 }  // namespace hpu::emulator

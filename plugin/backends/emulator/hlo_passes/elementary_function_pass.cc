@@ -16,15 +16,14 @@
 namespace hpu::emulator {
 namespace {
 
-using Function = ElementaryFunction::Function;
 using xla::HloInstruction;
 using xla::HloOpcode;
 using Direction = xla::ComparisonDirection;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinElements = 512;
+constexpr int64_t kMinElementaryFunctionElements = 512;
 
-// The scalar that the array repeats; null if it repeats none.
+// The scalar that is broadcast to the array; null if there is none.
 HloInstruction* RepeatedBy(HloInstruction* array) {
   HloInstruction* broadcast = SourceOf(array);
   const bool repeats = broadcast->opcode() == HloOpcode::kBroadcast && broadcast->dimensions().empty() &&
@@ -40,40 +39,42 @@ std::optional<float> NumberRepeatedBy(HloInstruction* array) {
 bool Repeats(HloInstruction* array, float number) { return NumberRepeatedBy(array) == number; }
 
 bool IsWorthIt(const xla::Shape& shape) {
-  return IsFloatArray(shape) && xla::ShapeUtil::ElementsIn(shape) >= kMinElements;
+  return IsFloatArray(shape) && xla::ShapeUtil::ElementsIn(shape) >= kMinElementaryFunctionElements;
 }
 
-absl::StatusOr<HloInstruction*> CallOf(Function function, absl::Span<HloInstruction* const> operands, bool uniform,
-                                       KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> CallOf(ElementaryFunction::Function function,
+                                       absl::Span<HloInstruction* const> operands, bool uniform, KernelCalls* calls) {
   const xla::Shape& shape = operands[0]->shape();
   const ElementaryFunction kernel{function, shape.element_type() == xla::BF16, uniform,
                                   xla::ShapeUtil::ElementsIn(shape)};
   return calls->Add(kernel.Spec(), operands, shape);
 }
 
-absl::StatusOr<HloInstruction*> OfOne(Function function, HloInstruction* instruction, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> OfOne(ElementaryFunction::Function function, HloInstruction* instruction,
+                                      KernelCalls* calls) {
   HloInstruction* x = instruction->mutable_operand(0);
-  // XLA computes what is constant while it compiles, and what is the same everywhere once.
+  // XLA folds constants at compile time, and computes uniform values only once.
   if (!IsWorthIt(x->shape()) || SourceOf(x)->opcode() == HloOpcode::kConstant || RepeatedBy(x) != nullptr) {
     return nullptr;
   }
   return CallOf(function, {x}, /*uniform=*/false, calls);
 }
 
-absl::StatusOr<HloInstruction*> OfTwo(Function function, HloInstruction* instruction, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> OfTwo(ElementaryFunction::Function function, HloInstruction* instruction,
+                                      KernelCalls* calls) {
   HloInstruction *first = instruction->mutable_operand(0), *second = instruction->mutable_operand(1);
   if (!IsWorthIt(first->shape()) || SourceOf(first)->opcode() == HloOpcode::kConstant) return nullptr;
   HloInstruction* scalar = RepeatedBy(second);
   return CallOf(function, {first, scalar == nullptr ? second : scalar}, scalar != nullptr, calls);
 }
 
-// Of `opcode`; null for another instruction.
+// The instruction behind `instruction` if it has this opcode, else null.
 HloInstruction* As(HloOpcode opcode, HloInstruction* instruction) {
   HloInstruction* source = SourceOf(instruction);
   return source->opcode() == opcode ? source : nullptr;
 }
 
-// What is added to one, multiplied by two and so on: the operand beside `number`, which comes first in tf2xla's.
+// The other operand of a binary instruction with the constant `number`, which tf2xla puts first.
 HloInstruction* Beside(float number, HloOpcode opcode, HloInstruction* instruction) {
   HloInstruction* source = As(opcode, instruction);
   if (source == nullptr || !Repeats(source->mutable_operand(0), number)) return nullptr;
@@ -102,7 +103,7 @@ absl::StatusOr<HloInstruction*> ArcSineOf(HloInstruction* multiply, KernelCalls*
   HloInstruction* x = SourceOf(angle->mutable_operand(0));
   HloInstruction* root = Beside(1, HloOpcode::kAdd, angle->mutable_operand(1));
   if (root == nullptr || !IsOtherLeg(root, x)) return nullptr;
-  return CallOf(Function::kArcSine, {x}, /*uniform=*/false, calls);
+  return CallOf(ElementaryFunction::Function::kArcSine, {x}, /*uniform=*/false, calls);
 }
 
 // x != -1 ? 2 * atan2(sqrt(1 - x * x), 1 + x) : pi.
@@ -117,10 +118,10 @@ absl::StatusOr<HloInstruction*> ArcCosineOf(HloInstruction* select, KernelCalls*
   if (!IsOtherLeg(angle->mutable_operand(0), x) || Beside(1, HloOpcode::kAdd, angle->mutable_operand(1)) != x) {
     return nullptr;
   }
-  return CallOf(Function::kArcCosine, {x}, /*uniform=*/false, calls);
+  return CallOf(ElementaryFunction::Function::kArcCosine, {x}, /*uniform=*/false, calls);
 }
 
-// log(1 + x) - log(1 - x), twice the inverse hyperbolic tangent, by one logarithm.
+// Rewrites log(1 + x) - log(1 - x), twice the inverse hyperbolic tangent, to one logarithm.
 absl::StatusOr<HloInstruction*> DifferenceOfLogs(HloInstruction* subtract) {
   const HloInstruction* first = As(HloOpcode::kLog1p, subtract->mutable_operand(0));
   const HloInstruction* second = As(HloOpcode::kLog1p, subtract->mutable_operand(1));
@@ -128,7 +129,7 @@ absl::StatusOr<HloInstruction*> DifferenceOfLogs(HloInstruction* subtract) {
   HloInstruction* x = SourceOf(first->operands()[0]);
   HloInstruction* negate = As(HloOpcode::kNegate, second->operands()[0]);
   if (negate == nullptr || SourceOf(negate->mutable_operand(0)) != x) return nullptr;
-  // log(1 + 2 |x| / (1 - |x|)): of negative x, the quotient would come close to -1.
+  // log(1 + 2 |x| / (1 - |x|)). Uses |x|, because for negative x the quotient would come close to -1.
   HPU_ASSIGN_OR_RETURN(HloInstruction * magnitude, xla::MakeUnaryHlo(HloOpcode::kAbs, x));
   HPU_ASSIGN_OR_RETURN(HloInstruction * doubled, xla::MakeBinaryHlo(HloOpcode::kAdd, magnitude, magnitude));
   HPU_ASSIGN_OR_RETURN(HloInstruction * rest,
@@ -139,8 +140,8 @@ absl::StatusOr<HloInstruction*> DifferenceOfLogs(HloInstruction* subtract) {
   return xla::MakeBinaryHlo(HloOpcode::kMultiply, sign, log);
 }
 
-// x^-0.5, by which local response normalisation scales: of x^0.5 alone XLA makes a root. Unlike one over the root, it
-// is infinity of -0 and 0 of -infinity.
+// x^-0.5, which local response normalisation contains; XLA only turns x^0.5 into a root. Unlike 1 / sqrt(x), it is
+// infinity for -0 and 0 for -infinity.
 absl::StatusOr<HloInstruction*> ReciprocalRoot(HloInstruction* x) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const auto like_x = [x](float number) { return xla::MakeScalarLike(x, number); };
@@ -156,7 +157,7 @@ bool IsMadeProductsOrRoots(float exponent) {
   return exponent == 0 || exponent == 0.5 || exponent == 1 || exponent == 2 || exponent == 3 || exponent == -1;
 }
 
-// In gradients the exponent is a difference of constants, which XLA computes later.
+// In gradients, the exponent is a difference of constants, which XLA folds later.
 std::optional<float> ExponentOf(HloInstruction* power) {
   HloInstruction* scalar = RepeatedBy(power->mutable_operand(1));
   xla::Literal exponent;
@@ -168,7 +169,7 @@ absl::StatusOr<HloInstruction*> PowerOf(HloInstruction* power, KernelCalls* call
   const std::optional<float> exponent = ExponentOf(power);
   if (exponent.has_value() && IsMadeProductsOrRoots(*exponent)) return nullptr;
   if (exponent == -0.5f && IsWorthIt(power->shape())) return ReciprocalRoot(power->mutable_operand(0));
-  return OfTwo(Function::kPower, power, calls);
+  return OfTwo(ElementaryFunction::Function::kPower, power, calls);
 }
 
 }  // namespace
@@ -182,11 +183,11 @@ absl::Status UseElementaryFunctionKernels(xla::HloModule* module, KernelCalls* c
   HPU_RETURN_IF_ERROR(
       ReplaceAll(module, HloOpcode::kPower, [calls](HloInstruction* power) { return PowerOf(power, calls); }));
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kAtan2, [calls](HloInstruction* angle) {
-    return OfTwo(Function::kArcTangent2, angle, calls);
+    return OfTwo(ElementaryFunction::Function::kArcTangent2, angle, calls);
   }));
-  for (const auto& [opcode, function] : {std::pair(HloOpcode::kSin, Function::kSine),
-                                         {HloOpcode::kCos, Function::kCosine},
-                                         {HloOpcode::kTan, Function::kTangent}}) {
+  for (const auto& [opcode, function] : {std::pair(HloOpcode::kSin, ElementaryFunction::Function::kSine),
+                                         {HloOpcode::kCos, ElementaryFunction::Function::kCosine},
+                                         {HloOpcode::kTan, ElementaryFunction::Function::kTangent}}) {
     HPU_RETURN_IF_ERROR(ReplaceAll(module, opcode, [calls, function = function](HloInstruction* instruction) {
       return OfOne(function, instruction, calls);
     }));

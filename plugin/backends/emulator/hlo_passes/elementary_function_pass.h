@@ -1,4 +1,5 @@
-// Sines, arctangents, powers and their like, which XLA computes one element at a time.
+// Pass that replaces sines, arctangents, powers and similar functions, which XLA computes one element at a time, by
+// kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ELEMENTARY_FUNCTION_PASS_H_
 
@@ -8,9 +9,9 @@
 
 namespace hpu::emulator {
 
-// Makes calls of the kernel `elementary_function` of them, in larger arrays. Arcsines and arccosines are found as
-// tf2xla writes them; powers of which XLA makes products or roots are left to it.
-// Reciprocal roots and inverse hyperbolic tangents become what XLA makes vectors of.
+// Replaces functions of larger arrays by calls of the kernel `elementary_function`. Arcsines and arccosines are
+// recognised in the form that tf2xla emits. Powers that XLA turns into products or roots stay with XLA. Reciprocal
+// roots and inverse hyperbolic tangents are rewritten to forms that XLA vectorises.
 absl::Status UseElementaryFunctionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

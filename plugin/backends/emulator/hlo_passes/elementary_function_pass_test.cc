@@ -1,4 +1,4 @@
-// Elementary functions against those of the C library in double precision, and against XLA.
+// Tests of elementary functions against the C library in double precision, and against XLA.
 #include "plugin/backends/emulator/hlo_passes/elementary_function_pass.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include "xla/util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace elementary_function_pass_test {
 
 using xla::XlaOp;
 
@@ -31,7 +31,7 @@ struct Function {
   XlaOp (*op)(XlaOp, XlaOp);
   double (*exact)(double, double);
   bool of_two = false;
-  int units = 3;  // in the last place, by which it may be wrong
+  int units = 3;  // maximum error in units in the last place
 };
 
 const Function kFunctions[] = {
@@ -67,8 +67,8 @@ int64_t CountCalls(const Function& function, const std::vector<int64_t>& dims, x
   return KernelsOf(ComputationOf(function, xla::ShapeUtil::MakeShape(type, dims))).size();
 }
 
-// Each of a few special numbers with each other one, then any numbers, and then those around 1 and 100. None is
-// denormal: those may count as zeros.
+// Each pair of a few special numbers, then random numbers, then numbers around 1 and 100. None is denormal, because
+// denormals may count as zeros.
 std::pair<std::vector<float>, std::vector<float>> Operands() {
   const float special[] = {0.0f,       -0.0f,  1.0f,       -1.0f,       0.5f,        -0.5f,         2.0f,
                            3.0f,       -2.5f,  -3.0f,      16777215.0f, -8388609.0f, 8388607.5f,    1048576.0f,
@@ -102,7 +102,7 @@ std::pair<std::vector<float>, std::vector<float>> Operands() {
   return {x, y};
 }
 
-// How many units in the last place of float32 the number is from the exact one.
+// Distance from the exact value in units in the last place of float32.
 double UnitsApart(float got, double exact) {
   const auto want = static_cast<float>(exact);
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : 1e9;
@@ -142,7 +142,7 @@ TEST_P(ElementaryFunctionPassTest, EqualsXla) {
   }
 }
 
-// XLA rounds what it computes on the way to bfloat16, too.
+// XLA also rounds intermediate results to bfloat16.
 TEST_P(ElementaryFunctionPassTest, OfBFloat16IsThatOfFloat32) {
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::BF16, {9, 301});
   const xla::XlaComputation computation = ComputationOf(GetParam(), shape);
@@ -162,7 +162,7 @@ TEST_P(ElementaryFunctionPassTest, OfBFloat16IsThatOfFloat32) {
 
 INSTANTIATE_TEST_SUITE_P(Each, ElementaryFunctionPassTest, testing::ValuesIn(kFunctions));
 
-// Of an array, or of a row or a number that is repeated, with elementwise work around them.
+// A function of an array, or of a broadcast row or number, with elementwise work around it.
 xla::XlaComputation RandomComputation(const Function& function, const std::vector<int64_t>& dims,
                                       xla::PrimitiveType type, Dice* dice) {
   xla::XlaBuilder builder(function.name);
@@ -285,5 +285,5 @@ TEST(ElementaryFunctionPass, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(spec).ok()) << "no elements";
 }
 
-}  // namespace
+}  // namespace elementary_function_pass_test
 }  // namespace hpu::emulator

@@ -19,7 +19,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// By its bits: a thread that takes denormal numbers for zeros would find them equal. NaN is not.
+// Compares bits, because a thread that flushes denormals would find them equal to zero. NaN does not count.
 bool IsRoundedNumber(float number) { return (absl::bit_cast<uint32_t>(number) & 0xffff) == 0 && !std::isnan(number); }
 
 bool HoldsRoundedNumbers(const xla::Literal& literal) {
@@ -29,7 +29,7 @@ bool HoldsRoundedNumbers(const xla::Literal& literal) {
   return std::all_of(numbers.begin(), numbers.end(), IsRoundedNumber);
 }
 
-// Which arrays of float32 hold nothing but numbers of bfloat16.
+// Set of the float32 arrays whose elements are all bfloat16 numbers.
 class RoundedValues {
  public:
   bool Contains(const HloInstruction* value) {
@@ -84,7 +84,7 @@ bool IsRounding(const HloInstruction* instruction) {
          instruction->operand(0)->shape().element_type() == xla::F32;
 }
 
-// The upper halves of the numbers.
+// The upper 16 bits of the numbers.
 absl::StatusOr<HloInstruction*> UpperHalves(HloInstruction* numbers) {
   xla::HloComputation* const computation = numbers->parent();
   const auto recast = [computation](HloInstruction* value, xla::PrimitiveType type) {
@@ -121,7 +121,7 @@ absl::Status Omit(HloInstruction* rounding) {
 absl::Status OmitExactRoundings(xla::HloModule* module) {
   RoundedValues rounded;
   std::vector<HloInstruction*> exact;
-  // Between fusions, values have their own memory, as XLA's copies count on.
+  // Only inside fusions: between fusions, values have their own memory, which XLA's copies rely on.
   for (xla::HloComputation* computation : module->computations()) {
     if (!computation->IsFusionComputation()) continue;
     for (HloInstruction* instruction : computation->instructions()) {

@@ -1,4 +1,4 @@
-// Roundings to bfloat16 of numbers that are bfloat16 already.
+// Pass that removes roundings to bfloat16 of numbers that are bfloat16 already.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXACT_ROUNDINGS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXACT_ROUNDINGS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA:CPU computes each op of bfloat16 in float32 and rounds its result, that of a slice or a maximum too, whose
-// numbers are rounded ones: eight instructions a number. This pass, which runs after XLA's, takes such roundings out,
-// and makes a shift of those whose result is stored. The numbers are the same.
+// XLA:CPU computes each bfloat16 op in float32 and rounds its result. Slices and maxima are rounded too, although their
+// numbers are rounded already; that costs eight instructions per number. This pass runs after XLA's. It removes such
+// roundings, or turns them into a shift if the result is stored. The numbers are the same.
 absl::Status OmitExactRoundings(xla::HloModule* module);
 
 }  // namespace hpu::emulator

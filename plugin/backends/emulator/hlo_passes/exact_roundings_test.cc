@@ -1,4 +1,4 @@
-// Roundings of what is rounded go, others stay, and the numbers are the same.
+// Tests that roundings of rounded numbers are removed, others stay, and the numbers are the same.
 #include "plugin/backends/emulator/hlo_passes/exact_roundings.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace exact_roundings_test {
 
 using xla::XlaOp;
 
@@ -32,7 +32,7 @@ struct Case {
 
 void PrintTo(const Case& c, std::ostream* stream) { *stream << c.name; }
 
-// Of two matrices. What it gives is computed with, so that a fusion holds all of it.
+// A function of two matrices. Its result is used, so that one fusion contains all of it.
 xla::XlaComputation Program(const std::function<XlaOp(XlaOp x, XlaOp y)>& function) {
   xla::XlaBuilder builder("program");
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {kRows, kColumns});
@@ -122,5 +122,5 @@ TEST(ExactRoundings, OfArraysWithoutElements) {
   ExpectSameAsXla(computation, ArgumentsOf(computation), 0);
 }
 
-}  // namespace
+}  // namespace exact_roundings_test
 }  // namespace hpu::emulator

@@ -22,13 +22,13 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinElements = 8192;
+constexpr int64_t kMinExtremumElements = 8192;
 constexpr int64_t kMinRow = 16;
 constexpr int64_t kMinColumns = 8;
 
-// The sizes, if the reduced dimensions lie together and there is enough to do.
-std::optional<Extremum> SizesOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
-  if (reduced.empty() || xla::ShapeUtil::ElementsIn(shape) < kMinElements) return std::nullopt;
+// The sizes, if the reduced dimensions are adjacent and the array is large enough.
+std::optional<Extremum> ExtremumSizes(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
+  if (reduced.empty() || xla::ShapeUtil::ElementsIn(shape) < kMinExtremumElements) return std::nullopt;
   const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
   if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
   Extremum sizes;
@@ -51,7 +51,7 @@ absl::StatusOr<HloInstruction*> ValueKernelOf(HloInstruction* reduce, KernelCall
   if ((!least && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) || !IsInitial(reduce->mutable_operand(1), least)) {
     return nullptr;
   }
-  std::optional<Extremum> kernel = SizesOf(shape, reduce->dimensions());
+  std::optional<Extremum> kernel = ExtremumSizes(shape, reduce->dimensions());
   if (!kernel.has_value()) return nullptr;
   kernel->least = least;
   kernel->bfloat16 = shape.element_type() == xla::BF16;
@@ -63,8 +63,8 @@ bool IsCompare(const HloInstruction* value, const HloComputation& f, ComparisonD
          value->operand(0) == f.parameter_instruction(0) && value->operand(1) == f.parameter_instruction(2);
 }
 
-// Whether f(value, place, other, other place) is what tf2xla makes of ArgMax or ArgMin: (better, its place), of equal
-// ones the first.
+// Whether f(value, position, other value, other position) is the computation that tf2xla emits for ArgMax or ArgMin: it
+// returns the better value and its position, the first one of equal values.
 bool FindsPlace(const HloComputation& f, bool least) {
   const HloInstruction* root = f.root_instruction();
   if (f.num_parameters() != 4 || root->opcode() != HloOpcode::kTuple || root->operand_count() != 2) return false;
@@ -90,12 +90,7 @@ bool IsIota(HloInstruction* value, int64_t dimension) {
          xla::Cast<xla::HloIotaInstruction>(source)->iota_dimension() == dimension;
 }
 
-bool IsZero(HloInstruction* value) {
-  const HloInstruction* source = SourceOf(value);
-  return source->opcode() == HloOpcode::kConstant && source->literal().IsZero({});
-}
-
-// reduce(x, iota) -> (values, places): of its results, the places.
+// Replaces the positions in reduce(x, iota) -> (values, positions).
 absl::StatusOr<HloInstruction*> PlaceKernelOf(HloInstruction* element, KernelCalls* calls) {
   HloInstruction* reduce = element->mutable_operand(0);
   if (element->tuple_index() != 1 || reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 4 ||
@@ -106,10 +101,10 @@ absl::StatusOr<HloInstruction*> PlaceKernelOf(HloInstruction* element, KernelCal
   const bool least = FindsPlace(*reduce->to_apply(), /*least=*/true);
   if (!IsFloatArray(x->shape()) || (!least && !FindsPlace(*reduce->to_apply(), /*least=*/false)) ||
       !IsIota(reduce->mutable_operand(1), reduce->dimensions(0)) || !IsInitial(reduce->mutable_operand(2), least) ||
-      !IsZero(reduce->mutable_operand(3))) {
+      !IsConstantOf(reduce->mutable_operand(3), 0)) {
     return nullptr;
   }
-  std::optional<Extremum> kernel = SizesOf(x->shape(), reduce->dimensions());
+  std::optional<Extremum> kernel = ExtremumSizes(x->shape(), reduce->dimensions());
   if (!kernel.has_value()) return nullptr;
   kernel->place = true;
   kernel->least = least;

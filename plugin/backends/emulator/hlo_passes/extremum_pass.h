@@ -1,4 +1,4 @@
-// Maxima, minima and their places become kernels.
+// Pass that replaces maxima, minima, ArgMax and ArgMin by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXTREMUM_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXTREMUM_PASS_H_
 
@@ -8,8 +8,9 @@
 
 namespace hpu::emulator {
 
-// Takes float32 maxima of rows, minima of rows and columns and of all, and the places of these, of bfloat16 too, as
-// tf2xla writes ArgMax and ArgMin. After the passes for softmax, whose maxima are part of their kernels, and for sums.
+// Replaces float32 maxima of rows, and minima of rows, of columns and of whole arrays. Also replaces their positions,
+// for bfloat16 too, in the form that tf2xla emits for ArgMax and ArgMin. Must run after the passes for softmax, whose
+// kernels contain maxima, and for sums.
 absl::Status UseExtremumKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Maxima, minima and their places, against XLA.
+// Tests of maxima, minima and their positions against XLA.
 #include "plugin/backends/emulator/hlo_passes/extremum_pass.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace extremum_pass_test {
 
 using xla::XlaOp;
 
@@ -65,7 +65,7 @@ xla::Literal Ties(const xla::Shape& shape, Dice* dice, bool special) {
   return x.Convert(shape.element_type()).value();
 }
 
-// With ties, and in every other case with NaN and infinities.
+// Tests with ties, and in every other case with NaN and infinities.
 void ExpectEqualsXla(const Case& c, Dice* dice) {
   const xla::XlaComputation computation = ExtremumOf(c);
   const xla::Shape shape = xla::ShapeUtil::MakeShape(c.type, c.dims);
@@ -73,7 +73,7 @@ void ExpectEqualsXla(const Case& c, Dice* dice) {
   const bool special = dice->Roll(0, 1) == 0;
   arguments.push_back(Ties(shape, dice, special));
   if (special) {
-    // Of NaN, the bits are not compared.
+    // Does not compare the bits of NaN.
     ExpectSameAsEvaluator(computation, arguments, 1, c.place ? 0 : 1e-30);
   } else {
     ExpectSameWithKernels(computation, arguments, 1, 0);
@@ -110,7 +110,7 @@ TEST(ExtremumPass, OfSeveralDimensions) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), 1, 0);
 }
 
-// One row, or a few, which are cut into pieces where they are long.
+// Few rows, which are split into pieces if they are long.
 class ExtremumPassLongRowTest : public testing::TestWithParam<int> {};
 
 TEST_P(ExtremumPassLongRowTest, EqualsXla) {
@@ -129,7 +129,7 @@ TEST_P(ExtremumPassLongRowTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, ExtremumPassLongRowTest, testing::Range(0, 8));
 
-// What only the order of the pieces decides.
+// Positions that depend on the order of the pieces.
 TEST(ExtremumPass, PlacesInPieces) {
   constexpr int64_t kPiece = 64 << 10, kSize = 3 * kPiece + 5;
   constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
@@ -178,5 +178,5 @@ TEST(ExtremumPass, LeavesTheRest) {
   EXPECT_EQ(CountExtrema({{1024, 16}, {1}, false, false, xla::S32}), 0) << "whole numbers";
 }
 
-}  // namespace
+}  // namespace extremum_pass_test
 }  // namespace hpu::emulator

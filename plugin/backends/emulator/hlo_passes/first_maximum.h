@@ -1,4 +1,4 @@
-// The function by which select-and-scatter finds the first maximum of a window.
+// Recognition of the select function by which select-and-scatter finds the first maximum of a window.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FIRST_MAXIMUM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FIRST_MAXIMUM_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu::emulator {
 
-// True if it keeps the first of two scalars unless the second is greater: selected in order, these are a window's first
-// maximum as TensorFlow's kernels on the CPU find it, where a NaN counts in the first place alone.
+// True if it keeps the first of two scalars unless the second is greater. Selecting in order then finds the same first
+// maximum as TensorFlow's CPU kernels: a NaN counts only if it comes first.
 bool SelectsFirstMaximum(const xla::HloComputation* select);
 
 }  // namespace hpu::emulator

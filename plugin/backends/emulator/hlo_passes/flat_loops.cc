@@ -24,12 +24,12 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// From this many elements of the last dimension on, vectors of it are as fast.
+// From this length of the last dimension on, vectors along it are as fast.
 constexpr int64_t kLongRow = 128;
 
 bool IsScalar(const xla::Shape& shape) { return shape.IsArray() && shape.rank() == 0; }
 
-// All `elements` of an array, in row-major order.
+// Whether the array has all `elements`, in row-major order.
 bool IsWhole(const xla::Shape& shape, int64_t elements) {
   return shape.IsArray() && shape.is_static() && shape.rank() > 0 && xla::ShapeUtil::ElementsIn(shape) == elements &&
          shape.has_layout() && xla::LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
@@ -39,7 +39,7 @@ bool IsElementwise(const HloInstruction& instruction) {
   return instruction.IsElementwise() && instruction.operand_count() > 0 && instruction.called_computations().empty();
 }
 
-// Whether the instruction makes each element of those in the same place, or a scalar.
+// Whether the instruction is a scalar, or computes each element from elements at the same position.
 bool StaysInPlace(const HloInstruction& instruction, int64_t elements) {
   if (!IsScalar(instruction.shape()) && !IsWhole(instruction.shape(), elements)) return false;
   switch (instruction.opcode()) {
@@ -80,14 +80,14 @@ xla::Shape FlatShape(const xla::Shape& shape) {
   return xla::ShapeUtil::MakeShapeWithDenseLayout(shape.element_type(), {xla::ShapeUtil::ElementsIn(shape)}, {0});
 }
 
-// One that stays in place and is no parameter.
+// A copy of an elementwise instruction that is not a parameter.
 std::unique_ptr<HloInstruction> FlatInstruction(const HloInstruction& instruction, const xla::Shape& shape,
                                                 absl::Span<HloInstruction* const> operands) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return HloInstruction::CreateBroadcast(shape, operands[0], {});
   return instruction.CloneWithNewOperands(shape, operands);
 }
 
-// The same computation of one row.
+// A copy of the computation for one row.
 std::unique_ptr<HloComputation> FlatComputation(const HloComputation& computation) {
   HloComputation::Builder builder(computation.name());
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> flat;
@@ -116,7 +116,7 @@ std::unique_ptr<HloInstruction> FlatLoop(const HloInstruction& loop, absl::Span<
   return flat;
 }
 
-// The split loop of a call, in one row: as many parts, each of neighbours.
+// A copy of a call's split loop for one row, with as many parts, each of adjacent elements.
 absl::StatusOr<std::unique_ptr<HloInstruction>> FlatCall(const HloInstruction& call, const HloInstruction& loop,
                                                          absl::Span<HloInstruction* const> operands,
                                                          xla::HloModule* module) {
@@ -139,7 +139,7 @@ absl::StatusOr<std::unique_ptr<HloInstruction>> FlatCall(const HloInstruction& c
   return HloInstruction::CreateCall(flat->shape(), operands, computation);
 }
 
-// `loop` is the instruction itself or what it, a call, splits over threads.
+// `loop` is the instruction itself, or the loop that the instruction, a call, splits over threads.
 absl::Status Flatten(HloInstruction* instruction, const HloInstruction& loop) {
   HloComputation* computation = instruction->parent();
   std::vector<HloInstruction*> operands;
@@ -166,7 +166,7 @@ absl::Status Flatten(HloInstruction* instruction, const HloInstruction& loop) {
 
 absl::Status FlattenLoops(xla::HloModule* module) {
   for (HloComputation* computation : module->MakeNonfusionComputations()) {
-    // Bodies of split loops are made anew with their calls, those that reduce compute scalars.
+    // Skips bodies of split loops, which are rebuilt with their calls, and reducers, which compute scalars.
     if (computation->root_instruction()->has_backend_config()) continue;
     for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
       const HloInstruction* split = SplitLoop(*instruction);

@@ -1,4 +1,4 @@
-// Loops over arrays whose last dimension is short, as loops over all elements in one row.
+// Pass that flattens loops over arrays with a short last dimension into loops over one row.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FLAT_LOOPS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FLAT_LOOPS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA makes vectors along the last dimension alone: of images with three channels, one of three numbers at a time. This
-// pass, which runs after XLA's, gives loops that compute each element from those in the same place the shape of one
-// row, between bitcasts; split ones stay split in as many parts. The numbers are the same.
+// XLA vectorises only along the last dimension: for images with three channels, three elements at a time. Runs after
+// XLA's passes. Reshapes each elementwise loop to a single row, with bitcasts around it. A loop split over threads
+// keeps its number of parts. Results do not change.
 absl::Status FlattenLoops(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Loops of one row compute what those of several dimensions do, in as many parts.
+// Tests that flattened loops compute the same as the original ones, in as many parts.
 #include "plugin/backends/emulator/hlo_passes/flat_loops.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include "xla/service/cpu/backend_config.pb.h"
 
 namespace hpu::emulator {
-namespace {
+namespace flat_loops_test {
 
 using xla::HloOpcode;
 using xla::XlaOp;
@@ -28,7 +28,7 @@ XlaOp Rounded(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementT
 
 enum class Of { kArrays, kReshapes, kBytes, kConversion, kFeatures };
 
-// Elementwise, of two arrays. kFeatures adds numbers along the last dimension.
+// Elementwise work on two arrays. kFeatures adds numbers along the last dimension.
 xla::XlaComputation Elementwise(const std::vector<int64_t>& dims, Of of) {
   xla::XlaBuilder builder("elementwise");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
@@ -62,9 +62,9 @@ xla::XlaComputation Elementwise(const std::vector<int64_t>& dims, Of of) {
 }
 
 struct Loops {
-  int64_t of_rows = 0;         // elementwise, of one dimension
-  int64_t of_arrays = 0;       // of several
-  std::vector<int64_t> parts;  // of split loops
+  int64_t of_rows = 0;         // elementwise loops over one dimension
+  int64_t of_arrays = 0;       // elementwise loops over several dimensions
+  std::vector<int64_t> parts;  // parts of split loops
 };
 
 Loops LoopsOf(const xla::HloModule& module) {
@@ -142,7 +142,7 @@ TEST(FlatLoops, ComputeTheSame) {
   }
 }
 
-// In a loop that carries the array, which is written in place.
+// Elementwise work in a loop that carries the array and updates it in place.
 TEST(FlatLoops, ComputeTheSameInALoop) {
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {50, 5});
   const xla::Shape state = xla::ShapeUtil::MakeTupleShape({shape, xla::ShapeUtil::MakeShape(xla::S32, {})});
@@ -162,5 +162,5 @@ TEST(FlatLoops, ComputeTheSameInALoop) {
   EXPECT_EQ(ResultOf(computation, arguments), RunJit(computation, arguments)[0]);
 }
 
-}  // namespace
+}  // namespace flat_loops_test
 }  // namespace hpu::emulator

@@ -7,22 +7,21 @@ namespace hpu::emulator {
 namespace {
 
 using xla::HloInstruction;
-using Kind = FourierTransform::Kind;
 
-Kind KindOf(xla::FftType type) {
+FourierTransform::Kind KindOf(xla::FftType type) {
   switch (type) {
     case xla::FftType::IFFT:
-      return Kind::kInverse;
+      return FourierTransform::Kind::kInverse;
     case xla::FftType::RFFT:
-      return Kind::kFromReal;
+      return FourierTransform::Kind::kFromReal;
     case xla::FftType::IRFFT:
-      return Kind::kToReal;
+      return FourierTransform::Kind::kToReal;
     default:
-      return Kind::kForward;
+      return FourierTransform::Kind::kForward;
   }
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* fft, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> FourierKernel(HloInstruction* fft, KernelCalls* calls) {
   const xla::Shape &shape = fft->shape(), &operand = fft->operand(0)->shape();
   const size_t rank = fft->fft_length().size();
   if (!shape.is_static() || !operand.is_static() || xla::ShapeUtil::IsZeroElementArray(shape) ||
@@ -41,7 +40,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* fft, KernelCalls* calls
 }  // namespace
 
 absl::Status UseFourierKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, xla::HloOpcode::kFft, [calls](HloInstruction* fft) { return KernelOf(fft, calls); });
+  return ReplaceAll(module, xla::HloOpcode::kFft, [calls](HloInstruction* fft) { return FourierKernel(fft, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Replaces Fourier transforms by calls of the kernel for them.
+// Pass that replaces Fourier transforms by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FOURIER_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_FOURIER_PASS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Leaves those without elements and of more than three dimensions.
+// Leaves transforms without elements and of more than three dimensions to XLA.
 absl::Status UseFourierKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

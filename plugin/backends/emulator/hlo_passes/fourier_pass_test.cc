@@ -1,4 +1,4 @@
-// Fourier transforms, against XLA.
+// Tests of Fourier transforms against XLA.
 #include "plugin/backends/emulator/hlo_passes/fourier_pass.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace fourier_pass_test {
 
 using xla::FftType;
 using xla::XlaOp;
@@ -21,8 +21,8 @@ std::vector<int64_t> Joined(std::vector<int64_t> a, const std::vector<int64_t>& 
   return a;
 }
 
-// Of float32 parameters: real parts and, where the operand is complex, imaginary ones. Gives both parts of the result,
-// one behind the other.
+// A transform of float32 parameters: real parts and, if the operand is complex, imaginary parts. Returns the result's
+// real parts, then its imaginary parts.
 xla::XlaComputation Transform(FftType type, xla::PrimitiveType real, const std::vector<int64_t>& batch,
                               const std::vector<int64_t>& lengths) {
   xla::XlaBuilder builder("transform");
@@ -57,7 +57,7 @@ TEST(FourierPass, RandomTransforms) {
     for (int64_t i = dice.Roll(1, 3); i > 0; --i) lengths.push_back(dice.Roll(1, 3) == 1 ? 1 : dice.Roll(1, 40));
     const xla::XlaComputation computation = Transform(type, real, batch, lengths);
     SCOPED_TRACE(seed);
-    // Not against the evaluator: it takes as many steps as elements for each element.
+    // Does not compare with the evaluator, whose time is quadratic in the number of elements.
     ExpectSame(computation, 1);
   }
 }
@@ -87,5 +87,5 @@ TEST(FourierPass, RefusesOtherParameters) {
   }
 }
 
-}  // namespace
+}  // namespace fourier_pass_test
 }  // namespace hpu::emulator

@@ -22,7 +22,7 @@ absl::StatusOr<HostKernelCall::Array> ArrayOf(const xla::Shape& shape, const std
   return HostKernelCall::Array{type->second, {shape.dimensions().begin(), shape.dimensions().end()}};
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> HostKernelKernel(HloInstruction* call, KernelCalls* calls) {
   if (call->custom_call_target() != kHostKernelTarget) return nullptr;
   const std::string& text = call->raw_backend_config_string();
   HostKernelCall kernel;
@@ -48,7 +48,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, KernelCalls* call
 
 absl::Status UseHostKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceAll(module, xla::HloOpcode::kCustomCall,
-                    [calls](HloInstruction* call) { return KernelOf(call, calls); });
+                    [calls](HloInstruction* call) { return HostKernelKernel(call, calls); });
 }
 
 }  // namespace hpu::emulator

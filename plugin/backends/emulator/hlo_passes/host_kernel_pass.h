@@ -1,4 +1,4 @@
-// Custom calls of users' kernels.
+// Pass that replaces custom calls of user kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_HOST_KERNEL_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_HOST_KERNEL_PASS_H_
 
@@ -8,7 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces each call of kHostKernelTarget by a call of the kernel that it names. NotFound if there is none.
+// Replaces each call of kHostKernelTarget by a call of the kernel that it names. NotFound if that kernel does not
+// exist.
 absl::Status UseHostKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

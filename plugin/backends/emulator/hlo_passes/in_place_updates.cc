@@ -22,7 +22,7 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// A variable: the argument, XLA's copy of it, what makes its new value, and what reads the copy.
+// A variable: the argument, XLA's copy of it, the instruction that computes its new value, and the readers of the copy.
 struct Variable {
   HloInstruction* argument;
   HloInstruction* copy;
@@ -30,7 +30,7 @@ struct Variable {
   std::vector<HloInstruction*> readers;
 };
 
-// The variables of which XLA made a copy.
+// The variables that XLA copies.
 std::vector<Variable> CopiedVariables(const xla::HloModule& module) {
   std::vector<Variable> variables;
   HloComputation* entry = module.entry_computation();
@@ -49,7 +49,7 @@ std::vector<Variable> CopiedVariables(const xla::HloModule& module) {
   return variables;
 }
 
-// The instructions that read the copy; nothing if its memory, or the variable's, has yet another value.
+// The instructions that read the copy. Nothing if the memory of the copy or of the variable holds yet another value.
 std::vector<HloInstruction*> ReadersOf(const Variable& variable, const xla::HloAliasAnalysis& aliases) {
   const xla::HloBuffer& copied = aliases.GetUniqueBufferAt(variable.copy);
   const xla::HloBuffer& kept = aliases.GetUniqueBufferAt(variable.argument);
@@ -73,16 +73,16 @@ std::vector<HloInstruction*> ReadersOf(const Variable& variable, const xla::HloA
 
 using Positions = absl::flat_hash_map<const HloInstruction*, int64_t>;
 
-// An order of the computation's instructions that keeps all dependencies, and in which updates come after their readers
-// wherever that can be.
+// An order of the computation's instructions that respects all dependencies, and in which updates follow their readers
+// if possible.
 Positions OrderOf(const HloComputation& computation, const std::vector<Variable>& variables) {
   struct Waiting {
     int64_t dependencies = 0;
     int64_t readers = 0;
-    std::vector<const HloInstruction*> updates;  // which wait for this instruction, a reader
+    std::vector<const HloInstruction*> updates;  // updates that wait for this instruction, a reader
   };
   absl::flat_hash_map<const HloInstruction*, Waiting> waiting;
-  std::vector<const HloInstruction*> ready, early;  // `early` ones are updates that some readers have not come before
+  std::vector<const HloInstruction*> ready, early;  // `early`: updates that still have readers to come
   for (const HloInstruction* instruction : computation.instructions()) {
     waiting[instruction].dependencies =
         instruction->unique_operands().size() + instruction->control_predecessors().size();
@@ -119,7 +119,7 @@ Positions OrderOf(const HloComputation& computation, const std::vector<Variable>
   return positions;
 }
 
-// Puts the readers before the update. Changes nothing if one of them comes later.
+// Makes the readers run before the update. Changes nothing if a reader follows it in `positions`.
 absl::StatusOr<bool> Order(const Variable& variable, const Positions& positions) {
   const int64_t updated = positions.at(variable.update);
   const auto comes_late = [&](HloInstruction* reader) { return positions.at(reader) > updated; };
@@ -146,14 +146,14 @@ absl::Status UpdateInPlace(xla::HloModule* module) {
     }
     variables.push_back(std::move(variable));
   }
-  // Dependencies that one order keeps make no cycle.
+  // All dependencies follow one order, so they form no cycle.
   const Positions positions = OrderOf(*module->entry_computation(), variables);
   std::vector<HloInstruction*> unneeded;
   for (const Variable& variable : variables) {
     HPU_ASSIGN_OR_RETURN(const bool ordered, Order(variable, positions));
     if (ordered) unneeded.push_back(variable.copy);
   }
-  // Not before: the analysis is of the program as it was.
+  // Replaces copies last, because the analysis refers to the unchanged program.
   for (HloInstruction* copy : unneeded) {
     HPU_RETURN_IF_ERROR(module->entry_computation()->ReplaceInstruction(copy, copy->mutable_operand(0)));
   }

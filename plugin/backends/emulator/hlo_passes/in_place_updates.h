@@ -1,4 +1,4 @@
-// Updates of variables in their own memory, where all that reads the old value can be done before.
+// Pass that lets variables be updated in place if every reader of the old value can run before the update.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_IN_PLACE_UPDATES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_IN_PLACE_UPDATES_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA copies an argument whose memory a result takes, unless each of its readers comes before the update whatever the
-// schedule. This pass, which runs after XLA's, makes them come before by control dependencies, and removes the copy.
-// Copies stay where a reader needs the updated value, and where the update does not go element by element.
+// If a result uses the memory of an argument, XLA copies the argument unless every schedule runs its readers before the
+// update. This pass runs after XLA's. It adds control dependencies that run the readers first, and removes the copy.
+// The copy stays if a reader needs the updated value, or if the update is not elementwise.
 absl::Status UpdateInPlace(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Updates of variables in their own memory compute what updates in other memory do.
+// Tests that updates of variables in place compute the same as updates in other memory.
 #include "plugin/backends/emulator/hlo_passes/in_place_updates.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@
 #include "xla/hlo/ir/hlo_input_output_alias_config.h"
 
 namespace hpu::emulator {
-namespace {
+namespace in_place_updates_test {
 
 using xla::XlaBuilder;
 using xla::XlaOp;
 
 constexpr int64_t kSide = 96;
 
-// Takes the variables' values; gives their new ones, then other results.
+// Maps the variables' values to their new values, followed by other results.
 using Body = std::function<std::vector<XlaOp>(XlaBuilder*, const std::vector<XlaOp>&)>;
 
 xla::XlaComputation Program(int variables, bool in_place, const Body& body) {
@@ -45,7 +45,7 @@ struct Copies {
   int64_t after;
 };
 
-// How many arguments are copied after XLA's passes, and after this one.
+// Number of copied arguments after XLA's passes, and after this pass.
 Copies CopiesOf(const xla::XlaComputation& computation) {
   const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation);
   const auto count = [&module] {
@@ -167,5 +167,5 @@ TEST(InPlaceUpdates, RandomPrograms) {
   }
 }
 
-}  // namespace
+}  // namespace in_place_updates_test
 }  // namespace hpu::emulator

@@ -12,7 +12,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Profiles name the graph's op. `first_new`: the number from which instructions are new.
+// Names new instructions after the graph's op, for profiles. New instructions have ids from `first_new` on.
 void NameOp(xla::HloInstruction* made, const xla::OpMetadata& op, int first_new) {
   if (made->unique_id() < first_new || !made->metadata().op_name().empty()) return;
   made->set_metadata(op);

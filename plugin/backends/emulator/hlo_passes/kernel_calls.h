@@ -1,4 +1,4 @@
-// What the passes share that replace instructions by calls of kernels.
+// Shared helpers of the passes that replace instructions by kernel calls.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_CALLS_H_
 
@@ -20,23 +20,22 @@
 
 namespace hpu::emulator {
 
-// Returns whether a kernel takes the place of the instruction and of its operands in `inner`. Thread safe.
+// Returns whether a kernel should replace the instruction and its operands in `inner`. Thread safe.
 using KernelChoice = std::function<absl::StatusOr<bool>(const xla::HloInstruction& instruction,
                                                         absl::Span<const xla::HloInstruction* const> inner)>;
 
 // The kernels that one program calls, numbered. Not thread safe.
 class KernelCalls {
  public:
-  // Passes ask `choice` where both ways are some library's. Null: a kernel always takes the place.
+  // Passes call `choice` if both alternatives are library code. Null: kernels are always preferred.
   explicit KernelCalls(KernelChoice choice = nullptr) : choice_(std::move(choice)) {}
 
-  // What the choice returns; true without one.
+  // The choice's result; true without a choice.
   absl::StatusOr<bool> Prefers(const xla::HloInstruction& instruction,
                                absl::Span<const xla::HloInstruction* const> inner = {}) const;
 
-  // An instruction in the computation of its operands that calls the kernel. All arrays are dense and row-major;
-  // `shape` is a tuple where the kernel makes several. Errors are those of MakeKernel: a kernel that this machine
-  // lacks.
+  // Adds an instruction that calls the kernel, to the computation of its operands. All arrays are dense and row-major;
+  // `shape` is a tuple if the kernel returns several. Fails with MakeKernel's error if this machine lacks the kernel.
   absl::StatusOr<xla::HloInstruction*> Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
                                            xla::Shape shape);
 
@@ -47,51 +46,51 @@ class KernelCalls {
   std::vector<KernelSpec> specs_;
 };
 
-// Gives an instruction's replacement, of the same shape, or null to leave it.
+// Returns an instruction's replacement, of the same shape, or null to keep the instruction.
 using Replacement = absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::HloInstruction*)>;
 
-// Asks for a replacement of each instruction of the program with this opcode.
+// Calls `replacement` for each instruction of the program with this opcode.
 absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replacement replacement);
 
-// Gives the replacement of a call that says by a frontend attribute what it computes, of which it gets the value.
+// Returns the replacement of a call whose frontend attribute says what it computes; receives the attribute's value.
 using CallReplacement =
     absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::HloInstruction*, const std::string&)>;
 
-// Asks for a replacement of each call with this attribute. What such calls called is gone then: no pass is to find
-// kernels in what nobody calls.
+// Calls `replacement` for each call with this attribute. Afterwards it removes the computations that only replaced
+// calls used, so that no later pass finds kernels in dead code.
 absl::Status ReplaceMarkedCalls(xla::HloModule* module, const char* attribute, CallReplacement replacement);
 
-// The instruction whose value this one hands on: tf2xla makes reshapes and conversions that change nothing.
+// The instruction whose value this one passes on, behind reshapes and conversions of tf2xla that change nothing.
 xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
 
 // The value in another element type.
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type);
 
-// Whether the value was converted from bfloat16: its operand is the array as it is stored.
+// Whether the value was converted from bfloat16: its operand is the stored array.
 bool IsWidened(const xla::HloInstruction* value);
 
-// What kernels call an element type, if any takes it by that name.
+// The NumberType of an element type, if it has one.
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);
 
-// The number that a scalar constant of float32 or bfloat16 holds.
+// The value of a scalar constant of float32 or bfloat16.
 std::optional<float> ScalarOf(xla::HloInstruction* instruction);
 
-// True if it is a constant of nothing but this number; of booleans, 0 is false and 1 true.
+// True if it is a constant whose elements all equal `number`; of booleans, 0 is false and 1 true.
 bool IsConstantOf(xla::HloInstruction* instruction, int8_t number);
 
-// The root of a computation of two scalars, if it is one instruction of these two in their order; else null.
+// The root of a computation of two scalars, if it is one instruction of both in order; else null.
 const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
 
-// True if that root has this opcode.
+// True if BinaryRoot has this opcode.
 bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
 
 // True if `shape` is an array with a static shape and at least one element.
 bool IsPlainArray(const xla::Shape& shape);
 
-// The same, of float32 or bfloat16.
+// IsPlainArray, of float32 or bfloat16.
 bool IsFloatArray(const xla::Shape& shape);
 
-// The same, of float32 alone.
+// IsPlainArray, of float32.
 bool IsFloat32Array(const xla::Shape& shape);
 
 }  // namespace hpu::emulator

@@ -25,10 +25,10 @@
 namespace hpu::emulator {
 namespace {
 
-// Whose numbers may differ; of other types, all bits have to be equal.
+// Types whose numbers may differ; other types require equal bits.
 bool IsCompared(xla::PrimitiveType type) { return type == xla::F32 || type == xla::BF16; }
 
-// Of an array of one of these types.
+// Numbers of an array of such a type.
 std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
   std::vector<float> numbers(bytes.size() / xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -43,7 +43,8 @@ std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
   return numbers;
 }
 
-// Libraries may cut sums by the number of threads: TensorFlow's kernels, and Eigen, which XLA's code calls.
+// Whether a recipe calls a library that may split sums by the number of threads: TensorFlow's kernels, and Eigen, which
+// XLA's code calls.
 bool CallsLibrary(const RecipeParts& parts) {
   const auto of_library = [](const KernelSpec& kernel) {
     const std::string name = kernel.name.substr(0, kernel.name.find('.'));
@@ -80,7 +81,7 @@ std::string RunByXla(const xla::XlaComputation& computation, const std::vector<x
   return Run(CompileWithoutKernels(ProgramOf(computation)), arguments);
 }
 
-// Expects as many kernels as `kernels` says, if it does.
+// Runs with kernels; if `kernels` is set, expects that many.
 std::string RunByKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                          std::optional<size_t> kernels) {
   cts::ScopedVariable setting("HPU_EMULATOR_KERNELS", "on");
@@ -91,7 +92,7 @@ std::string RunByKernels(const xla::XlaComputation& computation, const std::vect
 
 std::string Evaluate(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments) {
   const std::unique_ptr<xla::HloModule> module = ModuleOf(computation);
-  // The evaluator lacks these.
+  // Expands instructions that the evaluator does not support.
   EXPECT_TRUE(xla::BatchNormExpander(true, true, true).Run(module.get()).ok());
   std::vector<const xla::Literal*> pointers;
   for (const xla::Literal& argument : arguments) pointers.push_back(&argument);
@@ -99,7 +100,7 @@ std::string Evaluate(const xla::XlaComputation& computation, const std::vector<x
   auto dynamic_dimensions = xla::DynamicDimensionInference::Run(module.get()).value();
   evaluator.set_dynamic_dimension_inference(&dynamic_dimensions);
   const xla::Literal result = std::move(evaluator.Evaluate(*module, pointers).value().DecomposeTuple()[0]);
-  // It may give the result of a transposition in the order of the operand.
+  // The evaluator may return a transposition's result in the operand's layout.
   return BytesOf(result.Relayout(xla::LayoutUtil::GetDefaultLayoutForShape(result.shape())));
 }
 

@@ -1,4 +1,4 @@
-// All passes that replace instructions by calls of kernels.
+// Pipeline of the passes that replace instructions by kernel calls.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_PASSES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_KERNEL_PASSES_H_
 
@@ -11,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// Runs them on a program as tf2xla made it, and returns the kernels that it calls now.
-// docs/developer/emulator_kernels.md says what is replaced, and why. Without `replace` only what is no code of XLA's:
-// users' kernels. `choice`: of KernelCalls.
+// Runs the passes on a program as tf2xla emitted it, and returns the kernels that it calls then.
+// docs/developer/emulator_kernels.md lists the replacements and their reasons. Without `replace`, only user kernels are
+// replaced, because XLA has no code for them. `choice`: see KernelCalls.
 absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, KernelChoice choice);
 
 }  // namespace hpu::emulator

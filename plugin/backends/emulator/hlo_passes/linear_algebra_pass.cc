@@ -28,8 +28,7 @@ bool HasElements(const xla::Shape& shape, xla::PrimitiveType type, int64_t eleme
          xla::ShapeUtil::ElementsIn(shape) == elements;
 }
 
-// Whether the arrays are as large as what the kernel reads and writes. Who made the program may have marked another
-// call.
+// Whether the sizes of the arrays match the kernel. Checked because any call may have the attribute.
 bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
   const xla::PrimitiveType type = call.operand(0)->shape().element_type();
   if (call.operand_count() != (kernel.Solves() ? 2 : 1)) return false;
@@ -50,7 +49,7 @@ bool Fits(const LinearAlgebra& kernel, const HloInstruction& call) {
   return true;
 }
 
-// Fills in the sizes, and calls the kernel unless it does not take them.
+// Fills in the sizes and calls the kernel, unless it does not support them.
 absl::StatusOr<HloInstruction*> CallOf(LinearAlgebra kernel, HloInstruction* instruction, KernelCalls* calls) {
   for (const HloInstruction* operand : instruction->operands()) {
     const xla::Shape& shape = operand->shape();

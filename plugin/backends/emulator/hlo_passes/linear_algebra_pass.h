@@ -1,4 +1,4 @@
-// Replaces linear algebra by calls of the kernel for it.
+// Pass that replaces linear algebra by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_LINEAR_ALGEBRA_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_LINEAR_ALGEBRA_PASS_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/program/linear_algebra.h speaks of, Cholesky factors and triangular solving from the left, of
-// float32 and float64. What the calls called is gone then.
+// Replaces the calls in plugin/program/linear_algebra.h, Cholesky factors and triangular solves from the left, for
+// float32 and float64. Removes the computations that the calls use.
 absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Linear algebra, against XLA.
+// Tests of linear algebra against XLA.
 #include "plugin/backends/emulator/hlo_passes/linear_algebra_pass.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "xla/literal_util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace linear_algebra_pass_test {
 
 using xla::XlaOp;
 using Values = std::vector<XlaOp>;
@@ -32,7 +32,7 @@ Dims Matrices(Dims batch, int64_t rows, int64_t columns) {
   return batch;
 }
 
-// A call that says it is `text`.
+// A call with attribute `text`.
 Values Call(const std::string& text, const Values& operands, const Body& make) {
   xla::XlaBuilder* const builder = operands[0].builder();
   const auto body = builder->CreateSubBuilder("body");
@@ -54,7 +54,8 @@ Values Call(const std::string& text, const Values& operands, const Body& make) {
   return made;
 }
 
-// What `make` makes of float32 parameters in `type`: all results' elements, as float32, one behind the other.
+// Applies `make` to float32 parameters converted to `type`; returns the elements of all results, concatenated, as
+// float32.
 xla::XlaComputation Program(const std::vector<Dims>& shapes, xla::PrimitiveType type, const Body& make) {
   xla::XlaBuilder builder("program");
   Values parameters;
@@ -138,7 +139,7 @@ TEST(LinearAlgebraPass, TriangularSolving) {
     const RandomCase c(seed);
     const auto transposed =
         c.second_flag ? xla::TriangularSolveOptions::ADJOINT : xla::TriangularSolveOptions::NO_TRANSPOSE;
-    // Of the other triangle nothing is read.
+    // The other triangle is not read.
     ExpectSame(c, {Matrices(c.batch, c.size, c.size), Matrices(c.batch, c.size, c.other)},
                [&](const Values& p) -> Values {
                  return {xla::TriangularSolve(Dominant(p[0], c.size), p[1], /*left_side=*/true, c.flag,
@@ -169,7 +170,7 @@ TEST(LinearAlgebraPass, QrFactors) {
   for (uint32_t seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     const RandomCase c(seed);
-    // Not full ones: the columns of q beyond those of the matrix may turn.
+    // Not full matrices, whose additional columns of q are not unique.
     ExpectSame(c, {Matrices(c.batch, c.size, c.size)}, [&](const Values& p) -> Values {
       return Call("Qr", {Dominant(p[0], c.size)}, [](const Values& q) -> Values {
         XlaOp orthogonal, triangular;
@@ -188,7 +189,7 @@ TEST(LinearAlgebraPass, QrFactors) {
   }
 }
 
-// Vectors may point the other way: what they are made of is compared.
+// Eigenvectors may have the other sign, so their products are compared.
 TEST(LinearAlgebraPass, Eigenvalues) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel, and XLA's code ends the process";
   for (uint32_t seed = 0; seed < 8; ++seed) {
@@ -221,7 +222,7 @@ TEST(LinearAlgebraPass, SingularValues) {
   }
 }
 
-// What stands for a call that only the kernel computes here: zeros of the results' shapes.
+// Placeholder for a call that only the kernel computes here: zeros of the results' shapes.
 Values ZerosOf(const Values& like, const std::vector<xla::Shape>& shapes) {
   Values zeros;
   for (const xla::Shape& shape : shapes) zeros.push_back(xla::Zeros(like[0].builder(), shape));
@@ -285,7 +286,7 @@ TEST(LinearAlgebraPass, TridiagonalSolving) {
   }
 }
 
-// One matrix of three is not positive definite; the others are not concerned.
+// One matrix of three is not positive definite; the others are not affected.
 TEST(LinearAlgebraPass, GivesNanWhereThereIsNoFactor) {
   const xla::XlaComputation computation = Program({{3, 2, 2}}, xla::F32, [](const Values& p) -> Values {
     return {xla::Triangle(xla::Cholesky(p[0], true), true)};
@@ -355,5 +356,5 @@ TEST(LinearAlgebraPass, RefusesOtherParameters) {
   }
 }
 
-}  // namespace
+}  // namespace linear_algebra_pass_test
 }  // namespace hpu::emulator

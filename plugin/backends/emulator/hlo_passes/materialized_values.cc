@@ -22,7 +22,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 constexpr char kKeep[] = "hpu_keep";
-// Less stays in the first-level cache.
+// Smaller values stay in the first-level cache.
 constexpr int64_t kMinBytes = 64 << 10;
 
 bool IsKept(const HloInstruction* instruction) { return instruction->IsCustomCall(kKeep); }
@@ -34,7 +34,7 @@ bool IsElementwiseArray(const HloInstruction* instruction) {
 
 int64_t BytesOf(const HloInstruction* instruction) { return xla::ShapeUtil::ByteSizeOf(instruction->shape()); }
 
-// The consumers, behind changes of shape too.
+// Adds the consumers, including those behind reshapes.
 void AddConsumers(const HloInstruction* instruction, std::vector<const HloInstruction*>* consumers) {
   for (const HloInstruction* user : instruction->users()) {
     if (user->opcode() == HloOpcode::kReshape) {
@@ -56,7 +56,7 @@ bool NeedsMemory(const HloInstruction* consumer) {
   }
 }
 
-// What a value is computed from, back to what lies in memory.
+// The instructions from which a value is computed, back to the values in memory.
 struct Cone {
   absl::flat_hash_set<const HloInstruction*> inside;
   absl::flat_hash_set<const HloInstruction*> sources;
@@ -88,7 +88,7 @@ int64_t BytesToComputeAnew(const Cone& cone) {
   return bytes;
 }
 
-// Whether a source as large as the value is read for it alone: that need not stay in memory where the value does.
+// Whether a source as large as the value is read only for the value, so that the value can replace it in memory.
 bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
   const auto is_read_inside_alone = [&cone](const HloInstruction* read) {
     return absl::c_all_of(read->users(), [&cone](const HloInstruction* user) { return cone.inside.contains(user); });
@@ -102,10 +102,10 @@ bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
          });
 }
 
-// Rounding to bfloat16 takes longer than reading: several instructions for each vector, without those of AVX512-BF16.
+// Rounding to bfloat16 takes longer than reading: without AVX512-BF16, several instructions per vector.
 bool IsRounded(const HloInstruction* value) { return IsWidened(value) && IsElementwiseArray(value->operand(0)); }
 
-// Whether XLA would make it part of a loop over an array with another last dimension, which divides for each element.
+// Whether XLA would fuse it into a loop over an array with another last dimension, which divides for each element.
 bool IsReshapedForMemory(const HloInstruction* value) {
   return absl::c_any_of(value->users(), [&](const HloInstruction* user) {
     if (user->opcode() != HloOpcode::kReshape || user->shape().rank() == 0 || value->shape().rank() == 0) return false;
@@ -116,7 +116,7 @@ bool IsReshapedForMemory(const HloInstruction* value) {
   });
 }
 
-// A transposition that leaves the last dimension where it is: its loop copies rows, unless a reshape is fused with it.
+// A transposition that keeps the last dimension in place. Its loop copies rows, unless a reshape is fused into it.
 bool MovesRows(const HloInstruction* value) {
   return value->opcode() == HloOpcode::kTranspose && value->shape().is_static() && value->shape().rank() > 0 &&
          value->dimensions().back() == value->shape().rank() - 1 && value->shape().dimensions().back() > 1 &&
@@ -144,8 +144,8 @@ absl::Status Keep(HloInstruction* value) {
   return absl::OkStatus();
 }
 
-// Whether the value can take the call's place: nothing else reads it or has its memory. XLA's passes may have found it
-// to be another one, an argument say, which must not be written.
+// Whether the value can replace the call: nothing else reads it or shares its memory. XLA's passes may have replaced it
+// by another value, for example an argument, which must not be written.
 bool IsItsOwn(const HloInstruction* value, const HloInstruction* kept) {
   return value->user_count() == 1 && !kept->HasControlDependencies() &&
          xla::ShapeUtil::Equal(value->shape(), kept->shape()) &&
@@ -155,7 +155,7 @@ bool IsItsOwn(const HloInstruction* value, const HloInstruction* kept) {
 }  // namespace
 
 absl::Status KeepValues(xla::HloModule* module) {
-  // What each consumer computes of one value becomes one.
+  // Merges identical computations in different consumers.
   HPU_RETURN_IF_ERROR(xla::HloCSE(/*is_layout_sensitive=*/false).Run(module).status());
   for (HloInstruction* value : module->entry_computation()->MakeInstructionPostOrder()) {
     if (IsWorthKeeping(value)) HPU_RETURN_IF_ERROR(Keep(value));

@@ -1,4 +1,4 @@
-// Values that lie in memory are read from there, instead of being computed anew.
+// Passes that stop XLA from recomputing values that are already materialised.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MATERIALIZED_VALUES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MATERIALIZED_VALUES_H_
 
@@ -7,15 +7,15 @@
 
 namespace hpu::emulator {
 
-// XLA fuses cheap elementwise work into each of its consumers. Where a kernel needs the value in memory too, that is
-// nothing won: what it is made of, a convolution's result before its rectifier say, stays in memory beside it until the
-// last of them has read it; and where the value is a sum that goes on from layer to layer, every layer adds up all
-// those before it, or rounds to bfloat16 again what was rounded. Nor is it won where XLA fuses a reshape of the last
-// dimension behind it, be it elementwise work or a transposition of rows. This pass, which runs before XLA's, puts a
-// call between such values and their consumers, which XLA does not fuse through.
+// XLA fuses cheap elementwise work into each of its consumers. If a kernel needs the value in memory anyway, that gains
+// nothing and costs memory: the value's operands, for example a convolution's result before its rectifier, stay in
+// memory until the last consumer has read them. If the value is a sum that continues from layer to layer, every layer
+// adds all earlier layers again, or rounds to bfloat16 again. Fusion also gains nothing if a reshape of the last
+// dimension follows the value, be it elementwise work or a transposition of rows. This pass runs before XLA's. It puts
+// a call between such values and their consumers, because XLA does not fuse through calls.
 absl::Status KeepValues(xla::HloModule* module);
 
-// Takes the calls out again, after XLA's passes.
+// Removes the calls after XLA's passes.
 absl::Status ReleaseValues(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Values that kernels need in memory are computed once.
+// Tests that values that kernels need in memory are computed once.
 #include "plugin/backends/emulator/hlo_passes/materialized_values.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +15,14 @@
 #include "xla/hlo/ir/hlo_computation.h"
 
 namespace hpu::emulator {
-namespace {
+namespace materialized_values_test {
 
 using xla::XlaBuilder;
 using xla::XlaOp;
 
 constexpr int kLayers = 6;
 
-// Layers that add to what they take, as those of residual networks: products need each sum in memory.
+// Residual layers, which add to their input; products need each sum in memory.
 xla::XlaComputation Residual(int64_t rows) {
   XlaBuilder builder("residual");
   const auto parameter = [&builder](int64_t number, std::vector<int64_t> dims) {
@@ -37,7 +37,7 @@ xla::XlaComputation Residual(int64_t rows) {
   return builder.Build().value();
 }
 
-// Runs XLA's passes, with this one around them or not, and returns how many arrays one loop reads at most.
+// Runs XLA's passes, with or without this pass around them; returns the maximum number of arrays that one loop reads.
 int64_t MostOperands(const xla::XlaComputation& computation, bool keep) {
   const std::unique_ptr<xla::HloModule> module =
       keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
@@ -66,7 +66,7 @@ TEST(MaterializedValues, ComputesTheSame) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 
-// A rectified product that another product reads, and the gradient behind the rectifier.
+// A rectified product that another product reads, and the rectifier's gradient.
 xla::XlaComputation Rectified(int64_t rows) {
   XlaBuilder builder("rectified");
   const auto parameter = [&builder](int64_t number, std::vector<int64_t> dims) {
@@ -101,7 +101,7 @@ TEST(MaterializedValues, RectifiedOnesAreAllThatStays) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 
-// What a product rounds and others read, and what it reads in another shape.
+// A value that a product rounds and other instructions read, and that a product reads in another shape.
 xla::XlaComputation Rounded(int64_t rows) {
   XlaBuilder builder("rounded");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {rows, 8, 32}), "x");
@@ -111,7 +111,7 @@ xla::XlaComputation Rounded(int64_t rows) {
   return builder.Build().value();
 }
 
-// How many times the program rounds, and how many of its loops divide to reshape.
+// Number of roundings, and of loops that divide for a reshape.
 std::pair<int64_t, int64_t> RoundsAndReshapes(const xla::XlaComputation& computation, bool keep) {
   const std::unique_ptr<xla::HloModule> module =
       keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
@@ -137,7 +137,7 @@ TEST(MaterializedValues, RoundedOnceAndNotReshapedElementByElement) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 
-// Blocks of an image's pixels side by side, as space_to_depth makes them.
+// Adjacent blocks of an image's pixels, as space_to_depth makes them.
 xla::XlaComputation Blocks(int64_t rows, xla::PrimitiveType type) {
   XlaBuilder builder("blocks");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, {rows, 2, 6, 2, 16}), "x");
@@ -166,7 +166,7 @@ TEST(MaterializedValues, RowsAreMovedBeforeTheyAreReshaped) {
   }
 }
 
-// One that XLA finds to be the argument, which an update in place must not overwrite.
+// A value that XLA replaces by the argument, which an update in place must not overwrite.
 TEST(MaterializedValues, ArgumentsStayWhole) {
   XlaBuilder builder("argument");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {256, 256}), "x");
@@ -181,5 +181,5 @@ TEST(MaterializedValues, ArgumentsStayWhole) {
   ExpectSameWithKernels(computation, arguments, KernelsOf(computation).size(), 1e-4);
 }
 
-}  // namespace
+}  // namespace materialized_values_test
 }  // namespace hpu::emulator

@@ -15,12 +15,12 @@ namespace {
 
 using xla::HloInstruction;
 
-// Below, a call costs as much as it saves. Instructions for bfloat16 save more where XLA's product is slowest, with the
-// second operand transposed.
+// Below these sizes, a call costs as much as it saves. With instructions for bfloat16 the limit is lower where XLA's
+// product is slowest: with the second operand transposed.
 constexpr int64_t kMinProducts = 1 << 20;
 constexpr int64_t kMinTransposedBfloat16Products = 1 << 18;
 
-// One operand as a matrix: its contracted dimensions lie together, in order, at its begin or its end.
+// One operand as a matrix: its contracted dimensions are adjacent, in order, and come first or last.
 struct Matrix {
   int64_t kept = 1;
   int64_t contracted = 1;
@@ -43,9 +43,8 @@ std::optional<Matrix> MatrixOf(const xla::Shape& shape, const Dimensions& contra
   return matrix;
 }
 
-// A product as a kernel computes it: the sides are two operands of the dot, or these in the other order if its result
-// is transposed.
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, const HloInstruction* transpose, KernelCalls* calls) {
+// Replaces a product by a kernel. The matrices are the operands of the dot, exchanged if its result is transposed.
+absl::StatusOr<HloInstruction*> MatmulKernel(HloInstruction* dot, const HloInstruction* transpose, KernelCalls* calls) {
   const xla::Shape &a = dot->operand(0)->shape(), &b = dot->operand(1)->shape();
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   if (!IsFloatArray(dot->shape()) || !IsFloatArray(a) || !IsFloatArray(b) || a.element_type() != b.element_type() ||
@@ -74,8 +73,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* dot, const HloInstructi
   return calls->Add(kernel.Spec(), operands, (transpose == nullptr ? dot : transpose)->shape());
 }
 
-// What a product's transpose puts first is what its second operand kept, as einsum's gradients have it: the product of
-// the operands in the other order.
+// Replaces a transposed product by the product of the exchanged operands. The transposition must put the second
+// operand's dimensions first, as in einsum's gradients.
 absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, KernelCalls* calls) {
   HloInstruction* dot = transpose->mutable_operand(0);
   if (dot->opcode() != xla::HloOpcode::kDot || dot->user_count() != 1) return nullptr;
@@ -85,7 +84,7 @@ absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, Ker
   for (int64_t i = 0; i < rank; ++i) {
     if (transpose->dimensions(i) != (i + of_left) % rank) return nullptr;
   }
-  return KernelOf(dot, transpose, calls);
+  return MatmulKernel(dot, transpose, calls);
 }
 
 }  // namespace
@@ -101,7 +100,7 @@ absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(ReplaceAll(module, xla::HloOpcode::kTranspose,
                                  [calls](HloInstruction* transpose) { return ExchangedKernelOf(transpose, calls); }));
   return ReplaceAll(module, xla::HloOpcode::kDot,
-                    [calls](HloInstruction* dot) { return KernelOf(dot, /*transpose=*/nullptr, calls); });
+                    [calls](HloInstruction* dot) { return MatmulKernel(dot, /*transpose=*/nullptr, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Products of matrices become kernels.
+// Pass that replaces matrix products by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MATMUL_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MATMUL_PASS_H_
 
@@ -12,8 +12,8 @@ namespace hpu::emulator {
 // Whether a product is large enough, and TensorFlow has a kernel for it.
 bool IsWorthAKernel(const MatMul& product);
 
-// Takes larger products without batch dimensions, of float32 and of bfloat16, with the transposition of their result
-// where that only exchanges the operands.
+// Replaces larger products of float32 and bfloat16 without batch dimensions. A transposition of the result is included
+// if exchanging the operands computes it.
 absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

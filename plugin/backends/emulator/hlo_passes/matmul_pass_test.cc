@@ -1,4 +1,4 @@
-// Products of matrices, against XLA.
+// Tests of matrix products against XLA.
 #include "plugin/backends/emulator/hlo_passes/matmul_pass.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace matmul_pass_test {
 
 struct Case {
   std::vector<int64_t> a;
@@ -102,7 +102,7 @@ xla::XlaComputation TransposedProduct(const std::vector<int64_t>& order) {
   xla::DotDimensionNumbers numbers;
   numbers.add_lhs_contracting_dimensions(0);
   numbers.add_rhs_contracting_dimensions(0);
-  // Flat: the builder gives a transpose another layout.
+  // Reshaped to one dimension, because the builder gives a transpose another layout.
   xla::Tuple(&builder, {xla::Reshape(xla::Transpose(xla::DotGeneral(dy, x, numbers), order), {4 * 32 * 96})});
   return builder.Build().value();
 }
@@ -132,5 +132,5 @@ TEST(MatMulPass, LeavesTheRest) {
   EXPECT_EQ(KernelsOfProduct({{90, 90, 200}, {90, 90, 200}, {1, 0}, {1, 0}}, xla::F32), 0) << "in another order";
 }
 
-}  // namespace
+}  // namespace matmul_pass_test
 }  // namespace hpu::emulator

@@ -14,10 +14,10 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Less does not count, and functions that are alike stay alike.
-constexpr int64_t kMinBytes = 64 << 10;
+// Smaller arrays gain nothing, and identical functions stay identical.
+constexpr int64_t kMinReusedBytes = 64 << 10;
 
-// Memory that the program makes, of one value that it does not give back.
+// Memory of one value that the program computes and does not return.
 bool IsTemporary(const xla::HloBuffer& buffer) {
   if (buffer.values().size() != 1) return false;
   const xla::HloValue& value = *buffer.values()[0];
@@ -25,8 +25,8 @@ bool IsTemporary(const xla::HloBuffer& buffer) {
   return !value.live_out_of_module() && opcode != HloOpcode::kParameter && opcode != HloOpcode::kConstant;
 }
 
-// Whether all that a loop makes of an operand goes into the element of its result that lies in the same place. XLA's
-// own analysis, which knows of more loops, asks for equal shapes.
+// Whether a loop uses each element of the operand only for the element of its result at the same position. XLA's own
+// analysis covers more loops but requires equal shapes.
 bool GoesElementByElement(const HloInstruction* operand, const HloInstruction* user) {
   if (user->opcode() != HloOpcode::kFusion || !user->IsLoopFusion() || !user->shape().IsArray() ||
       !operand->shape().IsArray() ||
@@ -53,7 +53,7 @@ bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, HloInstruction* oper
   if (user->opcode() != HloOpcode::kCall) {
     return dataflow.CanShareOperandBufferWithUser(operand, {}, user, {}) || GoesElementByElement(operand, user);
   }
-  // A loop that is split over threads.
+  // A loop that is split over threads is a call.
   HloInstruction* root = user->to_apply()->root_instruction();
   HloInstruction* parameter = user->to_apply()->parameter_instruction(user->operand_index(operand));
   return absl::c_all_of(parameter->users(), [root](const HloInstruction* inner) { return inner == root; }) &&
@@ -89,7 +89,7 @@ bool MemoryReuse::EndsAt(const HloInstruction* value, const HloInstruction* inst
   const auto buffers = aliases_.ComputeBuffersAt(value);
   if (buffers.size() != 1 || !IsTemporary(*buffers[0])) return false;
   std::vector<const HloInstruction*> users;
-  // The value may go on under other names: bitcasts, elements of tuples.
+  // The value may have other names: bitcasts, elements of tuples.
   for (const xla::HloPosition& position : buffers[0]->values()[0]->positions()) {
     if (position.instruction->parent() != entry_) continue;
     users.insert(users.end(), position.instruction->users().begin(), position.instruction->users().end());
@@ -99,7 +99,7 @@ bool MemoryReuse::EndsAt(const HloInstruction* value, const HloInstruction* inst
 
 std::optional<int64_t> MemoryReuse::OperandToOverwrite(HloInstruction* instruction) const {
   if (instruction->parent() != entry_ || !instruction->shape().IsArray() ||
-      xla::ShapeUtil::ByteSizeOf(instruction->shape()) < kMinBytes) {
+      xla::ShapeUtil::ByteSizeOf(instruction->shape()) < kMinReusedBytes) {
     return std::nullopt;
   }
   const auto written = aliases_.ComputeBuffersAt(instruction);

@@ -1,4 +1,4 @@
-// Loops that write their results over what they read.
+// Analysis of loops that may overwrite their operands with their results.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MEMORY_REUSE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MEMORY_REUSE_H_
 
@@ -12,29 +12,29 @@
 
 namespace hpu::emulator {
 
-// True if `user` has read an element of `operand` before it writes that of its result, and reads it only then.
+// True if `user` reads each element of `operand` only before it writes the same element of its result.
 bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, xla::HloInstruction* operand, xla::HloInstruction* user);
 
-// Which of its operands an instruction of the entry computation may overwrite with its result. XLA decides that for
-// fusions by itself, but knows nothing of it where they are calls of functions. The module, and its analysis, have to
-// outlive this and stay as they are. Threads may share it.
+// Decides which operand an instruction of the entry computation may overwrite with its result. XLA decides that for
+// fusions itself, but not once they are calls of functions. The module and its analysis must outlive this object
+// unchanged. Thread safe.
 class MemoryReuse {
  public:
   MemoryReuse(const xla::HloModule& module, const xla::HloAliasAnalysis& aliases);
 
-  // An operand that is read element by element, and by nothing else later, whatever the schedule. Nothing for small
-  // arrays, and where the result or the operand lies in the memory of something else.
+  // An operand that is read element by element and that nothing reads later in any schedule. Nothing for small arrays,
+  // and if the result or the operand shares its memory with another value.
   std::optional<int64_t> OperandToOverwrite(xla::HloInstruction* instruction) const;
 
  private:
-  // Whether the value, which `instruction` reads, is in memory of its own that nothing needs later.
+  // Whether the value, which `instruction` reads, has memory of its own that nothing needs later.
   bool EndsAt(const xla::HloInstruction* value, const xla::HloInstruction* instruction) const;
-  // Whether all of them come before the instruction in every order that keeps its dependencies, or are the instruction.
+  // Whether each of `others` is `instruction`, or precedes it in every order that respects its dependencies.
   bool ComeBefore(const std::vector<const xla::HloInstruction*>& others, const xla::HloInstruction* instruction) const;
 
   const xla::HloComputation* entry_;
   const xla::HloAliasAnalysis& aliases_;
-  absl::flat_hash_map<const xla::HloInstruction*, int64_t> positions_;  // in one such order of the entry computation
+  absl::flat_hash_map<const xla::HloInstruction*, int64_t> positions_;  // in one order of the entry computation
 };
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Loops overwrite what nothing reads later, and nothing else.
+// Tests that loops overwrite only values that nothing reads later.
 #include "plugin/backends/emulator/hlo_passes/memory_reuse.h"
 
 #include <gtest/gtest.h>
@@ -23,12 +23,12 @@
 #include "xla/hlo/ir/hlo_computation.h"
 
 namespace hpu::emulator {
-namespace {
+namespace memory_reuse_test {
 
 using xla::XlaBuilder;
 using xla::XlaOp;
 
-constexpr int kLayers = 14;  // a program of few loops has no functions
+constexpr int kLayers = 14;  // a program of few loops is not outlined
 
 XlaOp Matrix(XlaBuilder* builder, int64_t number, std::vector<int64_t> dims) {
   return xla::Parameter(builder, number, xla::ShapeUtil::MakeShape(xla::F32, dims), absl::StrCat("p", number));
@@ -36,7 +36,8 @@ XlaOp Matrix(XlaBuilder* builder, int64_t number, std::vector<int64_t> dims) {
 
 XlaOp Number(XlaBuilder* builder, float value) { return xla::ConstantR0<float>(builder, value); }
 
-// Products, each of what `layer` makes of the one before; given back is the last one, and what `layer` adds to it.
+// A chain of products: each is computed from the result of `layer` for the previous one. Returns the last product and
+// the results that `layer` adds.
 using Layer = std::function<XlaOp(XlaOp product, std::vector<XlaOp>* results)>;
 xla::XlaComputation Layers(int64_t rows, const Layer& layer) {
   XlaBuilder builder("layers");
@@ -49,7 +50,7 @@ xla::XlaComputation Layers(int64_t rows, const Layer& layer) {
   return builder.Build().value();
 }
 
-// How many calls of functions overwrite an operand.
+// Number of function calls that overwrite an operand.
 int64_t CountOverwriting(const xla::XlaComputation& computation) {
   const std::unique_ptr<xla::HloModule> module = AfterXlaPasses(computation);
   const auto functions = Outline(module.get(), 0);
@@ -61,7 +62,7 @@ int64_t CountOverwriting(const xla::XlaComputation& computation) {
   });
 }
 
-// What XLA computes where it shares no memory between functions.
+// Compares with XLA's executable, which shares no memory between functions.
 void ExpectSameAsJit(const xla::XlaComputation& computation) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
@@ -83,7 +84,7 @@ TEST(MemoryReuse, NeedsLessMemory) {
   cts::ScopedVariable no_kernels("HPU_EMULATOR_KERNELS", "off");
   auto parts = CompileParts(ProgramOf(Layers(256, Sigmoid)));
   ASSERT_TRUE(parts.ok()) << parts.status();
-  // A layer and the next one.
+  // Memory for one layer and the next.
   EXPECT_LT(parts->workspace_bytes, 3 * 256 * 128 * sizeof(float));
 }
 
@@ -108,7 +109,8 @@ TEST(MemoryReuse, ArgumentsStay) {
   ExpectSameAsJit(computation);
 }
 
-// Variables whose new values are loops over products of theirs: the products must not lie in the variables' memory.
+// The new values of variables are loops over products of the variables; the products must not use the variables'
+// memory.
 TEST(MemoryReuse, UpdatedVariablesStay) {
   const auto updates = [](bool in_place) {
     XlaBuilder builder("updates");
@@ -130,7 +132,7 @@ TEST(MemoryReuse, UpdatedVariablesStay) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(updates(/*in_place=*/false), arguments));
 }
 
-// The product is needed by the next layer, too: by a product that need not come before the loop.
+// The next layer needs the product too, in a product that need not come before the loop.
 TEST(MemoryReuse, WhatIsReadLaterStays) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     const XlaOp weights = xla::Slice(product, {0, 0}, {128, 128}, {1, 1});
@@ -139,7 +141,7 @@ TEST(MemoryReuse, WhatIsReadLaterStays) {
   ExpectSameAsJit(computation);
 }
 
-// Each row's largest number is found before the row is overwritten.
+// A row's maximum is computed before the row is overwritten.
 TEST(MemoryReuse, OverwritesWhatIsReadBefore) {
   const xla::XlaComputation computation = Layers(256, [](XlaOp product, std::vector<XlaOp>*) {
     XlaBuilder* builder = product.builder();
@@ -162,7 +164,7 @@ TEST(MemoryReuse, OverwritesArraysOfAnotherShape) {
 
 class MemoryReuseTest : public testing::TestWithParam<int> {};
 
-// Matrices made of others: element by element, moved, multiplied, reduced and in another shape.
+// Random matrix programs: elementwise, moved, multiplied, reduced and reshaped.
 xla::XlaComputation RandomProgram(int seed) {
   Dice dice(seed);
   XlaBuilder builder("random");
@@ -219,5 +221,5 @@ TEST(MemoryReuse, RandomProgramsOverwrite) {
 
 INSTANTIATE_TEST_SUITE_P(Random, MemoryReuseTest, testing::Range(0, 24));
 
-}  // namespace
+}  // namespace memory_reuse_test
 }  // namespace hpu::emulator

@@ -24,7 +24,7 @@ bool IsInMemory(const HloInstruction* value) {
 }
 
 bool IsNeededInMemory(const HloInstruction* value) {
-  // Not by convolutions that have no kernel: they take padding and transposition themselves.
+  // Excludes convolutions without a kernel, which include padding and transposition themselves.
   return absl::c_all_of(value->users(), [](const HloInstruction* user) {
     switch (user->opcode()) {
       case HloOpcode::kReshape:

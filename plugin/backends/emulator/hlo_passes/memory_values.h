@@ -1,4 +1,4 @@
-// Which values of a program are in memory: the others live in the loops that XLA fuses them into.
+// Analysis of which values are in memory; other values exist only inside the loops that XLA fuses them into.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MEMORY_VALUES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MEMORY_VALUES_H_
 
@@ -6,10 +6,10 @@
 
 namespace hpu::emulator {
 
-// Whether the value is surely in memory. Constants do not count: XLA computes what is made of them alone.
+// Whether the value is certainly in memory. Constants do not count, because XLA folds what is computed from them alone.
 bool IsInMemory(const xla::HloInstruction* value);
 
-// Whether all that reads the value reads it from memory.
+// Whether all users of the value read it from memory.
 bool IsNeededInMemory(const xla::HloInstruction* value);
 
 }  // namespace hpu::emulator

@@ -13,7 +13,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinBytes = 16 << 10;
+constexpr int64_t kMinPaddedBytes = 16 << 10;
 constexpr int64_t kMinRowBytes = 256;
 
 bool HasDimensions(const xla::Shape& shape) { return IsPlainArray(shape) && shape.rank() > 0; }
@@ -28,9 +28,9 @@ Padding PaddingOf(const HloInstruction* pad) {
   return padding.Simplified();
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* pad, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> PaddingKernel(HloInstruction* pad, KernelCalls* calls) {
   if (!HasDimensions(pad->shape()) || !HasDimensions(pad->operand(0)->shape()) ||
-      xla::ShapeUtil::ByteSizeOf(pad->shape()) < kMinBytes || xla::HasInteriorPadding(pad->padding_config()) ||
+      xla::ShapeUtil::ByteSizeOf(pad->shape()) < kMinPaddedBytes || xla::HasInteriorPadding(pad->padding_config()) ||
       !IsInMemory(pad->operand(0)) || !IsNeededInMemory(pad)) {
     return nullptr;
   }
@@ -42,7 +42,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* pad, KernelCalls* calls
 }  // namespace
 
 absl::Status UsePaddingKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, HloOpcode::kPad, [calls](HloInstruction* pad) { return KernelOf(pad, calls); });
+  return ReplaceAll(module, HloOpcode::kPad, [calls](HloInstruction* pad) { return PaddingKernel(pad, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Padding becomes kernels.
+// Pass that replaces padding by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PADDING_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PADDING_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes that of larger arrays which are in memory and needed there: XLA's loop asks of each element whether it is
-// padding. To be run behind the passes that take padding into their kernels, as those of convolutions.
+// Replaces padding of larger arrays whose operand is in memory and whose result is needed there. XLA's loop tests for
+// each element whether it is padding. Must run after the passes whose kernels include padding, such as convolutions.
 absl::Status UsePaddingKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

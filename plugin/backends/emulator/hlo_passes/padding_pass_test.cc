@@ -1,4 +1,4 @@
-// Padding, against XLA.
+// Tests of padding against XLA.
 #include "plugin/backends/emulator/hlo_passes/padding_pass.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace padding_pass_test {
 
 using xla::XlaOp;
 using Dims = std::vector<int64_t>;
@@ -35,7 +35,7 @@ XlaOp Padded(XlaOp x, XlaOp value, const Edges& edges) {
   return xla::Pad(x, value, config);
 }
 
-// Of an argument, by another one.
+// Pads one argument by another one.
 xla::XlaComputation PaddedBy(const Dims& dims, const Edges& edges, xla::PrimitiveType type = xla::F32,
                              XlaOp (*before)(XlaOp) = nullptr, XlaOp (*behind)(XlaOp) = nullptr) {
   xla::XlaBuilder builder("padding");
@@ -165,5 +165,5 @@ TEST(PaddingPass, LeavesTheRest) {
   EXPECT_EQ(kernels(PaddedBy({1}, {{0}, {0}})), 0) << "one element";
 }
 
-}  // namespace
+}  // namespace padding_pass_test
 }  // namespace hpu::emulator

@@ -14,7 +14,8 @@ bool IsMatrix(const xla::Shape& shape, xla::PrimitiveType type) {
   return shape.IsArray() && shape.is_static() && shape.element_type() == type && shape.rank() == 2;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string& places_of, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> PlacedGradientKernel(HloInstruction* call, const std::string& places_of,
+                                                     KernelCalls* calls) {
   if (call->operand_count() != 2 || (places_of != hal::kPlacesOfImage && places_of != hal::kPlacesOfBatch)) {
     return nullptr;
   }
@@ -33,9 +34,10 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* call, const std::string
 }  // namespace
 
 absl::Status UsePlacedGradientKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceMarkedCalls(
-      module, hal::kPlacedGradientAttribute,
-      [calls](HloInstruction* call, const std::string& places_of) { return KernelOf(call, places_of, calls); });
+  return ReplaceMarkedCalls(module, hal::kPlacedGradientAttribute,
+                            [calls](HloInstruction* call, const std::string& places_of) {
+                              return PlacedGradientKernel(call, places_of, calls);
+                            });
 }
 
 }  // namespace hpu::emulator

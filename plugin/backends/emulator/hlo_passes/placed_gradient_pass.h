@@ -1,4 +1,4 @@
-// Replaces gradients whose numbers have places by calls of the kernel for them.
+// Pass that replaces gradients with given positions by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PLACED_GRADIENT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PLACED_GRADIENT_PASS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Takes calls that plugin/program/placed_gradient.h speaks of. What the calls called is gone then.
+// Replaces the calls in plugin/program/placed_gradient.h, and removes the computations that they call.
 absl::Status UsePlacedGradientKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Numbers of a gradient with places, against sums written out.
+// Tests of gradients with positions against explicit sums.
 #include "plugin/backends/emulator/hlo_passes/placed_gradient_pass.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace placed_gradient_pass_test {
 
 constexpr int64_t kFarthest = std::numeric_limits<int64_t>::max();
 
@@ -25,7 +25,7 @@ struct Arguments {
   std::vector<int64_t> places;
 };
 
-// Whole numbers: all orders of their sums are the same. `strays` are places of other images and of none.
+// Integers, whose sums are equal in any order. `strays` adds positions in other images and outside of all images.
 Arguments RandomArguments(const PlacedGradient& sizes, Dice* dice, bool strays) {
   Arguments arguments;
   for (int64_t i = 0; i < sizes.batch * sizes.numbers; ++i) {
@@ -101,7 +101,7 @@ TEST(PlacedGradient, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(shorter).ok());
 }
 
-// A call that says its places are `of`, of operands that may not fit.
+// A call with attribute `of`, whose operands may not fit.
 xla::XlaComputation Program(const char* of, xla::PrimitiveType places, int64_t batch, int64_t count) {
   xla::XlaBuilder builder("program");
   const std::vector<xla::Shape> shapes = {xla::ShapeUtil::MakeShape(xla::F32, {3, 8}),
@@ -138,5 +138,5 @@ TEST(PlacedGradientPass, TakesWhatItKnows) {
   EXPECT_EQ(count(hal::kPlacesOfImage, xla::S64, 3, 9), 0u) << "of other numbers";
 }
 
-}  // namespace
+}  // namespace placed_gradient_pass_test
 }  // namespace hpu::emulator

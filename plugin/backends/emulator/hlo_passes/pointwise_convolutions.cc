@@ -16,7 +16,7 @@ namespace {
 
 using xla::HloInstruction;
 
-// What the window is in every spatial dimension.
+// Extent of the window in all spatial dimensions.
 enum class Window { kOneElement, kWholeInput, kOther };
 
 Window WindowOf(const HloInstruction& convolution) {
@@ -31,13 +31,13 @@ Window WindowOf(const HloInstruction& convolution) {
     one = one && d.size() == 1;
     whole = whole && d.size() == convolution.operand(0)->shape().dimensions(numbers.input_spatial_dimensions(i));
   }
-  // Where it is both, a filter's gradient has the product's order of dimensions by the second alone, others by the
-  // first.
+  // If both apply, the order of dimensions decides: a filter's gradient has the product's order only as kWholeInput,
+  // others only as kOneElement.
   if (one && (!whole || numbers.output_batch_dimension() == 0)) return Window::kOneElement;
   return whole ? Window::kWholeInput : Window::kOther;
 }
 
-// The filter itself, if `filter` is its reverse in dimensions that have no order: those of one element.
+// The filter behind a reversal of dimensions of one element, which has no effect.
 HloInstruction* Unreversed(HloInstruction* filter) {
   HloInstruction* source = SourceOf(filter);
   if (source->opcode() != xla::HloOpcode::kReverse) return filter;
@@ -56,8 +56,8 @@ bool IsWorthIt(const HloInstruction& convolution, const std::vector<std::pair<in
   return IsWorthAKernel(product);
 }
 
-// The product has the batch's dimension, the space if it is kept, and the features of the result, in the order in which
-// the operands have them. Null if the convolution's result has another order.
+// The product's dimensions are the batch, the space if it is kept, and the features, in the order of the operands. Null
+// if the convolution's result has another order.
 absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
   const Window window = WindowOf(*convolution);
   if (window == Window::kOther || convolution->feature_group_count() != 1 || convolution->batch_group_count() != 1 ||
@@ -88,7 +88,7 @@ absl::StatusOr<HloInstruction*> ProductOf(HloInstruction* convolution) {
     product.add_rhs_contracting_dimensions(of_filter);
   }
   if (window == Window::kOneElement) {
-    // Without its space, of one element.
+    // Removes the filter's spatial dimensions, which have one element.
     filter = Unreversed(filter);
     const int64_t in = numbers.kernel_input_feature_dimension(), out = numbers.kernel_output_feature_dimension();
     std::vector<int64_t> dims = {filter->shape().dimensions(std::min(in, out)),

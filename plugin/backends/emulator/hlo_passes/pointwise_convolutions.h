@@ -1,4 +1,4 @@
-// Convolutions that are products of matrices become such.
+// Pass that rewrites pointwise convolutions to matrix products.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POINTWISE_CONVOLUTIONS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POINTWISE_CONVOLUTIONS_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Takes convolutions without groups whose window is one element, as those of 1×1 filters and their input gradients, or
-// all of the input, as 1×1 filters' gradients. Others are left, and padded, strided, dilated and small ones: XLA would
+// Rewrites convolutions without groups whose window is one element (1×1 filters and their input gradients) or the whole
+// input (filter gradients of 1×1 filters). Padded, strided, dilated and small ones stay convolutions, because XLA would
 // transpose images for their products.
 absl::Status MakeProductsOfPointwiseConvolutions(xla::HloModule* module);
 

@@ -1,4 +1,4 @@
-// Convolutions that become products of matrices, against XLA.
+// Tests of convolutions that become matrix products, against XLA.
 #include "plugin/backends/emulator/hlo_passes/pointwise_convolutions.h"
 
 #include <gtest/gtest.h>
@@ -14,11 +14,11 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace pointwise_convolutions_test {
 
 using xla::XlaOp;
 
-// As tf2xla makes them of a filter [window, window, in, out] and an image [batch, size, size, in].
+// A convolution as tf2xla emits it, of a filter [window, window, in, out] and an image [batch, size, size, in].
 struct Layer {
   int64_t batch = 2;
   int64_t size = 12;
@@ -84,7 +84,7 @@ xla::XlaComputation Convolve(const Layer& l, Kind kind) {
 
 constexpr Kind kKinds[] = {Kind::kForward, Kind::kInputGradient, Kind::kFilterGradient};
 
-// How many convolutions are left.
+// Number of remaining convolutions.
 int Convolutions(const xla::XlaComputation& computation) {
   const auto module = ModuleOf(computation);
   EXPECT_TRUE(MakeProductsOfPointwiseConvolutions(module.get()).ok());
@@ -137,5 +137,5 @@ TEST(PointwiseConvolutions, LeavesOthers) {
   }
 }
 
-}  // namespace
+}  // namespace pointwise_convolutions_test
 }  // namespace hpu::emulator

@@ -19,14 +19,14 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 using Dimension = Windows::Dimension;
 
-// With fewer elements side by side, XLA's loops are as good.
+// With fewer adjacent elements, XLA's loops are as good.
 constexpr int64_t kMinInner = 4;
 
 bool IsPlain(const Dimension& d) {
   return d.window == 1 && d.stride == 1 && d.base_dilation == 1 && d.pad_low == 0 && d.input == d.output;
 }
 
-// Puts what lies before the first and after the last windowed dimension together.
+// Merges the dimensions before the first and after the last windowed one.
 std::optional<Windows> WindowsOf(std::vector<Dimension> dimensions) {
   Windows windows;
   while (!dimensions.empty() && IsPlain(dimensions.back())) {
@@ -51,7 +51,8 @@ std::vector<Dimension> DimensionsOf(const xla::Window& window, const xla::Shape&
   return dimensions;
 }
 
-// Padding with `value` before windows that ignore what is empty: the operand itself, its padding in `dimensions`.
+// Removes padding with `value` before windows that ignore empty elements: returns the operand, and adds the padding to
+// `dimensions`.
 HloInstruction* WithoutPadding(HloInstruction* operand, float value, std::vector<Dimension>* dimensions) {
   HloInstruction* pad = SourceOf(operand);
   if (pad->opcode() != HloOpcode::kPad || ScalarOf(pad->mutable_operand(1)) != value) return operand;
@@ -71,16 +72,16 @@ HloInstruction* WithoutPadding(HloInstruction* operand, float value, std::vector
   return pad->mutable_operand(0);
 }
 
-// Windows that each see one element, or none at the edges: the gradient of pooling without overlaps, where XLA's own
-// loops and the kernel would look at every place of each window.
+// Windows that each hold one element, or none at the edges: the gradient of pooling without overlaps. XLA's loops and
+// the kernel would test every position of each window.
 bool Repeat(const std::vector<Dimension>& dimensions) {
   return std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) {
     return d.stride == 1 && d.dilation == 1 && d.window == d.base_dilation;
   });
 }
 
-// Each element as often as its window is large (-0 too, of which a sum from 0 would make 0), and `edge` where a window
-// sees none.
+// Repeats each element as often as its window is large, and inserts `edge` where a window is empty. Unlike a sum from
+// 0, it keeps -0.
 absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
                                          HloInstruction* edge) {
   std::vector<int64_t> copies, from, repeated;
@@ -103,7 +104,7 @@ absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vec
   return xla::MakePadHlo(elements, edge, padding);
 }
 
-// Makes `cut`, which is `reduction` or a part of it that begins at `begin`.
+// Computes `cut`, which is `reduction` or a part of it that starts at `begin`.
 absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* cut, HloInstruction* reduction,
                                                 const std::vector<int64_t>& begin, KernelCalls* calls) {
   const xla::Shape& shape = reduction->shape();
@@ -115,7 +116,7 @@ absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* cut, HloInstruct
   if (!add && !Computes(reduction->to_apply(), HloOpcode::kMaximum)) return nullptr;
   kernel.function = add ? WindowReduction::Function::kAdd : WindowReduction::Function::kMax;
   kernel.bfloat16 = shape.element_type() == xla::BF16;
-  // What changes nothing: then empty places may be left out.
+  // The identity of the function, so that empty elements may be skipped.
   const float initial = add ? 0 : -std::numeric_limits<float>::infinity();
   if (ScalarOf(reduction->mutable_operand(1)) != initial || (add && kernel.bfloat16)) return nullptr;
   std::vector<Dimension> dimensions = DimensionsOf(reduction->window(), reduction->operand(0)->shape(), cut->shape());
@@ -132,7 +133,7 @@ bool IsReduction(const HloInstruction* instruction) {
   return instruction->opcode() == HloOpcode::kReduceWindow && instruction->shape().IsArray();
 }
 
-// A pad that only cuts off.
+// Handles a pad that only crops.
 absl::StatusOr<HloInstruction*> CutReductionKernel(HloInstruction* pad, KernelCalls* calls) {
   HloInstruction* reduction = SourceOf(pad->mutable_operand(0));
   if (!IsReduction(reduction) || reduction->user_count() != 1) return nullptr;

@@ -1,4 +1,4 @@
-// Pooling and its gradients become kernels.
+// Pass that replaces pooling and its gradients by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POOLING_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POOLING_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes reduce-window by addition and maximum, with the padding that comes before and the cutting that comes after it
-// (average pooling and its gradient have those), and select-and-scatter of the first maximum.
+// Replaces reduce-window by addition and maximum, with padding before it and cropping after it, as in average pooling
+// and its gradient. Also replaces select-and-scatter of the first maximum.
 absl::Status UsePoolingKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,5 @@
-// Windows of all kinds, against XLA: with the evaluator's bits, for the order of elements is its own.
+// Tests of all kinds of windows against XLA. Results have the evaluator's bits, because the order of elements is the
+// same.
 #include "plugin/backends/emulator/hlo_passes/pooling_pass.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace pooling_pass_test {
 
 using xla::XlaOp;
 
@@ -44,7 +45,7 @@ Case RandomCase(uint32_t seed) {
   // Whole blocks of lanes, parts of them, and fewer elements than a vector has.
   constexpr int64_t kFeatures[] = {4, 5, 16, 31, 32, 40, 64, 100};
   add(kFeatures[dice.Roll(0, 7)], 1, 1, {0, 0}, 1, 1);
-  // The first case of all is one window of one element.
+  // The first case is one window of one element.
   if (seed == 0) {
     c = Case();
     add(1, 1, 1, {0, 0}, 1, 1);
@@ -67,7 +68,7 @@ void ExpectSame(const xla::XlaComputation& computation, size_t kernels = 1) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), kernels, 0);
 }
 
-// Each window sees one element at most: no kernel.
+// Each window holds at most one element, so there is no kernel.
 bool Repeat(const Case& c) {
   const std::vector<int64_t> ones(c.window.size(), 1);
   return c.strides == ones && c.dilations == ones && c.window == c.base_dilations;
@@ -106,7 +107,7 @@ TEST_P(PoolingPassTest, Reductions) {
   }
 }
 
-// As many zeros between the elements as windows without overlaps need: each sees one element, or none at the edges.
+// Base dilation as in the gradient of windows without overlaps: each window holds one element, or none at the edges.
 TEST_P(PoolingPassTest, Repetitions) {
   Case c = RandomCase(GetParam());
   Dice dice(GetParam() + 3000);
@@ -132,7 +133,7 @@ TEST_P(PoolingPassTest, Repetitions) {
   }
 }
 
-// What tf2xla makes of the gradient of average pooling: zeros between and around, sums, and the end cut off.
+// The HLO that tf2xla emits for the gradient of average pooling: zeros between and around, sums, and a cropped end.
 TEST_P(PoolingPassTest, PaddedAndCutSums) {
   Case c = RandomCase(GetParam());
   Dice dice(GetParam() + 2000);
@@ -156,7 +157,7 @@ TEST_P(PoolingPassTest, PaddedAndCutSums) {
   ExpectSame(builder.Build().value(), Repeat(dilated) ? 0 : 1);
 }
 
-// Of the lowering of MaxPoolGrad: the first stays unless the second is greater.
+// As in the lowering of MaxPoolGrad: the first number stays unless the second is greater.
 xla::XlaComputation FirstMaximum() {
   xla::XlaBuilder builder("first_maximum");
   const xla::Shape number = xla::ShapeUtil::MakeShape(xla::F32, {});
@@ -172,7 +173,7 @@ XlaOp Gradient(XlaOp image, const Case& c) {
       xla::Zero(builder, xla::F32), xla::CreateScalarAddComputation(xla::F32, builder));
 }
 
-// Images of bfloat16 are converted for it, as it sums in float32.
+// bfloat16 images are converted first, because the gradient is summed in float32.
 xla::XlaComputation MaximumGradient(const Case& c, xla::PrimitiveType type = xla::F32) {
   xla::XlaBuilder builder("gradient");
   XlaOp image = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(type, c.image), "image");
@@ -200,7 +201,7 @@ Case ThreeByThree() {
   return {{2, 9, 9, 8}, {1, 3, 3, 1}, {1, 2, 2, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}};
 }
 
-// Equal elements: the first one gets the gradient.
+// Of equal elements, the first one gets the gradient.
 TEST(PoolingPass, TiesAndSpecialNumbers) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kValues[] = {0, 0, 1, 1, -0.0f, -1, kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()};
@@ -215,7 +216,7 @@ TEST(PoolingPass, TiesAndSpecialNumbers) {
   ExpectSameAsEvaluator(of_bfloat16, arguments, 1, 0);
 }
 
-// What the kernels do not do is left to XLA.
+// Unsupported cases stay with XLA.
 TEST(PoolingPass, LeavesTheRest) {
   const Case c = ThreeByThree();
   const auto kernels = [&c](xla::PrimitiveType type, const std::vector<int64_t>& image, bool other_initial) {
@@ -244,5 +245,5 @@ TEST(PoolingPass, LeavesTheRest) {
   EXPECT_EQ(kernels(xla::S32, c.image, false), 0) << "integers";
 }
 
-}  // namespace
+}  // namespace pooling_pass_test
 }  // namespace hpu::emulator

@@ -15,14 +15,13 @@ namespace {
 
 using xla::HloInstruction;
 using xla::HloOpcode;
-using Function = ColumnReduction::Function;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinElements = 8192;
-constexpr int64_t kMinColumns = 8;
+constexpr int64_t kMinReductionElements = 8192;
+constexpr int64_t kMinReducedColumns = 8;
 
-// The sizes before, of and behind the reduced dimensions, if these lie together.
-std::optional<Columns> SizesOf(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
+// The sizes before, of and behind the reduced dimensions, if these are adjacent.
+std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
   if (reduced.empty()) return std::nullopt;
   const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
   if (last - first + 1 != static_cast<int64_t>(reduced.size())) return std::nullopt;
@@ -33,16 +32,16 @@ std::optional<Columns> SizesOf(const xla::Shape& shape, absl::Span<const int64_t
   return sizes;
 }
 
-// Few columns, for which rows side by side count as one, `together` of them, which a kernel reduces to one such row,
-// and XLA to its parts: alone, it runs one thread over all elements, and takes those of images one at a time. 0 if
-// there is no such number.
+// Number of adjacent rows that count as one if there are few columns, or 0 if there is no such number. A kernel reduces
+// the array to one such row, and XLA reduces that row to its columns. XLA alone would use one thread for all elements,
+// and add those of images one at a time.
 int64_t RowsTogether(const Columns& sizes) {
   constexpr int64_t kMaxOuter = 64, kMaxColumns = 128, kMinRows = 64, kLanes = 16;
-  // Of many rows, XLA does one after the other well.
+  // XLA's code is good for many rows.
   if (sizes.columns == 1 && sizes.outer > kMaxOuter) return 0;
-  if (sizes.rows * sizes.columns < kMinElements) return 0;
+  if (sizes.rows * sizes.columns < kMinReductionElements) return 0;
   const auto greatest = [&](int64_t multiple) -> int64_t {
-    for (int64_t together = kMaxColumns / sizes.columns; together * sizes.columns >= kMinColumns; --together) {
+    for (int64_t together = kMaxColumns / sizes.columns; together * sizes.columns >= kMinReducedColumns; --together) {
       const bool cuts = sizes.rows % together == 0 && sizes.rows / together >= kMinRows;
       if (cuts && together * sizes.columns % multiple == 0) return together;
     }
@@ -52,27 +51,28 @@ int64_t RowsTogether(const Columns& sizes) {
   return of_whole_registers > 0 ? of_whole_registers : greatest(1);
 }
 
-// What a reduction makes of its elements, if a kernel does so.
-std::optional<Function> FunctionOf(const HloInstruction* reduce) {
+// The kernel's function that the reduction computes, if there is one.
+std::optional<ColumnReduction::Function> FunctionOf(const HloInstruction* reduce) {
   const xla::HloComputation* computation = reduce->to_apply();
   const bool of_bools = reduce->shape().element_type() == xla::PRED;
-  if (Computes(computation, of_bools ? HloOpcode::kOr : HloOpcode::kMaximum)) return Function::kMax;
-  if (Computes(computation, of_bools ? HloOpcode::kAnd : HloOpcode::kMultiply)) return Function::kProduct;
-  if (Computes(computation, HloOpcode::kAdd) && !of_bools) return Function::kSum;
+  if (Computes(computation, of_bools ? HloOpcode::kOr : HloOpcode::kMaximum)) return ColumnReduction::Function::kMax;
+  if (Computes(computation, of_bools ? HloOpcode::kAnd : HloOpcode::kMultiply))
+    return ColumnReduction::Function::kProduct;
+  if (Computes(computation, HloOpcode::kAdd) && !of_bools) return ColumnReduction::Function::kSum;
   return std::nullopt;
 }
 
-// Whether the reduction begins at the number that changes nothing.
-bool BeginsAtNothing(HloInstruction* reduce, Function function) {
+// Whether the initial value is the function's identity.
+bool BeginsAtNothing(HloInstruction* reduce, ColumnReduction::Function function) {
   HloInstruction* initial = reduce->mutable_operand(1);
-  if (function == Function::kMax && initial->shape().element_type() != xla::PRED) {
+  if (function == ColumnReduction::Function::kMax && initial->shape().element_type() != xla::PRED) {
     return ScalarOf(initial) == -std::numeric_limits<float>::infinity();
   }
-  return IsConstantOf(initial, function == Function::kProduct ? 1 : 0);
+  return IsConstantOf(initial, function == ColumnReduction::Function::kProduct ? 1 : 0);
 }
 
-// What the kernel reads: the factors of products that are summed, and numbers of bfloat16 as they are stored, where
-// nothing else reads them.
+// The kernel's operands: the factors of summed products, and bfloat16 numbers as stored if nothing else reads them in
+// float32.
 std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction* kernel) {
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
   if (operands[0]->shape().element_type() == xla::PRED) {
@@ -80,13 +80,14 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
     return operands;
   }
   HloInstruction* source = SourceOf(operands[0]);
-  if (kernel->function == Function::kSum && source->opcode() == HloOpcode::kMultiply && source->user_count() == 1) {
+  if (kernel->function == ColumnReduction::Function::kSum && source->opcode() == HloOpcode::kMultiply &&
+      source->user_count() == 1) {
     const bool square = source->operand(0) == source->operand(1);
-    kernel->function = square ? Function::kSumOfSquares : Function::kSumOfProducts;
+    kernel->function = square ? ColumnReduction::Function::kSumOfSquares : ColumnReduction::Function::kSumOfProducts;
     operands = {source->mutable_operand(0)};
     if (!square) operands.push_back(source->mutable_operand(1));
   }
-  // Others may need the same numbers in float32, which are then in memory already.
+  // If other users need the numbers in float32, they are in memory already.
   const auto is_narrow = [](const HloInstruction* operand) {
     return IsWidened(operand) && operand->operand(0)->user_count() == 1;
   };
@@ -97,19 +98,20 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
   return operands;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* reduce, KernelCalls* calls) {
   if (reduce->operand_count() != 2) return nullptr;
   const xla::Shape& shape = reduce->operand(0)->shape();
   const xla::PrimitiveType type = shape.element_type();
   if ((type != xla::F32 && type != xla::PRED) || !IsPlainArray(shape)) return nullptr;
-  if (xla::ShapeUtil::ElementsIn(shape) < kMinElements) return nullptr;
-  const std::optional<Function> function = FunctionOf(reduce);
+  if (xla::ShapeUtil::ElementsIn(shape) < kMinReductionElements) return nullptr;
+  const std::optional<ColumnReduction::Function> function = FunctionOf(reduce);
   if (!function.has_value() || !BeginsAtNothing(reduce, *function)) return nullptr;
-  const std::optional<Columns> sizes = SizesOf(shape, reduce->dimensions());
+  const std::optional<Columns> sizes = ColumnSizes(shape, reduce->dimensions());
   if (!sizes.has_value()) return nullptr;
   // Maxima of rows have another kernel.
-  if (sizes->columns == 1 && function == Function::kMax && sizes->outer > 1 && type != xla::PRED) return nullptr;
-  const int64_t together = sizes->columns < kMinColumns ? RowsTogether(*sizes) : 1;
+  if (sizes->columns == 1 && function == ColumnReduction::Function::kMax && sizes->outer > 1 && type != xla::PRED)
+    return nullptr;
+  const int64_t together = sizes->columns < kMinReducedColumns ? RowsTogether(*sizes) : 1;
   if (together == 0) return nullptr;
 
   ColumnReduction kernel{*function, {sizes->outer, sizes->rows / together, sizes->columns * together}};
@@ -132,7 +134,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduce, KernelCalls* ca
 }  // namespace
 
 absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, HloOpcode::kReduce, [calls](HloInstruction* reduce) { return KernelOf(reduce, calls); });
+  return ReplaceAll(module, HloOpcode::kReduce,
+                    [calls](HloInstruction* reduce) { return ReductionKernel(reduce, calls); });
 }
 
 }  // namespace hpu::emulator

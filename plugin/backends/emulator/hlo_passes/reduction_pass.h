@@ -1,4 +1,4 @@
-// Reductions over leading dimensions become kernels.
+// Pass that replaces reductions over leading dimensions by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_REDUCTION_PASS_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Takes float32 sums, maxima and products, and whether all or any booleans are true, over dimensions that lie together
-// and are not the last, or over all, and of few long rows; XLA does other rows well. The product or square of which a
-// sum is becomes part of it, and so does the conversion from bfloat16.
+// Replaces float32 sums, maxima and products, and the logical and / or of booleans. The reduced dimensions must be
+// adjacent and not the last one, or all dimensions, or the rows must be few and long; XLA's code is good for other
+// rows. A product or square that is summed becomes part of the kernel, and so does a conversion from bfloat16.
 absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

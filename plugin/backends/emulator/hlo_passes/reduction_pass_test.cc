@@ -1,4 +1,4 @@
-// Sums, maxima and products over rows, against XLA.
+// Tests of sums, maxima and products over rows against XLA.
 #include "plugin/backends/emulator/hlo_passes/reduction_pass.h"
 
 #include <gtest/gtest.h>
@@ -16,20 +16,20 @@
 #include "xla/util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace reduction_pass_test {
 
 using xla::XlaOp;
 
 enum class Function { kSum, kSumOfSquares, kSumOfProducts, kMax, kProduct };
 
-// Numbers about 1, of both signs, of numbers up to 1: products of thousands of them are neither too great nor too
-// small. Zeros, infinities and NaN stay.
+// Maps numbers up to 1 to numbers of both signs near 1, so that products of thousands neither overflow nor underflow.
+// Zeros, infinities and NaN stay.
 XlaOp AboutOne(XlaOp x) {
   return xla::Sign(x) *
          (xla::ScalarLike(x, 1) + (xla::Abs(x) - xla::ScalarLike(x, 0.5)) * xla::ScalarLike(x, 1.0 / 64));
 }
 
-// Of arguments of `type`, in float32, and rounded to the type again.
+// Reduces arguments of `type` in float32 and rounds the result to the type.
 xla::XlaComputation Reduction(const std::vector<int64_t>& dims, const std::vector<int64_t>& reduced, Function function,
                               xla::PrimitiveType type = xla::F32) {
   xla::XlaBuilder builder("reduction");
@@ -61,7 +61,7 @@ XlaOp AllOrAnyOf(XlaOp bools, bool all, const std::vector<int64_t>& reduced, boo
   return xla::Reduce(bools, xla::ConstantR0<bool>(bools.builder(), initial), combine, reduced);
 }
 
-// Whether all numbers are above a bound, or any is above another one: about every second time.
+// Whether all numbers are above a bound, or any is above another one; true in about half of the cases.
 xla::XlaComputation AllOrAny(const std::vector<int64_t>& dims, const std::vector<int64_t>& reduced, bool all) {
   xla::XlaBuilder builder("all_or_any");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
@@ -83,7 +83,7 @@ struct Case {
 class ReductionPassTest : public testing::TestWithParam<Case> {};
 
 TEST_P(ReductionPassTest, EqualsXla) {
-  // XLA's own code adds all elements one after the other, which loses more than rows do.
+  // XLA's code adds all elements sequentially, which loses more precision than adding rows.
   const bool all = GetParam().reduced.size() == GetParam().dims.size();
   for (const Function function : kFunctions) {
     const xla::XlaComputation computation = Reduction(GetParam().dims, GetParam().reduced, function);
@@ -107,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{70, 51, 64, 3}, {2, 1}}, Case{{2, 77, 99, 7}, {1, 2}},
                                          Case{{2, 96, 96, 3, 2}, {1, 2}}));
 
-// Dimensions that lie together, with others before and behind them or not: enough columns, or what is cut in columns.
+// Adjacent dimensions, with or without others before and behind them; enough columns for a kernel, or few that count
+// together.
 Case RandomCase(Dice* dice) {
   Case c;
   const auto add = [&](int64_t dimensions, int64_t low, int64_t high, bool reduced) {
@@ -221,7 +222,7 @@ TEST(ReductionPass, OneBoolOfMany) {
   }
 }
 
-// The other way round, XLA's code has to say what an initial value makes of them.
+// With the other initial value, XLA's code must compute the result.
 TEST(ReductionPass, LeavesBoolsThatBeginElsewhere) {
   xla::XlaBuilder builder("bools");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, {9000, 16}), "x");
@@ -254,7 +255,7 @@ TEST(ReductionPass, MaximaOfSpecialNumbers) {
 }
 
 TEST(ReductionPass, ProductsOfSpecialNumbers) {
-  // Rows enough for several pieces.
+  // Enough rows for several pieces.
   const ColumnReduction kernel{ColumnReduction::Function::kProduct, {1, 9000, 8}};
   constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> x(9000 * 8, 1);
@@ -285,5 +286,5 @@ TEST(ReductionPass, LeavesTheRest) {
   EXPECT_EQ(kernels({{9001, 2}, {0}}), 0) << "few columns, not to be put together";
 }
 
-}  // namespace
+}  // namespace reduction_pass_test
 }  // namespace hpu::emulator

@@ -14,10 +14,10 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinBytes = 16 << 10;
-constexpr int64_t kMinRowBytes = 64;
+constexpr int64_t kMinGatheredBytes = 16 << 10;
+constexpr int64_t kMinGatheredRowBytes = 64;
 
-// The operand's dimensions that indices name: from `begin` to `end`, whole slices of the others being taken.
+// The indexed dimensions of the operand, from `begin` to `end`; other dimensions are taken as a whole.
 struct Indexed {
   int64_t begin, end;
 };
@@ -27,7 +27,7 @@ bool IsTableInMemory(const HloInstruction* gather) {
   return IsInMemory(table) || (table->opcode() == HloOpcode::kConstant && !gather->operand(1)->IsConstant());
 }
 
-// Whether the result is [dimensions before, vectors of indices, dimensions behind], all of these whole.
+// Whether the result is [dimensions before, index vectors, dimensions behind], with whole dimensions.
 bool TakesWholeRows(const HloInstruction* gather, const Indexed& indexed) {
   const xla::Shape& operand = gather->operand(0)->shape();
   const xla::GatherDimensionNumbers& numbers = gather->gather_dimension_numbers();
@@ -70,10 +70,10 @@ RowGather KernelFor(const HloInstruction* gather, const Indexed& indexed) {
   return kernel;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* gather, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> RowGatherKernel(HloInstruction* gather, KernelCalls* calls) {
   const xla::GatherDimensionNumbers& numbers = gather->gather_dimension_numbers();
   const auto& collapsed = numbers.collapsed_slice_dims();
-  if (!IsPlainArray(gather->shape()) || xla::ShapeUtil::ByteSizeOf(gather->shape()) < kMinBytes ||
+  if (!IsPlainArray(gather->shape()) || xla::ShapeUtil::ByteSizeOf(gather->shape()) < kMinGatheredBytes ||
       !IsPlainArray(gather->operand(0)->shape()) || !AreVectorsOfIndices(gather->operand(1)->shape(), numbers) ||
       collapsed.empty() || collapsed.size() != numbers.start_index_map_size() || !IsTableInMemory(gather) ||
       !IsNeededInMemory(gather)) {
@@ -83,14 +83,15 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* gather, KernelCalls* ca
   const auto is_indexed = [&](int64_t dimension) { return dimension >= indexed.begin && dimension < indexed.end; };
   if (!absl::c_all_of(numbers.start_index_map(), is_indexed) || !TakesWholeRows(gather, indexed)) return nullptr;
   const RowGather kernel = KernelFor(gather, indexed);
-  if (kernel.row_bytes < kMinRowBytes) return nullptr;
+  if (kernel.row_bytes < kMinGatheredRowBytes) return nullptr;
   return calls->Add(kernel.Spec(), gather->operands(), gather->shape());
 }
 
 }  // namespace
 
 absl::Status UseRowGatherKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, HloOpcode::kGather, [calls](HloInstruction* gather) { return KernelOf(gather, calls); });
+  return ReplaceAll(module, HloOpcode::kGather,
+                    [calls](HloInstruction* gather) { return RowGatherKernel(gather, calls); });
 }
 
 }  // namespace hpu::emulator

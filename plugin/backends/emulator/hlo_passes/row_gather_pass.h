@@ -1,4 +1,4 @@
-// Gathers of rows become kernels.
+// Pass that replaces gathers of rows by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_GATHER_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_GATHER_PASS_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Takes those that make larger arrays of whole rows from memory: XLA computes for each element where it lies.
+// Replaces gathers of whole rows from memory into larger arrays. XLA computes the address of each element.
 absl::Status UseRowGatherKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Gathers of rows, against XLA.
+// Tests of gathers of rows against XLA.
 #include "plugin/backends/emulator/hlo_passes/row_gather_pass.h"
 
 #include <gtest/gtest.h>
@@ -13,19 +13,19 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace row_gather_pass_test {
 
 using xla::XlaOp;
 using Dims = std::vector<int64_t>;
 
-// Of dimensions from `begin`, one for each number of a vector of `indices`, whose last dimension these are: as
-// tf.gather and tf.gather_nd are lowered.
+// The indexed dimensions start at `begin`; the last dimension of `indices` holds one number for each, as tf.gather and
+// tf.gather_nd are lowered.
 struct Case {
   Dims operand, indices;
   int64_t begin = 0;
-  Dims order = {0};  // of the vectors' components
+  Dims order = {0};  // order of the vectors' components
   xla::PrimitiveType type = xla::F32, index_type = xla::S32;
-  bool vectors = true;  // else each number is a vector, of one component
+  bool vectors = true;  // false: each number is a vector of one component
 };
 
 xla::XlaComputation Gathered(const Case& c, XlaOp (*before)(XlaOp) = nullptr, XlaOp (*behind)(XlaOp) = nullptr) {
@@ -48,7 +48,7 @@ xla::XlaComputation Gathered(const Case& c, XlaOp (*before)(XlaOp) = nullptr, Xl
   return builder.Build().value();
 }
 
-// Some outside the array, the least and the greatest numbers that there are, too.
+// Includes indices outside the array, and the least and the greatest integers.
 template <typename T>
 void SetIndices(xla::Literal* indices, Dice* dice) {
   for (T& index : indices->data<T>()) index = static_cast<T>(dice->Roll(-3, 20));
@@ -137,5 +137,5 @@ TEST(RowGatherPass, LeavesTheRest) {
   EXPECT_EQ(kernels(Gathered({{64, 64}, {0, 1}})), 0) << "nothing";
 }
 
-}  // namespace
+}  // namespace row_gather_pass_test
 }  // namespace hpu::emulator

@@ -13,8 +13,8 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// With fewer sums in a row, XLA's loops are as good.
-constexpr int64_t kMinColumns = 8;
+// With fewer sums per row, XLA's loops are as good.
+constexpr int64_t kMinWindowColumns = 8;
 
 std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {
   const int64_t last = input.rank() - 1;
@@ -23,7 +23,7 @@ std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& 
   }
   const xla::WindowDimension& d = window.dimensions(last);
   if (d.size() == 1 || d.stride() != 1 || d.window_dilation() != 1 || d.base_dilation() != 1 || d.padding_low() < 0 ||
-      d.padding_high() < 0 || output.dimensions(last) < kMinColumns) {
+      d.padding_high() < 0 || output.dimensions(last) < kMinWindowColumns) {
     return std::nullopt;
   }
   RowWindows windows;
@@ -35,7 +35,7 @@ std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& 
   return windows;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> RowWindowKernel(HloInstruction* reduction, KernelCalls* calls) {
   if (!IsFloat32Array(reduction->shape()) || !IsFloat32Array(reduction->operand(0)->shape()) ||
       reduction->operand_count() != 2 || reduction->shape().rank() == 0 ||
       !Computes(reduction->to_apply(), HloOpcode::kAdd) || ScalarOf(reduction->mutable_operand(1)) != 0.0f) {
@@ -52,7 +52,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* reduction, KernelCalls*
 
 absl::Status UseRowWindowKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceAll(module, HloOpcode::kReduceWindow,
-                    [calls](HloInstruction* reduction) { return KernelOf(reduction, calls); });
+                    [calls](HloInstruction* reduction) { return RowWindowKernel(reduction, calls); });
 }
 
 }  // namespace hpu::emulator

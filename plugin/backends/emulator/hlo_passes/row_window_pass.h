@@ -1,4 +1,4 @@
-// Sums over windows of the last dimension, as in local response normalisation, become kernels.
+// Pass that replaces sums over windows of the last dimension, as in local response normalisation, by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_WINDOW_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_ROW_WINDOW_PASS_H_
 
@@ -8,7 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes float32 sums, of squares too, over windows of several elements of the last dimension alone, without strides.
+// Replaces float32 sums, also of squares, over windows of several elements along the last dimension only, without
+// strides.
 absl::Status UseRowWindowKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Sums over windows of rows against XLA.
+// Tests of sums over windows of rows against XLA.
 #include "plugin/backends/emulator/hlo_passes/row_window_pass.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace row_window_pass_test {
 
 struct Case {
   std::vector<int64_t> dims;
@@ -90,5 +90,5 @@ TEST(RowWindowPass, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(RowWindows{false, 0, 9, 3, 1, 1}.Spec()).ok()) << "no rows";
 }
 
-}  // namespace
+}  // namespace row_window_pass_test
 }  // namespace hpu::emulator

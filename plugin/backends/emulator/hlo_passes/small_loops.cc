@@ -15,10 +15,10 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Operations on elements that vectors do in the time, some ten microseconds, that it takes to have a second thread.
+// Number of vectorised operations that take as long as starting a second thread: some ten microseconds.
 constexpr int64_t kFewOperations = 1 << 17;
 
-// Operations that one element takes; -1 if the loop is none of vectors with it.
+// Number of operations per element; -1 if the instruction makes the loop unsuitable for vectors.
 int64_t OperationsOfElement(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kParameter:
@@ -78,7 +78,7 @@ bool IsSmall(const HloInstruction& loop) {
   return all < kFewOperations;
 }
 
-// A loop without XLA's note of its parts, in the call's place.
+// Replaces the call by its loop, without XLA's annotation of the loop's parts.
 absl::Status Join(HloInstruction* call, const HloInstruction& loop) {
   std::vector<HloInstruction*> operands;
   for (const HloInstruction* parameter : loop.operands()) {

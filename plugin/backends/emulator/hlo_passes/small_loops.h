@@ -1,4 +1,4 @@
-// Loops that XLA has split over threads, and that one thread runs sooner.
+// Pass that runs loops on one thread if splitting them over threads is slower.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SMALL_LOOPS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SMALL_LOOPS_H_
 
@@ -8,13 +8,13 @@
 
 namespace hpu::emulator {
 
-// The loop that a call splits over threads, or null: all that is called is the loop, of the call's operands.
+// The loop that a call splits over threads, or null. The called computation must consist of the loop only, on the
+// call's operands.
 xla::HloInstruction* SplitLoop(const xla::HloInstruction& call);
 
-// XLA splits loops by what it estimates them to cost, and takes an array of 4 KiB with a dozen operations an element,
-// as the roundings to bfloat16 are, for worth four threads. This pass, which runs after XLA's, has loops of vectors
-// that take less than waking a thread does run on one. The numbers are the same: threads divide the elements of a
-// result.
+// XLA splits loops by estimated cost. It gives four threads to an array of 4 KiB with a dozen operations per element,
+// as in roundings to bfloat16. This pass runs after XLA's. A vectorised loop that takes less time than waking a thread
+// runs on one thread. The numbers are the same, because threads divide the elements of a result.
 absl::Status JoinSmallLoops(xla::HloModule* module);
 
 }  // namespace hpu::emulator

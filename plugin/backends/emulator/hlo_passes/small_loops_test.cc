@@ -1,4 +1,4 @@
-// Small loops run on one thread, and compute what XLA's split ones do.
+// Tests that small loops run on one thread and compute the same as XLA's split ones.
 #include "plugin/backends/emulator/hlo_passes/small_loops.h"
 
 #include <gtest/gtest.h>
@@ -18,13 +18,13 @@
 #include "xla/hlo/ir/hlo_instruction.h"
 
 namespace hpu::emulator {
-namespace {
+namespace small_loops_test {
 
 using xla::XlaOp;
 
 XlaOp Rounded(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::BF16), xla::F32); }
 
-// `x` with a dozen roundings, of products with each of the others in turn.
+// A dozen roundings of `x`, of products with each of the others in turn.
 XlaOp ManyRoundings(XlaOp x, absl::Span<const XlaOp> others) {
   for (int i = 0; i < 12; ++i) x = Rounded(x * others[i % others.size()] + xla::ScalarLike(x, 0.1f * i));
   return xla::Tanh(x);
@@ -45,7 +45,7 @@ xla::XlaComputation Roundings(int64_t rows, int64_t columns) {
   return builder.Build().value();
 }
 
-// The same in a loop of three turns, which carries the arrays.
+// The same in a loop of three iterations, which carries the arrays.
 xla::XlaComputation LoopOfRoundings(int64_t rows, int64_t columns) {
   const xla::Shape shape = xla::ShapeUtil::MakeShape(xla::F32, {rows, columns});
   std::vector<xla::Shape> shapes(kArrays, shape);
@@ -67,7 +67,7 @@ xla::XlaComputation LoopOfRoundings(int64_t rows, int64_t columns) {
   return builder.Build().value();
 }
 
-// How many loops are split over threads.
+// Number of loops that are split over threads.
 int64_t SplitLoops(const xla::HloModule& module) {
   int64_t calls = 0;
   for (const xla::HloComputation* computation : module.computations()) {
@@ -85,7 +85,7 @@ int64_t SplitLoopsLeft(const xla::XlaComputation& computation) {
   return SplitLoops(*module);
 }
 
-// Nothing is split for a single thread.
+// Skipped with a single thread, for which XLA splits nothing.
 class SmallLoopsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -118,12 +118,12 @@ TEST_F(SmallLoopsTest, ComputeTheSame) {
     SCOPED_TRACE(columns);
     for (const xla::XlaComputation& computation : {Roundings(16, columns), LoopOfRoundings(16, columns)}) {
       const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
-      // The evaluator rounds between a product and a sum, and so may round to another number of bfloat16.
+      // The evaluator rounds between a product and a sum, which may result in a different bfloat16 number.
       ExpectSameAsEvaluator(computation, arguments, 0, 0.02);
       EXPECT_EQ(ResultOf(computation, arguments), RunJit(computation, arguments)[0]);
     }
   }
 }
 
-}  // namespace
+}  // namespace small_loops_test
 }  // namespace hpu::emulator

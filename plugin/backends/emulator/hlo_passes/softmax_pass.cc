@@ -14,11 +14,11 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinElements = 4096;
-constexpr int64_t kMinColumns = 16;
+constexpr int64_t kMinSoftmaxElements = 4096;
+constexpr int64_t kMinSoftmaxColumns = 16;
 
-// Hands on the same numbers in the same order, if in another shape. Of those of `type`, bfloat16 may have been float32:
-// the kernel rounds its results only.
+// Whether it passes on the same numbers in the same order, perhaps in another shape. If `type` is bfloat16, the numbers
+// may come from float32, because the kernel only rounds its results.
 bool KeepsNumbers(const HloInstruction* instruction, xla::PrimitiveType type) {
   if (instruction->operand_count() != 1) return false;
   const xla::Shape &shape = instruction->shape(), &before = instruction->operand(0)->shape();
@@ -36,7 +36,7 @@ bool KeepsNumbers(const HloInstruction* instruction, xla::PrimitiveType type) {
   }
 }
 
-// True if `wide` repeats, over the last dimension, what `opcode` makes of the rows of `source`.
+// True if `wide` broadcasts, over the last dimension, the reduction of the rows of `source` by `opcode`.
 bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, float initial) {
   const int64_t rank = source->shape().rank();
   const xla::PrimitiveType type = source->shape().element_type();
@@ -60,15 +60,15 @@ bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, fl
   return reduced == source;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* divide, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> SoftmaxKernel(HloInstruction* divide, KernelCalls* calls) {
   const xla::Shape& shape = divide->shape();
   if (!IsFloatArray(shape) || shape.rank() == 0) return nullptr;
   const Softmax kernel{shape.element_type() == xla::BF16,
                        xla::ShapeUtil::ElementsIn(shape) / shape.dimensions(shape.rank() - 1),
                        shape.dimensions(shape.rank() - 1)};
-  if (kernel.columns < kMinColumns || kernel.rows * kernel.columns < kMinElements) return nullptr;
+  if (kernel.columns < kMinSoftmaxColumns || kernel.rows * kernel.columns < kMinSoftmaxElements) return nullptr;
   HloInstruction* exp = SourceOf(divide->mutable_operand(0));
-  // What others want of it would be computed twice.
+  // Other users of the exponentials would need them computed twice.
   if (exp->opcode() != HloOpcode::kExp || exp->user_count() != 2 ||
       !IsOfRows(SourceOf(divide->mutable_operand(1)), exp, HloOpcode::kAdd, 0)) {
     return nullptr;
@@ -86,7 +86,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* divide, KernelCalls* ca
 }  // namespace
 
 absl::Status UseSoftmaxKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, HloOpcode::kDivide, [calls](HloInstruction* divide) { return KernelOf(divide, calls); });
+  return ReplaceAll(module, HloOpcode::kDivide,
+                    [calls](HloInstruction* divide) { return SoftmaxKernel(divide, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Replaces softmax over the last dimension by kernels.
+// Pass that replaces softmax over the last dimension by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SOFTMAX_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SOFTMAX_PASS_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Where float32 or bfloat16 is divided by the sum of its rows and is exp of what its rows' maxima were subtracted from:
-// as tf2xla writes Softmax, and programs that compute it themselves.
+// Replaces e / sum(e) over rows, where e is exp(x - max(x)) over rows, of float32 or bfloat16. tf2xla emits that form
+// for Softmax, and programs write it themselves.
 absl::Status UseSoftmaxKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

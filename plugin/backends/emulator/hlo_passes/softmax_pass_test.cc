@@ -1,4 +1,4 @@
-// Softmax against XLA.
+// Tests of softmax against XLA.
 #include "plugin/backends/emulator/hlo_passes/softmax_pass.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace softmax_pass_test {
 
 using xla::XlaOp;
 
@@ -27,7 +27,7 @@ struct Case {
   bool shows_exp = false;   // the program uses the exponentials, too
   bool adds_one = false;    // to the sums
   xla::PrimitiveType type = xla::F32;
-  bool rounded = false;  // the argument is of float32, and rounded to the type
+  bool rounded = false;  // the argument is float32, rounded to the type
 };
 
 xla::XlaComputation SoftmaxOf(const Case& c) {
@@ -50,7 +50,7 @@ xla::XlaComputation SoftmaxOf(const Case& c) {
   const auto subtract = [](XlaOp a, XlaOp b, absl::Span<const int64_t> dims) { return xla::Sub(a, b, dims); };
   const auto divide = [](XlaOp a, XlaOp b, absl::Span<const int64_t> dims) { return xla::Div(a, b, dims); };
   const XlaOp exp = xla::Exp(over(subtract, x, maxima));
-  // As TensorFlow adds.
+  // In float32, as TensorFlow adds.
   const xla::PrimitiveType wide = c.type == xla::BF16 ? xla::F32 : c.type;
   const XlaOp numbers = xla::ConvertElementType(exp, wide);
   XlaOp sums = xla::ConvertElementType(
@@ -90,7 +90,7 @@ TEST(SoftmaxPass, OfOneRowAndOfManyThreads) {
   }
 }
 
-// Each number relative to itself, the smallest ones too.
+// Compares each number relative to itself, even the smallest ones.
 TEST(SoftmaxPass, SmallNumbersAreAsExactAsLargeOnes) {
   constexpr int64_t kColumns = 8000;
   const xla::XlaComputation computation = SoftmaxOf({{1, kColumns}});
@@ -106,7 +106,7 @@ TEST(SoftmaxPass, SmallNumbersAreAsExactAsLargeOnes) {
   }
 }
 
-// Rounded once: within half a unit of the last of 8 bits.
+// The result is rounded once: it is within half a unit in the last of 8 bits.
 TEST(SoftmaxPass, RoundsToTheNearestBFloat16) {
   constexpr int64_t kColumns = 5000;
   const xla::XlaComputation computation = SoftmaxOf({{1, kColumns}, 1, false, -1, false, false, xla::BF16});
@@ -126,7 +126,7 @@ TEST(SoftmaxPass, SpecialNumbers) {
   const xla::XlaComputation computation = SoftmaxOf({{100, 70}});
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   xla::Literal& x = arguments[0];
-  for (int64_t i = 1; i < 70; ++i) x.Set<float>({0, i}, -kInfinity);  // a mask that leaves one
+  for (int64_t i = 1; i < 70; ++i) x.Set<float>({0, i}, -kInfinity);  // a mask that leaves one element
   for (int64_t i = 0; i < 70; ++i) x.Set<float>({1, i}, -kInfinity);
   for (int64_t i = 0; i < 70; ++i) x.Set<float>({2, i}, i % 2 == 0 ? 3e38f : -3e38f);
   x.Set<float>({3, 69}, kInfinity);
@@ -134,7 +134,7 @@ TEST(SoftmaxPass, SpecialNumbers) {
   ExpectSameAsEvaluator(computation, arguments, 1, 1e-6);
 }
 
-// As a program has it that wants log_softmax of the same numbers: XLA finds later that both begin alike.
+// A program that also computes log_softmax of the same numbers; XLA merges their common part later.
 TEST(SoftmaxPass, BesideWhatBeginsAlike) {
   xla::XlaBuilder builder("softmax");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 64}), "x");
@@ -174,5 +174,5 @@ TEST(SoftmaxPass, LeavesTheRest) {
   EXPECT_EQ(kernels({{64, 64}, 1, false, -1, false, false, xla::F64}), 0) << "float64";
 }
 
-}  // namespace
+}  // namespace softmax_pass_test
 }  // namespace hpu::emulator

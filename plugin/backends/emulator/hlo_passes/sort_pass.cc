@@ -23,10 +23,10 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, XLA's code is as quick as a call.
-constexpr int64_t kMinElements = 16;
+// Below, XLA's code is as fast as a call.
+constexpr int64_t kMinSortElements = 16;
 
-// The scalar that a value of a comparator is made of.
+// The scalar from which a comparator's value is made.
 const HloInstruction* Scalar(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
   return value;
@@ -38,7 +38,7 @@ bool IsTrue(const HloInstruction* value) {
          constant->literal().GetFirstElement<bool>();
 }
 
-// Without the choices by a constant that XLA's makers of comparators put around comparisons.
+// Removes the selects by constants that XLA's comparator builders put around comparisons.
 const HloInstruction* WithoutConstants(const HloInstruction* value) {
   while (true) {
     if (value->opcode() == HloOpcode::kSelect && IsTrue(value->operand(0))) {
@@ -51,7 +51,7 @@ const HloInstruction* WithoutConstants(const HloInstruction* value) {
   }
 }
 
-// The direction in which operand `key` is compared, if that is what `value` is.
+// The direction in which `value` compares operand `key`, if it is such a comparison.
 std::optional<ComparisonDirection> Comparison(const HloInstruction* value, const xla::HloComputation& comparator,
                                               int64_t key) {
   if (value->opcode() != HloOpcode::kCompare || value->operand(0) != comparator.parameter_instruction(2 * key) ||
@@ -74,11 +74,11 @@ bool IsPlaces(HloInstruction* value, int64_t dimension) {
          xla::Cast<xla::HloIotaInstruction>(source)->iota_dimension() == dimension;
 }
 
-// Whether the first operand's elements come in descending order; nothing if anything else orders them.
+// Whether the sort is descending by the first operand; nothing if another order applies.
 std::optional<bool> IsDescending(const HloInstruction* sort) {
   const xla::HloComputation& comparator = *sort->to_apply();
   const HloInstruction* root = WithoutConstants(comparator.root_instruction());
-  // Of equal elements, that with the lesser place: they stay in their order.
+  // Equal elements are ordered by position, so the sort is stable.
   if (root->opcode() == HloOpcode::kSelect && sort->operand_count() > 1 &&
       IsEquality(WithoutConstants(root->operand(0)), comparator) &&
       Comparison(WithoutConstants(root->operand(1)), comparator, 1) == ComparisonDirection::kLt &&
@@ -116,15 +116,15 @@ bool HasPlainElements(const HloInstruction* operand) {
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
-// What a sort is of, without what around it only changes the order.
+// The keys of a sort, without surrounding instructions that only change the order.
 struct Keys {
   HloInstruction* operand;
   bool negated = false;
-  std::vector<int64_t> order;  // of the operand's dimensions in the sort's; empty where they are the same
-  int64_t dimension;           // the operand's
+  std::vector<int64_t> order;  // the sort's dimensions as those of the operand; empty if they are the same
+  int64_t dimension;           // sorted dimension of the operand
 };
 
-// A negation turns the total order round. A transposition moves the dimension that is sorted.
+// A negation reverses the total order. A transposition moves the sorted dimension.
 Keys KeysOf(HloInstruction* sort, bool may_transpose) {
   Keys keys{SourceOf(sort->mutable_operand(0)), false, {}, sort->dimensions(0)};
   while (true) {
@@ -141,10 +141,10 @@ Keys KeysOf(HloInstruction* sort, bool may_transpose) {
   }
 }
 
-// What is each result of a sort.
+// The instructions that stand for each result of a sort.
 using Results = std::vector<std::vector<HloInstruction*>>;
 
-// Nothing if an instruction uses all as a tuple.
+// Nothing if an instruction uses the whole tuple.
 std::optional<Results> ResultsOf(HloInstruction* sort) {
   Results results(sort->operand_count());
   if (sort == sort->parent()->root_instruction()) return std::nullopt;
@@ -159,7 +159,7 @@ std::optional<Results> ResultsOf(HloInstruction* sort) {
   return results;
 }
 
-// How many elements of the dimension a value's users take, if all take the first ones alone, and all as many.
+// Number of elements that a value's users slice off the dimension, if all of them slice the same number from the start.
 std::optional<int64_t> FirstTaken(const HloInstruction* value, int64_t dimension) {
   std::optional<int64_t> count;
   if (value == value->parent()->root_instruction()) return std::nullopt;
@@ -187,7 +187,7 @@ int64_t CountOf(const Results& results, int64_t dimension, int64_t size) {
   return count.value_or(size);
 }
 
-// Sizes of the dimensions outside, inside and along the one that is sorted.
+// Sets the sizes outside, inside and along the sorted dimension.
 void SetSizes(const xla::Shape& shape, int64_t dimension, Sort* sort) {
   for (int64_t i = 0; i < shape.rank(); ++i) {
     (i < dimension ? sort->outer : i > dimension ? sort->inner : sort->size) *= shape.dimensions(i);
@@ -198,11 +198,11 @@ bool IsTaken(const HloInstruction* sort) {
   const xla::Shape& shape = sort->operand(0)->shape();
   return TypeOf(shape).has_value() && absl::c_all_of(sort->operands(), HasPlainElements) &&
          absl::c_all_of(sort->operands(), [](const HloInstruction* operand) { return operand->shape().is_static(); }) &&
-         xla::ShapeUtil::ElementsIn(shape) >= kMinElements && shape.dimensions(sort->dimensions(0)) > 1 &&
+         xla::ShapeUtil::ElementsIn(shape) >= kMinSortElements && shape.dimensions(sort->dimensions(0)) > 1 &&
          shape.dimensions(sort->dimensions(0)) <= std::numeric_limits<int32_t>::max();
 }
 
-// Puts `value` where one of the sort's results is, or where its first elements are.
+// Replaces one of the sort's results, or slices of its first elements, by `value`.
 absl::Status PutFor(const std::vector<HloInstruction*>& results, HloInstruction* value) {
   for (HloInstruction* result : results) {
     if (xla::ShapeUtil::Compatible(result->shape(), value->shape())) {
@@ -273,7 +273,7 @@ absl::Status Replace(HloInstruction* sort, bool descending, const Results& resul
   return absl::OkStatus();
 }
 
-// tf2xla hands results on through tuples; of these, only some elements may be used.
+// Forwards tuple elements: tf2xla passes results through tuples, of which only some elements may be used.
 absl::Status ForwardElements(xla::HloComputation* computation) {
   for (HloInstruction* element : computation->MakeInstructionPostOrder()) {
     if (element->opcode() != HloOpcode::kGetTupleElement || element->operand(0)->opcode() != HloOpcode::kTuple)

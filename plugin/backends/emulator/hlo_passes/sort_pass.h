@@ -1,4 +1,4 @@
-// Sorting, and finding the first elements, becomes kernels.
+// Pass that replaces sorting and top-k selection by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORT_PASS_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Takes sorts by the first operand alone, ascending or descending, floats in total order, of keys of 1, 2 or 4 bytes.
-// Where users cut the results to the first elements, as tf2xla does for TopKV2, no others are made. Before the pass
-// that takes transpositions: those around a sort are left out.
+// Replaces sorts by the first operand only, ascending or descending, floats in total order, with keys of 1, 2 or 4
+// bytes. If the users slice off the first elements, as tf2xla does for TopKV2, the kernel computes only those. Must run
+// before the pass for transpositions, because transpositions around a sort are dropped.
 absl::Status UseSortKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Sorts as tf2xla and XLA's builders make them, against XLA.
+// Tests of sorts as tf2xla and XLA's builders emit them, against XLA.
 #include "plugin/backends/emulator/hlo_passes/sort_pass.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace sort_pass_test {
 
 using xla::XlaOp;
 
@@ -26,10 +26,10 @@ struct Case {
   int64_t axis = 0;
   bool descending = false;
   xla::PrimitiveType type = xla::F32;
-  bool places = false;                     // sorts them with the keys
-  std::optional<xla::PrimitiveType> with;  // and another array
+  bool places = false;                     // sorts positions with the keys
+  std::optional<xla::PrimitiveType> with;  // sorts another array with the keys
   bool around = false;                     // sorts -x along another dimension, as tf.sort does
-  int64_t count = 0;                       // of the first ones; 0: all
+  int64_t count = 0;                       // number of first elements; 0: all
   int64_t first = 0;                       // which result is the program's first
 };
 
@@ -84,7 +84,7 @@ std::vector<KernelSpec> SortsOf(const xla::XlaComputation& computation) {
 
 int64_t CountSorts(const Case& c) { return SortsOf(SortOf(c)).size(); }
 
-// Many equal numbers; of floats, all kinds of NaN, infinities and zeros.
+// Many equal numbers; for floats, all kinds of NaN, infinities and zeros.
 xla::Literal Ties(const xla::Shape& shape, Dice* dice) {
   xla::Literal x(shape);
   const int64_t bytes = xla::ShapeUtil::ByteSizeOfPrimitiveType(shape.element_type());
@@ -92,7 +92,7 @@ xla::Literal Ties(const xla::Shape& shape, Dice* dice) {
   for (int64_t i = 0; i < xla::ShapeUtil::ElementsIn(shape); ++i) {
     static constexpr uint32_t kFloats[] = {0x7fa10000, 0x00000000, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
                                            0xffc00000, 0x3f800000, 0xbf800000, 0x00010000, 0x42280000, 0xc2280000};
-    // Arithmetic in bfloat16, by way of float32, changes a NaN's last bits.
+    // bfloat16 arithmetic, which goes through float32, changes the last bits of a NaN.
     uint32_t bits = kFloats[dice->Roll(shape.element_type() == xla::BF16 ? 1 : 0, 11)];
     if (!xla::primitive_util::IsFloatingPointType(shape.element_type())) bits = dice->Roll(0, 1 << 30) * 4;
     if (shape.element_type() == xla::PRED) bits = dice->Roll(0, 1) << 24;
@@ -148,7 +148,7 @@ TEST(SortPass, LeavesNegationsAndTranspositionsOut) {
   EXPECT_EQ(specs[0].parameters, (std::vector<int64_t>{Sort::kFloat, 4, 0, 20, 6, 30, 6, kFirst}));
 }
 
-// Places that no result needs are not made.
+// Positions that no result needs are not computed.
 TEST(SortPass, MakesWhatIsUsedAlone) {
   xla::XlaBuilder builder("top");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {8, 64}), "x");
@@ -158,7 +158,7 @@ TEST(SortPass, MakesWhatIsUsedAlone) {
   EXPECT_EQ(specs[0].parameters, (std::vector<int64_t>{Sort::kFloat, 4, 1, 8, 64, 1, 64, kFirst}));
 }
 
-// As tf2xla orders Unique's values: by the number, then by the place.
+// The order of tf2xla's Unique: by number, then by position.
 TEST(SortPass, TakesPlacesAsSecondKeys) {
   xla::XlaBuilder builder("unique");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::S32, {90}), "x");
@@ -175,7 +175,7 @@ TEST(SortPass, TakesPlacesAsSecondKeys) {
   ExpectSameAsEvaluator(computation, arguments, 1, 0);
 }
 
-// By another order than that of the first operand.
+// Number of sort kernels for a comparator other than the order of the first operand.
 int64_t CountSortsBy(XlaOp (*order)(XlaOp, XlaOp), bool exchanged) {
   xla::XlaBuilder comparator("order");
   const xla::Shape scalar = xla::ShapeUtil::MakeShape(xla::F32, {});
@@ -205,5 +205,5 @@ TEST(SortPass, LeavesTheRest) {
       << "by magnitude";
 }
 
-}  // namespace
+}  // namespace sort_pass_test
 }  // namespace hpu::emulator

@@ -15,25 +15,20 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, comparing with all is as quick.
+// Below, comparing with all bounds is as fast.
 constexpr int64_t kMinBounds = 8;
 constexpr int64_t kMinComparisons = 16384;
 
-bool IsZero(HloInstruction* value) {
-  const HloInstruction* source = SourceOf(value);
-  return source->opcode() == HloOpcode::kConstant && source->literal().IsZero({});
-}
-
-// The array that is broadcast to three dimensions along these, or null.
+// The array that is broadcast to three dimensions along `first` and `second`, or null.
 HloInstruction* BroadcastAlong(HloInstruction* value, int64_t first, int64_t second) {
   const bool is = value->opcode() == HloOpcode::kBroadcast && value->shape().rank() == 3 &&
                   value->dimensions().size() == 2 && value->dimensions(0) == first && value->dimensions(1) == second;
   return is ? value->mutable_operand(0) : nullptr;
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* sum, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> SortedSearchKernel(HloInstruction* sum, KernelCalls* calls) {
   if (sum->operand_count() != 2 || !sum->shape().IsArray() || sum->shape().element_type() != xla::S32 ||
-      !Computes(sum->to_apply(), HloOpcode::kAdd) || !IsZero(sum->mutable_operand(1)) ||
+      !Computes(sum->to_apply(), HloOpcode::kAdd) || !IsConstantOf(sum->mutable_operand(1), 0) ||
       sum->dimensions().size() != 1 || sum->dimensions(0) != 2 || sum->operand(0)->opcode() != HloOpcode::kConvert) {
     return nullptr;
   }
@@ -64,7 +59,8 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* sum, KernelCalls* calls
 }  // namespace
 
 absl::Status UseSortedSearchKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceAll(module, HloOpcode::kReduce, [calls](HloInstruction* sum) { return KernelOf(sum, calls); });
+  return ReplaceAll(module, HloOpcode::kReduce,
+                    [calls](HloInstruction* sum) { return SortedSearchKernel(sum, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Counting the bounds that values are beyond becomes a search.
+// Pass that replaces LowerBound and UpperBound by a search.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Takes what tf2xla makes of LowerBound and UpperBound: of each value, the sum of its comparisons with all bounds.
+// Replaces the HLO that tf2xla emits for LowerBound and UpperBound: the sum of a value's comparisons with all bounds.
 absl::Status UseSortedSearchKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

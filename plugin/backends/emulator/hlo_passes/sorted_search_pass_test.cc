@@ -1,4 +1,4 @@
-// Searches as tf2xla makes them, against XLA.
+// Tests of searches as tf2xla emits them, against XLA.
 #include "plugin/backends/emulator/hlo_passes/sorted_search_pass.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace sorted_search_pass_test {
 
 using xla::XlaOp;
 
@@ -36,7 +36,7 @@ xla::XlaComputation SearchOf(const Case& c) {
   return builder.Build().value();
 }
 
-// Few different numbers, some of which are none.
+// Few different numbers, perhaps with some NaN.
 xla::Literal Numbers(const Case& c, int64_t size, Dice* dice, bool nan) {
   xla::Literal numbers(xla::ShapeUtil::MakeShape(xla::F32, {c.rows, size}));
   for (float& number : numbers.data<float>()) {
@@ -66,7 +66,7 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
   const bool nan = c.type != xla::S32;
   std::vector<xla::Literal> arguments;
   arguments.push_back(Numbers(c, c.values, &dice, nan));
-  // Sorted, or not; or sorted but for a NaN.
+  // Sorted, unsorted, or sorted except for a NaN.
   arguments.push_back(Numbers(c, c.bounds, &dice, /*nan=*/false));
   if (dice.Roll(0, 3) > 0) {
     c.type == xla::F32   ? SortRows<float>(&arguments[1], c.bounds)
@@ -86,7 +86,7 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 36));
 
-// So many that threads share a row.
+// So many values that threads share a row.
 TEST(SortedSearchPass, OfManyValuesInRowsOfWhichOneIsNotSorted) {
   Dice dice(1);
   const Case c{2, 9001, 11};
@@ -134,5 +134,5 @@ TEST(SortedSearchPass, LeavesTheRest) {
   EXPECT_EQ(count({4, 100, 100, false, xla::F16}), 0) << "half precision";
 }
 
-}  // namespace
+}  // namespace sorted_search_pass_test
 }  // namespace hpu::emulator

@@ -20,13 +20,14 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 // Below, a call costs as much as it saves.
-constexpr int64_t kMinElements = 4096;
-// What the evaluator computes in a fraction of a second, and a recipe can hold.
-constexpr int64_t kMaxElements = 1 << 18;
+constexpr int64_t kMinSparseProductElements = 4096;
+// Limits that the evaluator computes in a fraction of a second, and that a recipe can hold.
+constexpr int64_t kMaxMatrixElements = 1 << 18;
 constexpr int64_t kMaxEntries = 1 << 14;
 
 bool IsCheapToEvaluate(const HloInstruction* instruction) {
-  if (!instruction->shape().IsArray() || xla::ShapeUtil::ElementsIn(instruction->shape()) > kMaxElements) return false;
+  if (!instruction->shape().IsArray() || xla::ShapeUtil::ElementsIn(instruction->shape()) > kMaxMatrixElements)
+    return false;
   switch (instruction->opcode()) {
     case HloOpcode::kBroadcast:
     case HloOpcode::kConstant:
@@ -54,7 +55,7 @@ bool IsConstant(HloInstruction* value) {
   return true;
 }
 
-// By the dimension that stays; its rows are none if the matrix is not sparse.
+// Entries by the dimension that is not contracted; no rows if the matrix is not sparse.
 SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
   const int64_t to = matrix.shape().dimensions(1 - contracted), from = matrix.shape().dimensions(contracted);
   SparseMatrix sparse;
@@ -72,15 +73,15 @@ SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
   return sparse;
 }
 
-// A product of a matrix with one dimension of an array, which stays where it is.
-struct Product {
+// A product of a matrix with one dimension of an array, which keeps its place.
+struct MatrixProduct {
   HloInstruction* matrix;
-  int64_t contracted;  // of the matrix's dimensions
+  int64_t contracted;  // contracted dimension of the matrix
   HloInstruction* array;
-  int64_t dimension;  // of the array's
+  int64_t dimension;  // contracted dimension of the array
 };
 
-std::optional<Product> ProductOf(HloInstruction* dot) {
+std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
   const xla::DotDimensionNumbers& numbers = dot->dot_dimension_numbers();
   HloInstruction *matrix = dot->mutable_operand(0), *array = dot->mutable_operand(1);
   if (!IsFloat32Array(dot->shape()) || !IsFloat32Array(matrix->shape()) || !IsFloat32Array(array->shape()) ||
@@ -88,10 +89,10 @@ std::optional<Product> ProductOf(HloInstruction* dot) {
       numbers.lhs_contracting_dimensions_size() != 1 || !IsConstant(matrix)) {
     return std::nullopt;
   }
-  return Product{matrix, numbers.lhs_contracting_dimensions(0), array, numbers.rhs_contracting_dimensions(0)};
+  return MatrixProduct{matrix, numbers.lhs_contracting_dimensions(0), array, numbers.rhs_contracting_dimensions(0)};
 }
 
-// True if the product's first dimension comes to lie at `dimension`, and the others keep their order.
+// True if the transposition moves the product's first dimension to `dimension` and keeps the order of the others.
 bool PutsBack(const HloInstruction* transpose, int64_t dimension) {
   for (int64_t i = 0; i < transpose->shape().rank(); ++i) {
     const int64_t from = i < dimension ? i + 1 : i == dimension ? 0 : i;
@@ -100,35 +101,34 @@ bool PutsBack(const HloInstruction* transpose, int64_t dimension) {
   return true;
 }
 
-std::optional<Product> ProductBehind(HloInstruction* value) {
+std::optional<MatrixProduct> ProductBehind(HloInstruction* value) {
   HloInstruction* dot = value->opcode() == HloOpcode::kTranspose ? value->mutable_operand(0) : value;
   if (dot->opcode() != HloOpcode::kDot || (dot != value && dot->user_count() != 1)) return std::nullopt;
-  const std::optional<Product> product = ProductOf(dot);
+  const std::optional<MatrixProduct> product = MatrixProductOf(dot);
   if (!product.has_value()) return std::nullopt;
   const bool stays = dot == value ? product->dimension == 0 : PutsBack(value, product->dimension);
   return stays ? product : std::nullopt;
 }
 
-absl::StatusOr<SparseMatrix> MatrixOf(const Product& product) {
+absl::StatusOr<SparseMatrix> MatrixOf(const MatrixProduct& product) {
   HPU_ASSIGN_OR_RETURN(
       const xla::Literal matrix,
       xla::HloEvaluator().Evaluate(product.matrix, /*recursively_evaluate_nonconstant_operands=*/true));
   return EntriesOf(matrix, product.contracted);
 }
 
-// True if a product with the next dimension is all that the value, a product with this one, is for: one kernel computes
-// both.
+// True if the value is only used by a product with the next dimension, so that one kernel computes both.
 absl::StatusOr<bool> IsPartOfNext(HloInstruction* value, int64_t dimension) {
   if (value->user_count() != 1 || value->users()[0]->user_count() != 1) return false;
-  const std::optional<Product> next = ProductBehind(value->users()[0]->users()[0]);
+  const std::optional<MatrixProduct> next = ProductBehind(value->users()[0]->users()[0]);
   if (!next.has_value() || next->array != value || next->dimension != dimension + 1) return false;
   HPU_ASSIGN_OR_RETURN(const SparseMatrix matrix, MatrixOf(*next));
   return !matrix.rows.empty();
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* value, KernelCalls* calls) {
-  const std::optional<Product> last = ProductBehind(value);
-  if (!last.has_value() || xla::ShapeUtil::ElementsIn(value->shape()) < kMinElements) return nullptr;
+absl::StatusOr<HloInstruction*> SparseProductKernel(HloInstruction* value, KernelCalls* calls) {
+  const std::optional<MatrixProduct> last = ProductBehind(value);
+  if (!last.has_value() || xla::ShapeUtil::ElementsIn(value->shape()) < kMinSparseProductElements) return nullptr;
   const int64_t dimension = last->dimension;
   HPU_ASSIGN_OR_RETURN(const bool is_part, IsPartOfNext(value, dimension));
   if (is_part) return nullptr;
@@ -137,7 +137,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* value, KernelCalls* cal
 
   HloInstruction* array = last->array;
   SparseProduct kernel;
-  const std::optional<Product> first = array->user_count() == 1 ? ProductBehind(array) : std::nullopt;
+  const std::optional<MatrixProduct> first = array->user_count() == 1 ? ProductBehind(array) : std::nullopt;
   if (first.has_value() && first->dimension + 1 == dimension) {
     HPU_ASSIGN_OR_RETURN(kernel.vertical, MatrixOf(*first));
     if (!kernel.vertical.rows.empty()) array = first->array;
@@ -157,7 +157,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* value, KernelCalls* cal
 }  // namespace
 
 absl::Status UseSparseProductKernels(xla::HloModule* module, KernelCalls* calls) {
-  const auto kernel_of = [calls](HloInstruction* value) { return KernelOf(value, calls); };
+  const auto kernel_of = [calls](HloInstruction* value) { return SparseProductKernel(value, calls); };
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kTranspose, kernel_of));
   return ReplaceAll(module, HloOpcode::kDot, kernel_of);
 }

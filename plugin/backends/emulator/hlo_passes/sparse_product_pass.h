@@ -1,4 +1,4 @@
-// Products with matrices of constants that are mostly 0 become kernels.
+// Pass that replaces products with sparse constant matrices by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SPARSE_PRODUCT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SPARSE_PRODUCT_PASS_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Takes float32 products of a matrix that depends on no argument with one dimension of an array, and the transposition
-// behind it that puts that dimension back in its place: how images are resized, and their gradients. Before the pass
-// that takes all other products.
+// Replaces float32 products of a matrix that depends on no argument with one dimension of an array, including a
+// following transposition that restores the order of dimensions. Image resizing and its gradients have that form. Must
+// run before the passes for all other products.
 absl::Status UseSparseProductKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Products with sparse matrices of constants, against XLA.
+// Tests of products with sparse constant matrices against XLA.
 #include "plugin/backends/emulator/hlo_passes/sparse_product_pass.h"
 
 #include <gtest/gtest.h>
@@ -14,15 +14,15 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace sparse_product_pass_test {
 
 using xla::XlaOp;
 
 struct Case {
   std::vector<int64_t> dims;
-  int64_t dimension = 0;  // of the array, that the matrix takes
+  int64_t dimension = 0;  // contracted dimension of the array
   int64_t to = 1;
-  int64_t entries = 2;      // at most, in each row of the matrix
+  int64_t entries = 2;      // maximum number of entries in a row of the matrix
   bool transposed = false;  // the matrix is [from, to]
   xla::PrimitiveType type = xla::F32;
 };
@@ -73,7 +73,7 @@ TEST_P(SparseProductPassTest, EqualsXla) {
   c.transposed = dice.Roll(0, 1) == 0;
   int64_t elements = c.to;
   for (int64_t i = 0; i < static_cast<int64_t>(c.dims.size()); ++i) elements *= i == c.dimension ? 1 : c.dims[i];
-  // In front of the dimension or behind it: both kinds of rows.
+  // Adds elements before or behind the dimension, to cover both kinds of rows.
   const bool front = dice.Roll(0, 1) == 0;
   c.dims.insert(front ? c.dims.begin() : c.dims.end(), (4096 + elements - 1) / elements);
   if (front) ++c.dimension;
@@ -84,7 +84,7 @@ TEST_P(SparseProductPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, SparseProductPassTest, testing::Range(0, 30));
 
-// Weights that the program computes, as the lowering of resizing does.
+// Weights that the program computes, as in the lowering of resizing.
 TEST(SparseProductPass, OfComputedWeights) {
   xla::XlaBuilder builder("product");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {12, 200}), "x");
@@ -127,7 +127,7 @@ SparseMatrix RandomMatrix(int64_t rows, int64_t columns, Dice* dice) {
   return matrix;
 }
 
-// Columns of fewer numbers than a register, by plain loops; what lies around the arrays is neither used nor changed.
+// Columns narrower than a register, against plain loops. Memory around the arrays is neither read nor written.
 TEST(SparseProductPass, ShortColumns) {
   constexpr int64_t kOuter = 3, kHeight = 5, kWidth = 6, kToHeight = 7, kToWidth = 8, kAround = 64;
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -163,7 +163,7 @@ TEST(SparseProductPass, ShortColumns) {
   }
 }
 
-// In long and in short columns.
+// Tests long and short columns.
 TEST(SparseProductPass, OthersDoNotCount) {
   for (const int64_t inner : {64, 3}) {
     const SparseMatrix matrix{{{{1, 0.5f}, {2, 2.0f}}, {}, {{3, 1.0f}}}};
@@ -214,5 +214,5 @@ TEST(SparseProductPass, LeavesTheRest) {
   EXPECT_EQ(kernels({{4, 20, 80}, 1, 40, 2, false, xla::F64}), 0) << "float64";
 }
 
-}  // namespace
+}  // namespace sparse_product_pass_test
 }  // namespace hpu::emulator

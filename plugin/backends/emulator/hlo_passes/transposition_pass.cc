@@ -12,10 +12,10 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, the array stays in the second-level cache, and a loop that is fused with others is as fast.
-constexpr int64_t kMinBytes = 64 << 10;
+// Below, the array stays in the second-level cache, and a fused loop is as fast.
+constexpr int64_t kMinTransposedBytes = 64 << 10;
 
-// Whether the last of the operand's dimensions that have more than one element is not the result's.
+// Whether the transposition moves the operand's last dimension of more than one element.
 bool MovesLast(const HloInstruction* transpose) {
   const xla::Shape &from = transpose->operand(0)->shape(), &to = transpose->shape();
   int64_t last = from.rank() - 1, last_of_result = to.rank() - 1;
@@ -43,10 +43,10 @@ bool IsTakenByUser(const HloInstruction* value) {
   });
 }
 
-absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* transpose, KernelCalls* calls) {
+absl::StatusOr<HloInstruction*> TranspositionKernel(HloInstruction* transpose, KernelCalls* calls) {
   const xla::Shape& shape = transpose->operand(0)->shape();
   if (!shape.is_static() || xla::ShapeUtil::IsZeroElementArray(shape) ||
-      xla::ShapeUtil::ByteSizeOf(shape) < kMinBytes || !MovesLast(transpose) || IsTakenByUser(transpose) ||
+      xla::ShapeUtil::ByteSizeOf(shape) < kMinTransposedBytes || !MovesLast(transpose) || IsTakenByUser(transpose) ||
       TakesTranspositions(SourceOf(transpose->mutable_operand(0)))) {
     return nullptr;
   }
@@ -62,7 +62,7 @@ absl::StatusOr<HloInstruction*> KernelOf(HloInstruction* transpose, KernelCalls*
 
 absl::Status UseTranspositionKernels(xla::HloModule* module, KernelCalls* calls) {
   return ReplaceAll(module, HloOpcode::kTranspose,
-                    [calls](HloInstruction* transpose) { return KernelOf(transpose, calls); });
+                    [calls](HloInstruction* transpose) { return TranspositionKernel(transpose, calls); });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Transpositions that move the last dimension become kernels.
+// Pass that replaces transpositions that move the last dimension by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_TRANSPOSITION_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_TRANSPOSITION_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Takes those of larger arrays, unless XLA needs them no more: it takes them into products, convolutions, reductions
-// and other transpositions. After the passes that replace these.
+// Replaces transpositions of larger arrays, except those that XLA merges into products, convolutions, reductions and
+// other transpositions. Must run after the passes that replace these.
 absl::Status UseTranspositionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Transpositions, against XLA.
+// Tests of transpositions against XLA.
 #include "plugin/backends/emulator/hlo_passes/transposition_pass.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace transposition_pass_test {
 
 using xla::XlaOp;
 
@@ -94,5 +94,5 @@ TEST(TranspositionPass, LeavesTheRest) {
   EXPECT_EQ(kernels(Transposed({256, 256}, {1, 0}, xla::F32, sum)), 0) << "a sum";
 }
 
-}  // namespace
+}  // namespace transposition_pass_test
 }  // namespace hpu::emulator

@@ -22,7 +22,7 @@ bool IsWideExponential(const HloInstruction* instruction) {
          instruction->shape().rank() > 0;
 }
 
-// Elementwise instructions over arrays of one shape, in the computation of one of them.
+// Builder of elementwise instructions of the shape, and in the computation, of `like`.
 class Arithmetic {
  public:
   explicit Arithmetic(HloInstruction* like) : computation_(like->parent()), shape_(like->shape()) {}
@@ -52,14 +52,14 @@ class Arithmetic {
   const xla::Shape shape_;
 };
 
-// 2^n, for whole numbers of int64 from -1022 to 1023.
+// 2^n, for int64 integers n from -1022 to 1023.
 HloInstruction* PowerOfTwo(const Arithmetic& arithmetic, HloInstruction* n) {
   HloInstruction* const biased = arithmetic.Binary(HloOpcode::kAdd, n, arithmetic.Number<int64_t>(1023));
   HloInstruction* const bits = arithmetic.Binary(HloOpcode::kShiftLeft, biased, arithmetic.Number<int64_t>(52));
   return arithmetic.Recast(bits, xla::F64);
 }
 
-// e^r from -ln 2 / 2 to ln 2 / 2: its Taylor series, whose first term left out is 4e-18 of it at most.
+// e^r for r from -ln 2 / 2 to ln 2 / 2, by its Taylor series. The first omitted term is at most 4e-18 of the result.
 HloInstruction* SmallExponential(const Arithmetic& arithmetic, HloInstruction* r) {
   constexpr int kTerms = 13;
   double factorials[kTerms + 1] = {1};
@@ -73,9 +73,9 @@ HloInstruction* SmallExponential(const Arithmetic& arithmetic, HloInstruction* r
 }
 
 HloInstruction* Expanded(HloInstruction* exponential) {
-  // Beyond, results are zero and infinity.
+  // Beyond these bounds, results are zero and infinity.
   constexpr double kMin = -746, kMax = 710;
-  // The first has 21 bits: its multiples by n are exact.
+  // kLn2High has 21 bits, so its products with n are exact.
   constexpr double kLog2E = 1.4426950408889634, kLn2High = 0x1.62e42p-1, kLn2Low = 0x1.fdf473de6af28p-22;
   const Arithmetic a(exponential);
   HloInstruction* x = exponential->mutable_operand(0);
@@ -84,7 +84,8 @@ HloInstruction* Expanded(HloInstruction* exponential) {
   HloInstruction* const n = a.Unary(HloOpcode::kRoundNearestEven, a.Binary(HloOpcode::kMultiply, x, a.Number(kLog2E)));
   HloInstruction* r = a.Binary(HloOpcode::kSubtract, x, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2High)));
   r = a.Binary(HloOpcode::kSubtract, r, a.Binary(HloOpcode::kMultiply, n, a.Number(kLn2Low)));
-  // In two steps: 2^n itself may be too large or too small. By way of int32, which processors without AVX-512 convert.
+  // Multiplies in two steps, because 2^n itself may be too large or too small. Converts through int32, which processors
+  // without AVX-512 support.
   HloInstruction* const whole = Converted(Converted(n, xla::S32), xla::S64);
   HloInstruction* const half = a.Binary(HloOpcode::kShiftRightArithmetic, whole, a.Number<int64_t>(1));
   HloInstruction* const rest = a.Binary(HloOpcode::kSubtract, whole, half);

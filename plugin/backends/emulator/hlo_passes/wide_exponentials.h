@@ -1,4 +1,4 @@
-// Exponentials of float64 that become vector code.
+// Pass that expands exponentials of float64 into vectorisable arithmetic.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_WIDE_EXPONENTIALS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_WIDE_EXPONENTIALS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA calls the C library for each exponential of float64. This writes those of arrays as arithmetic inside fusions, to
-// be run after XLA's passes, which then know them for expensive and do not repeat them. Results differ from the exact
-// ones by two units in the last place at most; denormal ones are kept unless the thread flushes them.
+// XLA calls the C library for each exponential of float64. This pass expands exponentials of arrays inside fusions. It
+// runs after XLA's passes, so that they treat exponentials as expensive and do not duplicate them. Results differ from
+// the exact ones by at most two units in the last place. Denormal results are kept unless the thread flushes them.
 absl::Status ExpandWideExponentials(xla::HloModule* module);
 
 }  // namespace hpu::emulator

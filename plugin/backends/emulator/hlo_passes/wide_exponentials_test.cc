@@ -1,4 +1,4 @@
-// Exponentials of float64 are none of the C library's, and right to two units in the last place.
+// Tests that exponentials of float64 do not call the C library and are exact to two units in the last place.
 #include "plugin/backends/emulator/hlo_passes/wide_exponentials.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include "xla/literal_util.h"
 
 namespace hpu::emulator {
-namespace {
+namespace wide_exponentials_test {
 
 using xla::XlaOp;
 using Function = std::function<XlaOp(XlaOp)>;
@@ -110,5 +110,5 @@ TEST(WideExponentials, LeavesTheRest) {
   EXPECT_EQ(LeftOf(Program(xla::ShapeUtil::MakeShape(xla::F32, {50}), [](XlaOp x) { return xla::Exp(x) * x; })), 1);
 }
 
-}  // namespace
+}  // namespace wide_exponentials_test
 }  // namespace hpu::emulator

@@ -25,7 +25,8 @@ xla::Shape Float32(const xla::Shape& shape) {
   return shape.element_type() == xla::BF16 ? xla::ShapeUtil::ChangeElementType(shape, xla::F32) : shape;
 }
 
-// The operand in float32. The conversion is put before what only moves elements: other passes look for that.
+// The operand in float32. The conversion is placed before instructions that only move elements, because other passes
+// look for it there.
 HloInstruction* Widened(HloInstruction* value) {
   if (!IsBfloat16(value)) return value;
   HloComputation* computation = value->parent();
@@ -42,7 +43,7 @@ HloInstruction* Widened(HloInstruction* value) {
   }
 }
 
-// A computation of scalars, in float32.
+// A copy in float32 of a computation of scalars.
 HloComputation* Widened(HloComputation* function) {
   HloComputation::Builder builder(function->name());
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;
@@ -55,7 +56,7 @@ HloComputation* Widened(HloComputation* function) {
   return function->parent()->AddEmbeddedComputation(builder.Build(copies.at(function->root_instruction())));
 }
 
-// Whether it combines numbers one after the other, and would round each time.
+// Whether it accumulates numbers sequentially and would round each time.
 bool Accumulates(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
     case HloOpcode::kConvolution:
@@ -90,7 +91,8 @@ absl::StatusOr<HloInstruction*> Widen(HloInstruction* sum) {
   return Converted(wide, xla::BF16);
 }
 
-// A transposition of a rounded product becomes what is rounded of a transposition, which other passes take together.
+// Moves a rounding behind the transposition of a product, because other passes replace a product with its
+// transposition.
 absl::StatusOr<HloInstruction*> TransposeBeforeRounding(HloInstruction* transpose) {
   HloInstruction* rounded = transpose->mutable_operand(0);
   if (!IsBfloat16(transpose) || rounded->opcode() != HloOpcode::kConvert || rounded->user_count() != 1 ||

@@ -1,4 +1,4 @@
-// Sums of bfloat16 become sums of float32.
+// Pass that computes sums of bfloat16 in float32.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_WIDENING_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_WIDENING_PASS_H_
 
@@ -7,11 +7,11 @@
 
 namespace hpu::emulator {
 
-// Computes in float32, and rounds the result, what adds numbers of bfloat16: products, convolutions, sums, sums over
-// windows, select-and-scatter, scatter; and reductions that multiply them. XLA would round after each addition, in
-// loops over single elements; the card does not, and the kernels for float32 take these then. Operands are converted
-// before reversals, transpositions and reshapes, and products rounded behind their transposition, where the passes for
-// kernels look for these.
+// Widens to float32, and rounds the result of, all instructions that add numbers of bfloat16: products, convolutions,
+// sums, sums over windows, select-and-scatter and scatter; also reductions that multiply. XLA would round after each
+// addition, in loops over single elements. The card does not, and the kernels for float32 can replace the widened
+// instructions. Operands are converted before reversals, transpositions and reshapes, and products are rounded after
+// their transposition, because the passes for kernels look for conversions there.
 absl::Status WidenSums(xla::HloModule* module);
 
 }  // namespace hpu::emulator

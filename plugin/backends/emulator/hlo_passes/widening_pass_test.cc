@@ -1,4 +1,4 @@
-// Sums of bfloat16 against the same sums of float32, rounded once.
+// Tests that sums of bfloat16 equal sums of float32 that are rounded once.
 #include "plugin/backends/emulator/hlo_passes/widening_pass.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "xla/client/xla_builder.h"
 
 namespace hpu::emulator {
-namespace {
+namespace widening_pass_test {
 
 using xla::XlaBuilder;
 using xla::XlaOp;
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                return MaxGradient(x[0], x[1], type);
              }}));
 
-// A rounded product of other numbers is transposed as it is.
+// A rounded product of another type is not changed.
 TEST(WideningPass, TransposesRoundedProductsOfOtherTypes) {
   for (const xla::PrimitiveType type : {xla::F16, xla::F32, xla::F64, xla::S32}) {
     SCOPED_TRACE(xla::PrimitiveType_Name(type));
@@ -137,7 +137,7 @@ TEST(WideningPass, TransposesRoundedProductsOfOtherTypes) {
   }
 }
 
-// What adds nothing loses nothing.
+// Instructions that add nothing stay in bfloat16, because they lose no precision.
 TEST(WideningPass, LeavesTheRest) {
   XlaBuilder builder("maximum");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::BF16, {20, 30}), "x");
@@ -149,5 +149,5 @@ TEST(WideningPass, LeavesTheRest) {
   EXPECT_EQ(module->ToString(), before);
 }
 
-}  // namespace
+}  // namespace widening_pass_test
 }  // namespace hpu::emulator

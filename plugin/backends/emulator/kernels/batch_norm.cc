@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kMoments[] = "batch_moments.2";
 constexpr char kGradientSums[] = "batch_gradient_sums.2";
-// Rows that are read twice, the second time from the cache.
+// Number of rows that are read twice, the second time from the cache.
 constexpr int64_t kBlock = 32;
 
 template <typename F, typename Work>
@@ -28,7 +28,7 @@ struct Moments {
   const ColumnPiece* piece;
 };
 
-// Joins mean and sum of squared differences of `count` numbers with those of `other_count` others.
+// Combines mean and sum of squared differences of `count` numbers with those of `other_count` other numbers.
 HPU_INLINE void Join(float count, float* mean, float* squares, float other_count, float other_mean,
                      float other_squares) {
   const float apart = other_mean - *mean;
@@ -101,7 +101,7 @@ class MomentsKernel final : public Kernel {
               Join(before, m, v, piece.rows, means[c], squares[c]);
             }
           }
-          // The last columns of these rows.
+          // These are the last columns of the rows.
           if (piece.first_column + piece.columns == plan_.sizes().columns) before += piece.rows;
         });
     for (int64_t c = 0; c < plan_.sizes().columns; ++c) variance[c] /= all;

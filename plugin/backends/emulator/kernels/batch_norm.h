@@ -1,4 +1,4 @@
-// What batch normalisation sums over rows.
+// Kernels for the sums over rows in batch normalisation and its gradient.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BATCH_NORM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BATCH_NORM_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Operand: [rows, features], float32 or bfloat16. Results, float32: mean and variance (of the whole population) of each
-// feature. The variance is that of the differences from the mean, not a difference of large sums.
+// Operand: [rows, features], float32 or bfloat16. Results, float32: mean and population variance of each feature. The
+// variance is computed from the differences from the mean, because a difference of large sums loses precision.
 struct BatchMoments {
   int64_t rows = 1;
   int64_t features = 1;
@@ -18,9 +18,9 @@ struct BatchMoments {
   KernelSpec Spec() const;
 };
 
-// Operands: x [rows, features], mean [features], gradient of the result [rows, features]; mean is float32, the others
-// both float32 or both bfloat16. Results, float32: of each feature the sum of the gradient, and of the gradient times
-// (x - mean).
+// Operands: x [rows, features], mean [features] and the result's gradient [rows, features]. The mean is float32; x and
+// the gradient have the same type, float32 or bfloat16. Results, float32, for each feature: the sum of the gradient,
+// and the sum of the gradient times (x - mean).
 struct BatchGradientSums {
   int64_t rows = 1;
   int64_t features = 1;

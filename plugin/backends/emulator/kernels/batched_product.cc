@@ -15,13 +15,13 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "batched_product.1";
-// Rows of the result that are made at once: a register each.
+// Rows of the result that are computed at once, each in a register.
 constexpr int kRows = 8;
-// Products that are added up one after the other; such sums are then added. It keeps sums of many exact.
+// Number of products in a partial sum; the partial sums are then added. This keeps long sums exact.
 constexpr int64_t kAddends = 256;
-// Multiplications and additions that take a thread some 20 µs.
+// Multiplications and additions that take a thread about 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
-// Pieces that a kernel is cut into at least, if its matrices have enough rows.
+// Minimum number of pieces of a kernel, if its matrices have enough rows.
 constexpr int64_t kMinPieces = 16;
 
 // Some rows of one product.
@@ -31,17 +31,17 @@ struct Work {
   const float* b;
   float* to;  // its first row
   int64_t rows;
-  float* strips;  // for a copy of some columns of b, [inner, up to 16], or null to read b itself
+  float* strips;  // buffer for a copy of some columns of b, [inner, up to 16]; null: reads b itself
 };
 
-// Neighbouring columns of b, `stride` elements from one row of b to the next.
+// Adjacent columns of b; rows of b are `stride` elements apart.
 struct Strip {
   const float* b;
   int64_t stride;
   int64_t column;
 };
 
-// Adds to these rows what the places from `begin` to `end` of the inner dimension give.
+// Adds the products of the inner dimension's elements from `begin` to `end` to these rows.
 template <int rows, int n>
 HPU_INLINE void AddToTile(const Work& work, const Strip& strip, int64_t row, int64_t begin, int64_t end) {
   const BatchedProduct& product = *work.product;
@@ -77,7 +77,7 @@ HPU_INLINE void MakeRows(const Work& work, const Strip& strip) {
   for (; row < work.rows; ++row) MakeTile<1, n>(work, strip, row);
 }
 
-// Copies n columns of b, so that they lie side by side and nothing else between them.
+// Copies n columns of b to a dense [inner, n] array.
 template <int n>
 HPU_INLINE void CopyStrip(const Work& work, int64_t column, float* to) {
   const BatchedProduct& product = *work.product;
@@ -95,7 +95,7 @@ HPU_INLINE void CopyStrip(const Work& work, int64_t column, float* to) {
   }
 }
 
-// The columns from `column` on, as many as possible by n at once, the rest by fewer.
+// Computes the columns from `column` on: n at a time, then fewer for the rest.
 template <int n>
 HPU_INLINE void MakeColumns(const Work& work, int64_t column) {
   const BatchedProduct& product = *work.product;
@@ -123,13 +123,13 @@ class BatchedProductKernel final : public Kernel {
  public:
   explicit BatchedProductKernel(BatchedProduct product) : product_(std::move(product)) {
     for (const BatchedProduct::Batch& batch : product_.batches) matrices_ *= batch.size;
-    // Few matrices are cut by rows, too: each element is made in the same way.
+    // Splits few matrices by rows too; that does not change how an element is computed.
     const int64_t cuts = std::max<int64_t>(1, kMinPieces / matrices_);
     rows_of_piece_ = ((product_.rows + cuts - 1) / cuts + kRows - 1) / kRows * kRows;
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
     pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
-    // A copy pays where many rows read it, and where rows of b lie so far apart that they share few lines of the cache.
+    // A copy pays if many rows read it, and if rows of b are so far apart that they share few cache lines.
     copies_ = product_.b_column_stride != 1 ||
               (std::min(rows_of_piece_, product_.rows) > 2 * kRows && product_.b_inner_stride > 64);
   }
@@ -155,7 +155,7 @@ class BatchedProductKernel final : public Kernel {
   }
 
  private:
-  // Where a product's matrices begin in a and b.
+  // Offsets of a product's matrices in a and b.
   std::pair<int64_t, int64_t> Begin(int64_t matrix) const {
     std::pair<int64_t, int64_t> begin = {0, 0};
     for (size_t i = product_.batches.size(); i-- > 0;) {
@@ -175,7 +175,7 @@ class BatchedProductKernel final : public Kernel {
   bool copies_ = false;
 };
 
-// No size is so large that a product of them overflows.
+// Whether all sizes are so small that their product does not overflow.
 bool AreSizes(const BatchedProduct& product) {
   constexpr int64_t kMax = int64_t{1} << 40;
   int64_t all = 1;
@@ -190,7 +190,7 @@ bool AreSizes(const BatchedProduct& product) {
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   constexpr size_t kFixed = 7;
-  const auto refuse = [] { return absl::InvalidArgumentError("not the parameters of a batched product"); };
+  const auto refuse = [] { return absl::InvalidArgumentError("invalid parameters"); };
   if (parameters.size() < kFixed || (parameters.size() - kFixed) % 3 != 0 ||
       *std::min_element(parameters.begin(), parameters.end()) < 0) {
     return refuse();

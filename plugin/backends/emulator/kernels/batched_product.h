@@ -1,4 +1,4 @@
-// Many products of small matrices.
+// Kernel for batches of products of small matrices.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BATCHED_PRODUCT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BATCHED_PRODUCT_H_
 
@@ -9,8 +9,9 @@
 
 namespace hpu::emulator {
 
-// Operands: float32 matrices a [rows, inner] and b [inner, columns], anywhere in two arrays: strides are in elements.
-// Result: their products, [batches..., rows, columns], dense. The order of sums depends on `inner` alone.
+// Operands: float32 matrices a [rows, inner] and b [inner, columns], stored in two arrays with any strides, which are
+// in elements. Result: the products, [batches..., rows, columns], dense. The order of additions depends on `inner`
+// only.
 struct BatchedProduct {
   struct Batch {
     int64_t size;

@@ -1,4 +1,4 @@
-// Elements as float32, whatever they are stored as.
+// Loads and stores of float32 and bfloat16 elements as float32.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BFLOAT16_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_BFLOAT16_H_
 
@@ -32,7 +32,7 @@ HPU_INLINE float Load(const BFloat16* from) {
   return number.value;
 }
 
-// n of them side by side.
+// Loads n adjacent elements.
 template <int n>
 HPU_INLINE Lanes<float, n> LoadFloats(const float* from) {
   return LoadLanes<n>(from);
@@ -46,8 +46,8 @@ HPU_INLINE Lanes<float, n> LoadFloats(const BFloat16* from) {
   return values;
 }
 
-// To the nearest number of the type, of two the even one. A NaN must be one that is no number in the type either: those
-// that arithmetic makes, and those of the type.
+// Rounds to nearest, ties to even. A NaN must still be a NaN in the stored type: this holds for NaN from arithmetic and
+// for NaN loaded from that type.
 HPU_INLINE void Store(float value, float* to) { *to = value; }
 
 HPU_INLINE void Store(float value, BFloat16* to) {
@@ -55,7 +55,7 @@ HPU_INLINE void Store(float value, BFloat16* to) {
   to->bits = static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-// For numbers that are already those of the type.
+// Stores a number that the type represents exactly.
 HPU_INLINE void StoreExact(float value, float* to) { *to = value; }
 
 HPU_INLINE void StoreExact(float value, BFloat16* to) { to->bits = static_cast<uint16_t>(BitsOf(value) >> 16); }

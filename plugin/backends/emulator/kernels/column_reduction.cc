@@ -50,7 +50,7 @@ struct Product {
 struct Max {
   static constexpr float kInitial = -std::numeric_limits<float>::infinity();
   static HPU_INLINE float Element(float a, float) { return a; }
-  // A NaN stays, as it does in XLA.
+  // Keeps NaN, as XLA does.
   static HPU_INLINE float Of(float a, float b) {
     const float greater = a >= b ? a : b;
     return a != a ? a : greater;
@@ -68,7 +68,7 @@ struct ReduceLanes {
     float sum[kLanes];
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::kInitial;
     int64_t row = 0;
-    // Four rows at once: the sums lose less of small numbers.
+    // Adds four rows at once, because the sums lose less of small numbers.
     for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
         const float low = F::Of(ElementAt(a, b, c), ElementAt(a, b, c + s));
@@ -104,7 +104,7 @@ HPU_REDUCTION(ReduceSumOfProducts, SumOfProducts)
 HPU_REDUCTION(ReduceMax, Max)
 HPU_REDUCTION(ReduceProduct, Product)
 
-// Of two pieces of a column.
+// Combines the results of two pieces of a column.
 float Combined(Function function, float a, float b) {
   switch (function) {
     case Function::kMax:

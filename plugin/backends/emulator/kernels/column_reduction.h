@@ -1,4 +1,4 @@
-// Sums, maxima and products over rows.
+// Kernel for sums, maxima and products over rows.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMN_REDUCTION_H_
 
@@ -12,7 +12,7 @@ namespace hpu::emulator {
 // Operands: one array [outer, rows, columns], or two for kSumOfProducts. Result: [outer, columns], float32.
 struct ColumnReduction {
   enum class Function : int64_t { kSum = 0, kSumOfSquares = 1, kSumOfProducts = 2, kMax = 3, kProduct = 4 };
-  // Of the operands. Booleans are 0 and 1.
+  // Type of the operands. Booleans count as 0 and 1.
   enum class Element : int64_t { kFloat32 = 0, kBFloat16 = 1, kBool = 2 };
   Function function = Function::kSum;
   Columns columns;

@@ -7,9 +7,9 @@
 namespace hpu::emulator {
 namespace {
 
-// A row's part stays in the first-level cache while the rows pass.
+// Columns of a piece: its partial results stay in the first-level cache while the rows are read.
 constexpr int64_t kMaxColumns = 2048;
-// Pieces of about this many elements: enough work for a thread, few enough to combine.
+// Approximate number of elements of a piece: enough work for a thread, and few enough pieces to combine.
 constexpr int64_t kElements = 32 << 10;
 constexpr int64_t kMaxRowPieces = 32;
 
@@ -19,7 +19,7 @@ int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 absl::StatusOr<Columns> Columns::Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || *std::min_element(parameters.begin(), parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("not the sizes of a reduction over rows");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return Columns{parameters[0], parameters[1], parameters[2]};
 }

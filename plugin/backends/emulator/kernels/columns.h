@@ -1,4 +1,4 @@
-// Reductions over rows: arrays [outer, rows, columns] that become [outer, columns].
+// Partitioning of reductions over rows, which turn arrays [outer, rows, columns] into [outer, columns].
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMNS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COLUMNS_H_
 
@@ -17,29 +17,30 @@ struct Columns {
   int64_t rows = 1;
   int64_t columns = 1;
 
-  // InvalidArgument unless `parameters` are three positive sizes.
+  // InvalidArgument unless `parameters` holds three positive sizes.
   static absl::StatusOr<Columns> Parse(absl::Span<const int64_t> parameters);
 };
 
-// A part of the work: some columns of some rows of one outer index, in elements from the array's begin.
+// A part of the work: some columns of some rows of one outer index. Offsets are in elements from the start of the
+// array.
 struct ColumnPiece {
   int64_t begin;   // of the first row's first column
   int64_t stride;  // from row to row
   int64_t rows;
   int64_t columns;
   int64_t first_column;
-  float* partial;  // what this piece makes: `columns` numbers, for each of the kernel's values
+  float* partial;  // output of this piece: `columns` numbers for each of the kernel's values
 };
 
-// How a reduction is cut into pieces. It depends on the sizes alone, and pieces are combined in their order: so numbers
+// Partition of a reduction into pieces. It depends on the sizes only, and pieces are combined in order, so results
 // depend neither on the run nor on the threads.
 class ColumnPlan {
  public:
-  // `values`: how many numbers the reduction makes of each column.
+  // `values`: how many numbers the reduction computes per column.
   ColumnPlan(const Columns& sizes, int values);
 
-  // Runs `piece` for every piece on the pool. Then, in order, for each piece `combine(piece, first)`: `first` is true
-  // for the first rows of the outer index `outer`.
+  // Runs `piece` for every piece on the pool. Then calls `combine` for each piece in order; `first` is true for the
+  // first rows of the outer index `outer`.
   void Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece&)> piece,
            absl::FunctionRef<void(const ColumnPiece&, int64_t outer, bool first)> combine) const;
 

@@ -33,7 +33,7 @@ HostCpu DetectHostCpu() {
   return cpu;
 }
 
-// oneDNN's numbers are not those of TensorFlow's other kernels.
+// Says whether oneDNN is used, because its numbers differ from TensorFlow's other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";
   return absl::StrCat(KernelNames(), !IsTargetGeneric() && IsOneDnnOn() ? " by oneDNN" : "",
@@ -50,7 +50,8 @@ const HostCpu& GetHostCpu() {
 bool IsTargetGeneric() {
   static const bool generic = [] {
     if (flags::EmulatorTarget() != "generic") return false;
-    // Eigen, which multiplies matrices for XLA, takes code of oneDNN's by the processor. It asks at its first product.
+    // XLA multiplies matrices by Eigen, which selects oneDNN code for the processor. Eigen reads the variable at its
+    // first product.
     setenv("TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL", "0", /*overwrite=*/1);
     return true;
   }();
@@ -63,7 +64,7 @@ const HostCpu& GetTargetCpu() {
 }
 
 std::string CompilerTarget() {
-  // XLA reads them once per process, too.
+  // Read once per process, as XLA does.
   static const auto* flags = [] {
     const char* value = std::getenv("XLA_FLAGS");
     return new std::string(value == nullptr ? "" : value);

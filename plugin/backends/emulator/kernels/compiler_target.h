@@ -1,4 +1,4 @@
-// What code is generated for: this machine's CPU, as XLA's just-in-time compiler sees it, or any x86-64 CPU.
+// Target CPU of generated code: this machine's CPU, as XLA's just-in-time compiler sees it, or any x86-64 CPU.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COMPILER_TARGET_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_COMPILER_TARGET_H_
 
@@ -8,20 +8,21 @@ namespace hpu::emulator {
 
 struct HostCpu {
   std::string name;      // LLVM's name, "skylake-avx512"; "generic" for a CPU that is newer than this LLVM
-  std::string features;  // "+avx2,-avx512f,…": all that LLVM knows, sorted
+  std::string features;  // "+avx2,-avx512f,…": all features that LLVM knows, sorted
 };
 
 // Detected once. Thread safe.
 const HostCpu& GetHostCpu();
 
-// Whether code is for any x86-64 CPU (HPU_EMULATOR_TARGET=generic, as it was when this was first asked). Thread safe.
+// Whether code is generated for any x86-64 CPU. HPU_EMULATOR_TARGET=generic selects that; it is read at the first call.
+// Thread safe.
 bool IsTargetGeneric();
 
 // The CPU that code is generated for. Thread safe.
 const HostCpu& GetTargetCpu();
 
-// What a recipe depends on beside its program: backend and TensorFlow version, CPU, number of threads, kernels,
-// XLA_FLAGS. A recipe loads only where this string is the one that it was compiled with. Thread safe.
+// Everything that a recipe depends on apart from its program: backend and TensorFlow version, CPU, number of threads,
+// kernels, XLA_FLAGS. A recipe loads only if it was compiled with the same string. Thread safe.
 std::string CompilerTarget();
 
 }  // namespace hpu::emulator

@@ -18,7 +18,7 @@ class ConcatenationKernel final : public Kernel {
       : concatenation_(std::move(concatenation)), row_bytes_(row_bytes) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    // By bytes: rows may be few and long.
+    // Splits by bytes, because rows may be few and long.
     RunShards(call.pool, concatenation_.outer * row_bytes_, ShardSize(2), [&](Shard shard) {
       for (int64_t at = shard.begin; at < shard.end;) {
         const int64_t row = at / row_bytes_, begin = at - row * row_bytes_;
@@ -31,7 +31,7 @@ class ConcatenationKernel final : public Kernel {
   }
 
  private:
-  // A row of the result from `begin` to `end`, in bytes.
+  // Copies the bytes from `begin` to `end` of a row of the result.
   void CopyRow(const KernelCall& call, int64_t row, int64_t begin, int64_t end) const {
     auto* const to = static_cast<char*>(call.results[0]) + row * row_bytes_;
     int64_t piece_begin = 0;
@@ -47,11 +47,11 @@ class ConcatenationKernel final : public Kernel {
   }
 
   const Concatenation concatenation_;
-  const int64_t row_bytes_;  // of the result
+  const int64_t row_bytes_;  // bytes of a row of the result
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const auto refuse = [] { return absl::InvalidArgumentError("not the parameters of a concatenation"); };
+  const auto refuse = [] { return absl::InvalidArgumentError("invalid parameters"); };
   if (parameters.size() < 4 || parameters.size() % 3 != 1 || parameters[0] <= 0) return refuse();
   Concatenation concatenation{parameters[0], {}};
   for (size_t i = 1; i < parameters.size(); i += 3) {

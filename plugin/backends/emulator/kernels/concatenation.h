@@ -1,4 +1,4 @@
-// Arrays one after the other.
+// Kernel for concatenations.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONCATENATION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONCATENATION_H_
 
@@ -9,10 +9,11 @@
 
 namespace hpu::emulator {
 
-// Operands: arrays of `outer` rows, of which a piece is taken. Result: rows of all pieces, side by side.
+// Operands: arrays of `outer` rows; one piece of each row is used. Result: `outer` rows, each the concatenation of all
+// pieces.
 struct Concatenation {
   struct Piece {
-    int64_t row_bytes;  // from one row of the operand to the next
+    int64_t row_bytes;  // distance between rows of the operand
     int64_t offset;     // in a row, in bytes
     int64_t bytes;
   };

@@ -18,7 +18,7 @@ using Kind = Convolution::Kind;
 
 constexpr char kName[] = "convolution.5";
 
-// The reach of a window in its input.
+// Number of input elements that a window spans.
 int64_t Reach(const Dimension& d) { return (d.window - 1) * d.dilation + 1; }
 
 bool Fits(const Dimension& d) {
@@ -27,7 +27,7 @@ bool Fits(const Dimension& d) {
          (d.input + d.pad_low + d.pad_high - Reach(d)) / d.stride + 1 == d.output;
 }
 
-// TensorFlow's "SAME": as much padding as ceil(input / stride) results need, the odd one at the end.
+// TensorFlow's "SAME": the padding that ceil(input / stride) results need; an odd element goes to the end.
 bool IsSame(const Dimension& d) {
   if ((d.input + d.stride - 1) / d.stride != d.output) return false;
   const int64_t padding = std::max<int64_t>(0, (d.output - 1) * d.stride + Reach(d) - d.input);
@@ -57,7 +57,7 @@ void SetList(tensorflow::NodeDef* node, const char* name, const std::vector<int6
   for (int64_t value : values) list->add_i(value);
 }
 
-// "SAME" and "VALID" where they say it: some ops know no other padding.
+// Prefers "SAME" and "VALID" to explicit padding, because some ops support no other padding.
 void SetPadding(tensorflow::NodeDef* node, const std::vector<Dimension>& dimensions) {
   auto& padding = (*node->mutable_attr())["padding"];
   if (std::all_of(dimensions.begin(), dimensions.end(), IsValid)) return padding.set_s("VALID");
@@ -87,7 +87,7 @@ void AddBias(tensorflow::NodeDef* node, tensorflow::DataType dtype) {
   attributes["fused_ops"].mutable_list()->add_s("BiasAdd");
 }
 
-// Unimplemented where TensorFlow's kernel, which may take the call, would fail or compute something else.
+// Unimplemented if TensorFlow's kernel would accept the call, but then fail or compute something else.
 absl::Status CheckKernel(const Convolution& c) {
   const bool one_dnn = c.UsesOneDnn(), three = c.dimensions.size() == 3;
   const char* lacking = nullptr;
@@ -100,7 +100,7 @@ absl::Status CheckKernel(const Convolution& c) {
     if (c.dilated() && (three || c.depthwise())) lacking = "dilations";
   }
   if (c.kind != Kind::kForward) {
-    // oneDNN's fail, others are slow or wrong.
+    // oneDNN's kernels fail here, other kernels are slow or wrong.
     if (!c.HasNamedPadding()) lacking = "a gradient with padding other than SAME and VALID";
     if (c.groups > 1 && !c.depthwise() && !one_dnn) lacking = "a gradient with groups";
   }
@@ -183,7 +183,7 @@ absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> paramet
   if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
       parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] >> 1 != 0 ||
       parameters[3] >> 1 != 0) {
-    return absl::InvalidArgumentError("not the parameters of a convolution");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);

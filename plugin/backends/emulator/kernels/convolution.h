@@ -1,4 +1,4 @@
-// Convolutions and their gradients.
+// Kernels for convolutions and their gradients.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONVOLUTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CONVOLUTION_H_
 
@@ -11,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// A convolution of two or three spatial dimensions, named after the forward direction: image [batch, spatial…,
-// input_features], filter [window…, input_features / groups, output_features], result [batch, spatial…,
-// output_features]. Each kernel takes two of the three and makes the third.
+// A convolution of two or three spatial dimensions. The names are those of the forward direction: image [batch,
+// spatial…, input_features], filter [window…, input_features / groups, output_features], result [batch, spatial…,
+// output_features]. Each kernel computes one of the three from the other two.
 struct Convolution {
   enum class Kind : int64_t {
     kForward = 0,         // image, filter
@@ -30,9 +30,10 @@ struct Convolution {
     int64_t pad_high = 0;
   };
   Kind kind = Kind::kForward;
-  bool bias = false;      // whether another operand [output_features] is added; forward ones by oneDNN alone
+  bool bias = false;      // whether a third operand [output_features] is added; only kForward by oneDNN
   bool bfloat16 = false;  // else float32
-  // Whether each call has the same filter: forward ones of two dimensions by oneDNN alone, which packs it once.
+  // Whether each call has the same filter, so that oneDNN packs it only once. Only for kForward by oneDNN in two
+  // dimensions.
   bool constant_filter = false;
   int64_t batch = 0;
   int64_t input_features = 0;
@@ -40,15 +41,15 @@ struct Convolution {
   int64_t groups = 1;
   std::vector<Dimension> dimensions;
 
-  // Whether TensorFlow's ops for depthwise convolutions compute it. Their gradients know no dilations: those are
-  // gradients of as many groups.
+  // Whether TensorFlow's ops for depthwise convolutions compute it. The gradients of those ops support no dilation:
+  // dilated gradients are computed as grouped convolutions.
   bool depthwise() const;
   bool dilated() const;
   // Whether the padding is TensorFlow's "SAME" or "VALID".
   bool HasNamedPadding() const;
-  // Whether TensorFlow computes it by oneDNN on this processor.
+  // Whether TensorFlow uses oneDNN for it on this processor.
   bool UsesOneDnn() const;
-  // InvalidArgument unless all sizes are positive and fit together.
+  // InvalidArgument unless all sizes are positive and consistent.
   absl::Status Check() const;
   KernelSpec Spec() const;
   static absl::StatusOr<Convolution> Parse(absl::Span<const int64_t> parameters);

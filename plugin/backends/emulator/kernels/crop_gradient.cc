@@ -12,19 +12,19 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "crop_gradient.1";
-// Each piece of an image looks at all boxes.
+// Limited because each piece of an image reads all boxes.
 constexpr int64_t kMaxPieces = 64;
-// Sums that are added up side by side.
+// Number of sums that are accumulated in parallel.
 constexpr int kSums = 16;
 
-// Between which pixels a place lies, and how much the second one counts.
+// The two pixels around a position, and the weight of the second one.
 struct Place {
   int64_t first;
   int64_t second;
   float fraction;
 };
 
-// False for a place outside.
+// False for a position outside the image.
 HPU_INLINE bool Find(float place, int64_t length, Place* found) {
   if (!(place >= 0 && place < static_cast<float>(length))) return false;
   found->first = static_cast<int64_t>(place);
@@ -33,7 +33,7 @@ HPU_INLINE bool Find(float place, int64_t length, Place* found) {
   return found->first < length;
 }
 
-// Of the images' rows, from `begin` to `end`.
+// Work on the images' rows from `begin` to `end`.
 struct ImageWork {
   const CropGradient& sizes;
   const float* gradient;
@@ -45,7 +45,7 @@ struct ImageWork {
   int64_t end;
 };
 
-// What a pixel of a crop adds to one of the image, and to the next one.
+// The contribution of a crop's pixel to one pixel of the image and to the next one.
 struct Pixel {
   const float* from;
   float* to;
@@ -77,7 +77,7 @@ struct AddTwo {
   }
 };
 
-// Adds a row of a crop to one of the image.
+// Adds a row of a crop to a row of the image.
 HPU_INLINE void AddRow(const CropGradient& sizes, const float* from, const float* x, float weight, float* row) {
   Place column;
   for (int64_t j = 0; j < sizes.columns; ++j, from += sizes.channels) {
@@ -117,7 +117,7 @@ HPU_INLINE void MakeImageRows(const ImageWork& work) {
 
 HPU_VECTORIZED(RunImageRows, ImageWork, MakeImageRows)
 
-// Of the boxes from `begin` to `end`.
+// Work on the boxes from `begin` to `end`.
 struct PlacesWork {
   const CropGradient& sizes;
   const float* gradient;
@@ -131,7 +131,7 @@ struct PlacesWork {
   int64_t end;
 };
 
-// A pixel of a crop, the four that it comes from, and how much the lower ones and those on the right count.
+// A pixel of a crop, its four source pixels, and the weights of the lower and of the right ones.
 struct Corners {
   const float* gradient;
   const float* top_left;
@@ -254,7 +254,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 8 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
       *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
-    return absl::InvalidArgumentError("not the sizes of crops of images");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<CropGradientKernel>(CropGradient{static_cast<CropGradient::Of>(parameters[0]), parameters[1],
                                                            parameters[2], parameters[3], parameters[4], parameters[5],

@@ -1,4 +1,4 @@
-// Gradients of crops of images.
+// Kernel for gradients of image crops.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CROP_GRADIENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CROP_GRADIENT_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// What plugin/program/crop_gradients.h speaks of, which says what operands and result are. Each sum is added up in the
+// The operation in plugin/program/crop_gradients.h, which defines its operands and result. Each sum is added in the
 // order of the boxes and their pixels.
 struct CropGradient {
   enum class Of : int64_t { kImage = 0, kPlaces = 1 };

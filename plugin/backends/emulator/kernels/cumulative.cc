@@ -15,17 +15,17 @@ namespace {
 using Function = Cumulative::Function;
 
 constexpr char kName[] = "cumulative.4";
-// With fewer elements side by side, those of several outer indices are brought together, if each takes long: so many
-// elements of so many at a time, which stay in the first-level cache.
+// With fewer than kMinInner adjacent elements, slow functions gather the sequences of several outer indices. A block of
+// up to kGathered elements of kGathered sequences stays in the first-level cache.
 constexpr int64_t kMinInner = 16;
 constexpr int64_t kGathered = 64;
 
-// Some columns of one outer index, from the first element to be added on.
+// Some columns of one outer index, starting at the first element of the accumulation.
 template <typename T>
 struct Work {
   const T* from;
   T* to;
-  int64_t stride;  // from element to element; negative in reverse
+  int64_t stride;  // distance between elements; negative in reverse
   int64_t size;
   int64_t columns;
 };
@@ -78,7 +78,7 @@ void AccumulateColumn(const T* from, T* to, int64_t stride, int64_t size) {
   }
 }
 
-// Sequences of `size` elements, `stride` apart, each from the first element to be added on.
+// Sequences of `size` elements, `stride` apart, each starting at the first element of the accumulation.
 struct Sequences {
   const float* const* from;
   float* const* to;
@@ -87,7 +87,7 @@ struct Sequences {
   int64_t size;
 };
 
-// At most n sequences at once, side by side.
+// Accumulates at most n sequences in parallel.
 template <typename F, int n>
 HPU_INLINE void AccumulateSequences(const Sequences& work) {
   float block[kGathered][n];
@@ -121,7 +121,7 @@ HPU_VECTORIZED(MultiplyIntegers, Work<uint32_t>, (Accumulate<uint32_t, Multiply>
 HPU_VECTORIZED(LogAddExpFewSequences, Sequences, (AccumulateSequences<LogAddExp, 16>))
 HPU_VECTORIZED(LogAddExpSequences, Sequences, (AccumulateSequences<LogAddExp, kGathered>))
 
-// By Function.
+// Indexed by Function.
 template <typename T>
 struct OfColumns {
   void (*run)(const Work<T>&);
@@ -158,14 +158,14 @@ class CumulativeKernel final : public Kernel {
 
  private:
   int64_t stride() const { return parameters_.reverse ? -parameters_.inner : parameters_.inner; }
-  // The element of an outer index at which the first one lies, and its result.
+  // Offsets, within an outer index, of the first element and of its result.
   int64_t First() const { return parameters_.reverse ? (parameters_.size - 1) * parameters_.inner : 0; }
   int64_t FirstResult() const { return parameters_.from_neutral && !parameters_.reverse ? parameters_.inner : First(); }
   int64_t NeutralResult() const { return parameters_.reverse ? parameters_.size * parameters_.inner : 0; }
 
   template <typename T>
   void RunColumns(const OfColumns<T>& function, const KernelCall& call) const {
-    // A piece of a row that stays in the first-level cache from element to element.
+    // Columns whose running values stay in the first-level cache.
     const int64_t columns = std::min<int64_t>(parameters_.inner, 1024),
                   pieces = (parameters_.inner + columns - 1) / columns;
     RunShards(call.pool, parameters_.outer * pieces, ShardSize(parameters_.size * columns * 8), [&](Shard shard) {
@@ -224,7 +224,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       parameters[1] >= kNumberTypes || parameters[2] >> 1 != 0 || parameters[3] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 4, parameters.end()) <= 0 ||
       (parameters[1] != 0 && parameters[0] == static_cast<int64_t>(Function::kLogAddExp))) {
-    return absl::InvalidArgumentError("not the parameters of a cumulative sum or product");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<CumulativeKernel>(
       Cumulative{static_cast<Function>(parameters[0]), static_cast<NumberType>(parameters[1]), parameters[2] != 0,

@@ -1,4 +1,4 @@
-// Sums, products and logarithms of sums of exponentials of all elements up to each one.
+// Kernel for cumulative sums, products and logarithms of sums of exponentials.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_CUMULATIVE_H_
 
@@ -9,9 +9,9 @@
 
 namespace hpu::emulator {
 
-// Operand: an array [outer, size, inner] of `type`; int32 wraps around, and kLogAddExp takes float32 only. Result:
-// [outer, size, inner], or size + 1 if `from_neutral`: then it begins with that of no element: 0, 1 or -infinity. They
-// begin at the first element, or at the last one if `reverse`.
+// Operand: an array [outer, size, inner] of `type`; int32 wraps around, and kLogAddExp supports float32 only. Result:
+// [outer, size, inner], or [outer, size + 1, inner] if `from_neutral`, which then begins with the neutral element: 0, 1
+// or -infinity. Accumulation starts at the first element, or at the last one if `reverse`.
 struct Cumulative {
   enum class Function : int64_t { kAdd = 0, kMultiply = 1, kLogAddExp = 2 };
   static constexpr int64_t kFunctions = 3;

@@ -15,16 +15,16 @@ namespace {
 
 constexpr char kName[] = "dilation.1";
 constexpr size_t kEach = 6;
-// Where there are fewer images than work for all threads, each takes that many of an image's channels: a cache line.
+// If there are fewer images than work for all threads, each thread takes this many channels of an image: a cache line.
 constexpr int64_t kFewLanes = 16;
-// With fewer channels, windows are computed side by side, of that many numbers and less.
+// With fewer channels, several windows are computed side by side, in up to this many numbers.
 constexpr int64_t kSideBySide = 256;
-// The filter's gradient is added up in so many pieces of the windows' rows.
+// The filter's gradient is summed in at most this many pieces of the windows' rows.
 constexpr int64_t kMaxPieces = 16;
 
-// Which of a window's places are in the image.
+// The part of a window that is inside the image.
 struct Taps {
-  int64_t begin;  // where the window begins, which need not be in the image
+  int64_t begin;  // start of the window, perhaps outside the image
   int64_t first;
   int64_t count;
 };
@@ -36,13 +36,13 @@ HPU_INLINE Taps TapsOf(const Dilation::Dimension& d, int64_t window) {
   return {begin, first, std::max<int64_t>(end - first, 0)};
 }
 
-// How far apart places are, in numbers.
+// Distances between positions, in numbers.
 struct Steps {
   int64_t row;
   int64_t column;
 };
 
-// A window's places in the image; pointers are to the first of them.
+// The part of a window inside the image; pointers point to its first element.
 struct Window {
   const float* image;
   const float* filter;
@@ -50,14 +50,15 @@ struct Window {
   Steps filter_steps;
   int64_t rows;
   int64_t columns;
-  // The maximum, or to where its gradient goes, and where that goes if no sum counts: null for the first place.
+  // `to`: destination of the maximum or of its gradient. `otherwise`: destination of the gradient if no sum counts;
+  // null: the first position.
   float* to;
   float* otherwise;
   Steps to_steps;
   const float* gradient;
 };
 
-// Compilers make slow code of vectors of one number.
+// A separate type for one number, because compilers generate slow code for vectors of one element.
 template <typename T, int n>
 struct RegisterOf {
   using Type = Lanes<T, n>;
@@ -118,7 +119,7 @@ struct AddGradient {
       }
     }
     const Register<float, n> more = Load<n>(window.gradient + lane), none = {};
-    // The last place first: of windows side by side, it belongs to the first one.
+    // Starts at the last position, which belongs to the first one of several windows side by side.
     for (int64_t r = window.rows - 1; r >= 0; --r) {
       float* const to = window.to + r * window.to_steps.row + lane;
       for (int64_t c = window.columns - 1; c >= 0; --c) {
@@ -133,7 +134,7 @@ struct AddGradient {
 struct Work {
   const Dilation& sizes;
   const float* images;
-  const float* filter;  // each place `tile` times side by side
+  const float* filter;  // repeats each position `tile` times
   const float* gradient;
   float* result;
   int64_t tile;
@@ -141,17 +142,17 @@ struct Work {
   Shard lanes;
 };
 
-// How many windows may be computed side by side.
+// Maximum number of windows that are computed side by side.
 int64_t TileOf(const Dilation& sizes) {
   return sizes.columns.stride == 1 && sizes.channels < kFewLanes
              ? std::min(kSideBySide / sizes.channels / kFewLanes * kFewLanes, sizes.columns.output)
              : 1;
 }
 
-// How many are from the window `first`: one, or several that are whole.
+// Number of windows that are computed at once from the window `first`: one, or several whole ones.
 HPU_INLINE int64_t CountTogether(const Work& work, int64_t first) {
   const Dilation::Dimension& d = work.sizes.columns;
-  const int64_t end = d.input - (d.window - 1) * d.rate + d.pad_low;  // of windows of stride 1 that are whole
+  const int64_t end = d.input - (d.window - 1) * d.rate + d.pad_low;  // end of the whole windows, for stride 1
   if (work.tile == 1 || first < d.pad_low) return 1;
   return std::max<int64_t>(std::min({work.tile, d.output - first, end - first}), 1);
 }
@@ -275,7 +276,7 @@ class DilationKernel final : public Kernel {
     });
   }
 
-  // Windows overlap, so that two threads must not share an image's lanes.
+  // Windows overlap, so two threads must not share lanes of an image.
   void RunInputGradient(ComputePool& pool, const Work& work) const {
     const int64_t wanted = sizes_.batch < 2 * pool.threads() ? kFewLanes : sizes_.channels;
     const int64_t blocks = (sizes_.channels + wanted - 1) / wanted, pixels = sizes_.rows.input * sizes_.columns.input;
@@ -332,7 +333,7 @@ bool Fits(const Dilation::Dimension& d) {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) {
   constexpr int64_t kMax = int64_t{1} << 31;
   if (p.size() != 3 + 2 * kEach || p[0] < 0 || p[0] > 2 || p[1] <= 0 || p[1] >= kMax || p[2] <= 0 || p[2] >= kMax) {
-    return absl::InvalidArgumentError("not the sizes of a dilation");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   const auto dimension = [](absl::Span<const int64_t> d) {
     return Dilation::Dimension{d[0], d[1], d[2], d[3], d[4], d[5]};

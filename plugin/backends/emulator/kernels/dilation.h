@@ -1,4 +1,4 @@
-// Dilations of images, and their gradients.
+// Kernels for dilations of images and their gradients.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_DILATION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_DILATION_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// What plugin/program/dilation.h speaks of, which says what operands and result are. The images' gradient is added up
-// in the order of the windows.
+// The operation in plugin/program/dilation.h, which defines its operands and result. The images' gradient is added in
+// the order of the windows.
 struct Dilation {
   enum class Of : int64_t { kMaxima = 0, kInput = 1, kFilter = 2 };
   struct Dimension {

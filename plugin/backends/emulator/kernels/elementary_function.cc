@@ -14,7 +14,7 @@ namespace {
 using Function = ElementaryFunction::Function;
 
 constexpr char kName[] = "elementary_function.1";
-// Elements that stay in the first-level cache while they are looked at again.
+// Elements that stay in the first-level cache between two reads.
 constexpr int64_t kBlock = 1024;
 
 template <typename T>
@@ -55,7 +55,7 @@ HPU_INLINE void OfOne(const Work<T>& work) {
 
 template <typename F, typename T>
 HPU_INLINE void OfTwo(const Work<T>& work) {
-  // GCC 12 makes no vectors of a loop with conditions that do not depend on it: so one element is repeated.
+  // Repeats a uniform operand, because GCC 12 does not vectorise a loop with loop-invariant conditions.
   T repeated[kBlock];
   if (work.uniform) std::fill_n(repeated, std::min(kBlock, work.elements), *work.second);
   for (int64_t begin = 0; begin < work.elements; begin += kBlock) {
@@ -100,7 +100,7 @@ class ElementaryFunctionKernel final : public Kernel {
     const auto* first = static_cast<const T*>(call.operands[0]);
     const auto* second = two_ ? static_cast<const T*>(call.operands[1]) : nullptr;
     auto* to = static_cast<T*>(call.results[0]);
-    // As long as the traffic of 8 to 16 bytes: 16384 elements at a time.
+    // Takes as long as 8 to 16 bytes of memory traffic: 16384 elements at a time.
     RunShards(call.pool, function_.elements, ShardSize(16), [&](Shard shard) {
       const T* from_second = two_ && !function_.uniform ? second + shard.begin : second;
       loop_({first + shard.begin, from_second, to + shard.begin, shard.end - shard.begin, function_.uniform});
@@ -117,7 +117,7 @@ class ElementaryFunctionKernel final : public Kernel {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 4 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
       parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 || parameters[3] <= 0) {
-    return absl::InvalidArgumentError("not the parameters of an elementary function");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   const int64_t number = parameters[0];
   const ElementaryFunction function{static_cast<Function>(number), parameters[1] != 0, parameters[2] != 0,

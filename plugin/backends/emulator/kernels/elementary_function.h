@@ -1,4 +1,4 @@
-// An elementary function of each element of an array, or of each pair of elements of two.
+// Kernel for elementary functions of the elements of one array, or of pairs of elements of two.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ELEMENTARY_FUNCTION_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Operands: one array, or two for the last functions, all of the same type; the result is as large as the first one.
+// Operands: one array, or two for binary functions, all of the same type. The result is as large as the first operand.
 struct ElementaryFunction {
   enum class Function : int64_t {
     kSine = 0,
@@ -16,7 +16,7 @@ struct ElementaryFunction {
     kTangent = 2,
     kArcSine = 3,
     kArcCosine = 4,
-    // Of two: the angle of (x, y) from y and x, and x^y.
+    // Binary: the angle of the point (x, y) from y and x, and x^y.
     kArcTangent2 = 5,
     kPower = 6,
   };

@@ -14,11 +14,11 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "extremum.2";
-// As many as OverLanes takes at once: each has an extremum of its own.
+// The widest piece of OverLanes; each lane has its own extremum.
 constexpr int kLanes = 64;
-// Of the columns that a thread takes at once: their extrema stay in the first-level cache.
+// Columns that a thread processes at once, so that their extrema stay in the first-level cache.
 constexpr int64_t kMaxColumns = 128;
-// Of longer rows, pieces of this many elements are found apart: there may be fewer rows than threads.
+// Longer rows are split into pieces of this size, because there may be fewer rows than threads.
 constexpr int64_t kMaxRow = 64 << 10;
 
 template <bool least>
@@ -27,27 +27,27 @@ struct Order {
       least ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
   static HPU_INLINE bool Keeps(float best, float x) { return least ? best <= x : best >= x; }
   static HPU_INLINE bool Beats(float x, float best) { return least ? x < best : x > best; }
-  // A NaN stays.
+  // Keeps NaN.
   static HPU_INLINE float Of(float best, float x) {
     const float better = Keeps(best, x) ? best : x;
     return best != best ? best : better;
   }
 };
 
-// Where the extremum of a row is, or of a piece of it.
+// Position of the extremum of a row, or of a piece of a row.
 struct Place {
   float value;
-  int32_t place;  // from the begin of the piece
-  bool nan;       // whether the piece holds one
+  int32_t place;  // from the start of the piece
+  bool nan;       // whether the piece holds a NaN
 };
 
-// Columns of one outer index, from which `size` rows lie `stride` elements apart.
+// Columns of one outer index, of `size` rows that are `stride` elements apart.
 template <typename T>
 struct Work {
   const T* from;
   T* values;        // the results, or null
   int32_t* places;  // the results, or null
-  Place* found;     // of one row in place of results, or null
+  Place* found;     // results of one row's pieces instead of the results, or null
   int64_t size;
   int64_t stride;
   int64_t columns;
@@ -85,7 +85,7 @@ HPU_INLINE void ValuesOfColumns(const Work<T>& work) {
   for (int64_t c = 0; c < work.columns; ++c) StoreExact(extrema[c], work.values + c);
 }
 
-// Rows that lie one after the other: `columns` of them.
+// Consecutive rows of `columns` elements.
 template <typename T>
 struct RowWork {
   const T* row;
@@ -146,7 +146,7 @@ HPU_INLINE Place PlaceInRow(const T* row, int64_t size) {
   return {best, place, true};
 }
 
-// Of all lanes in lane 0, by halves: one after the other they would take longer than a short row does.
+// Combines all lanes into lane 0 by halving; a sequential loop would take longer than a short row.
 template <int n, bool least>
 HPU_INLINE void FoldLanes(float* values) {
   HPU_SIMD
@@ -161,7 +161,7 @@ HPU_INLINE float ValueInRow(const T* row, int64_t size) {
   OverLanes<ValueLanes<least>>(RowWork<T>{row, values, nullptr, nullptr}, 0, size);
   FoldLanes<kLanes, least>(values);
   if (values[0] != 0) return values[0];
-  // Of zeros of both signs, the first.
+  // Returns the first zero if there are zeros of both signs.
   while (Load(row) != 0) ++row;
   return Load(row);
 }
@@ -197,7 +197,7 @@ HPU_VECTORIZED(FindLeast, Work<float>, (Find<float, true>))
 HPU_VECTORIZED(FindGreatestBFloat16, Work<BFloat16>, (Find<BFloat16, false>))
 HPU_VECTORIZED(FindLeastBFloat16, Work<BFloat16>, (Find<BFloat16, true>))
 
-// Of a row of which the first `begin` elements are known and the next piece is, as one loop over both finds it.
+// Combines the result of a row's first `begin` elements with the result of the next piece, as one loop over both would.
 template <bool least>
 Place Append(const Place& row, const Place& piece, int64_t begin) {
   if (!piece.nan && Order<least>::Keeps(row.value, piece.value)) return row;
@@ -280,7 +280,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0 ||
       (parameters[0] != 0 && parameters[4] > std::numeric_limits<int32_t>::max())) {
-    return absl::InvalidArgumentError("not the parameters of an extremum");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<ExtremumKernel>(Extremum{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                                                    parameters[3], parameters[4], parameters[5]});

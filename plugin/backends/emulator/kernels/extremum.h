@@ -1,4 +1,4 @@
-// Largest and smallest elements, and where they are.
+// Kernel for largest and smallest elements and their positions.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_EXTREMUM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_EXTREMUM_H_
 
@@ -8,11 +8,11 @@
 
 namespace hpu::emulator {
 
-// Operand: an array [outer, size, inner] of float32 or bfloat16. Result: [outer, inner], for each the largest or
-// smallest of `size` elements, or the int32 place of the first of these.
+// Operand: an array [outer, size, inner] of float32 or bfloat16. Result: [outer, inner], the largest or smallest of
+// `size` elements, or the int32 position of its first occurrence.
 //
-// NaN as in XLA's reductions, which take one element after the other: a value is NaN where one of the elements is. A
-// place is that of the greatest behind the last NaN, or of this if nothing is behind it.
+// NaN behaves as in XLA's reductions, which process the elements in order: a value is NaN if any element is NaN. A
+// position is the extremum's among the elements behind the last NaN, or the last NaN's if no element follows it.
 struct Extremum {
   bool place = false;
   bool least = false;

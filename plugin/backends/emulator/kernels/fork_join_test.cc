@@ -1,4 +1,4 @@
-// Loops that XLA cut: every part runs once, with its own bounds, also while the pool is busy.
+// Tests of split loops: every part runs once, with its own bounds, even while the pool is busy.
 #include "plugin/backends/emulator/kernels/fork_join.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using ForkJoin = void (*)(void* result, const void* options, const void** arguments, void** buffers, void* status,
                           uint64_t* counters, int32_t parts, int64_t* bounds, int32_t dimensions, void* loop);
 
-// Adds one to each element of a matrix of four columns between the bounds.
+// Adds one to each element of a matrix of four columns within the bounds.
 void AddOne(void* result, const void*, const void**, void**, void*, int64_t* bounds, uint64_t*) {
   for (int64_t row = bounds[0]; row < bounds[1]; ++row) {
     for (int64_t column = bounds[2]; column < bounds[3]; ++column) ++static_cast<int*>(result)[4 * row + column];

@@ -1,5 +1,5 @@
-// Elementary functions of one float32, without branches: loops over them become vector code. Each differs from the
-// exact value by three units in the last place at most, infinities, NaN and signs of zeros included. Denormal numbers
+// Elementary functions of float32 without branches, so that loops over them are vectorised. Each differs from the exact
+// value by at most three units in the last place; infinities, NaN and signs of zeros are exact too. Denormal numbers
 // may count as zeros.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORMULAS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FORMULAS_H_
@@ -26,7 +26,7 @@ HPU_INLINE float Magnitude(float x) { return BitsAs<float>(BitsAs<uint32_t>(x) &
 HPU_INLINE uint32_t SignOf(float x) { return BitsAs<uint32_t>(x) & kSignBit; }
 HPU_INLINE float WithSignChanged(float x, uint32_t sign) { return BitsAs<float>(BitsAs<uint32_t>(x) ^ sign); }
 
-// c[0] + c[1] x + c[2] x² + …; the coefficients of all functions here are minimax, unless another source is named.
+// c[0] + c[1] x + c[2] x² + …. The coefficients in this file are minimax unless another source is named.
 template <typename T>
 HPU_INLINE T Polynomial(T x, double c) {
   return static_cast<T>(c);
@@ -37,17 +37,17 @@ HPU_INLINE T Polynomial(T x, double c, More... more) {
   return Polynomial(x, more...) * x + static_cast<T>(c);
 }
 
-// e^x for x <= 0 and NaN; 0 where that would be denormal.
+// e^x for x <= 0 and NaN; 0 where the result would be denormal.
 HPU_INLINE float Exp(float x) {
   constexpr float kMin = -87.336544f;  // the logarithm of 2^-126
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  // Added, it leaves a number's nearest integer in the last bits.
+  // Adding it rounds a number to the nearest integer, in the lowest bits of the sum.
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
   const float bounded = x < kMin ? kMin : x;
   const float shifted = bounded * kLog2E + kRound;
   const float n = shifted - kRound;
   const float r = (bounded - n * kLn2High) - n * kLn2Low;
-  // Of e^r on [-ln 2 / 2, ln 2 / 2]: the minimax polynomial of the Cephes library.
+  // e^r on [-ln 2 / 2, ln 2 / 2]: the minimax polynomial of the Cephes library.
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
@@ -55,7 +55,7 @@ HPU_INLINE float Exp(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
-  // kRound's own bits leave by the shift.
+  // The shift drops the bits of kRound.
   const float power = BitsAs<float>((BitsAs<uint32_t>(shifted) + 127u) << 23);
   const float result = p * power;
   return x < kMin ? 0.0f : result;
@@ -69,17 +69,17 @@ HPU_INLINE float LogOfOneAnd(float x) {
   return 2.0f * (s + s * (w * p));
 }
 
-// An angle without its multiples of a right angle: between -45° and 45°.
+// An angle reduced by multiples of a right angle, to between -45° and 45°.
 struct ReducedAngle {
   double rest;
   uint32_t right_angles;  // modulo 2^32
 };
 
-// Beyond, more digits of pi are needed than ReduceAngle knows.
+// From here on, the reduction needs more digits of pi than ReduceAngle has.
 constexpr float kLargeAngle = 1048576.0f;  // 2^20
 
 HPU_INLINE ReducedAngle ReduceAngle(float x) {
-  // The high part has 33 bits: its products with up to 20 more are exact.
+  // kHigh has 33 bits, so its products with integers of up to 20 bits are exact.
   constexpr double kTwoOverPi = 0.63661977236758134, kHigh = 0x1.921fb544p+0, kLow = 0x1.0b4611a626331p-34;
   constexpr double kRound = 0x1.8p52;
   const double shifted = x * kTwoOverPi + kRound;
@@ -87,18 +87,18 @@ HPU_INLINE ReducedAngle ReduceAngle(float x) {
   return {(x - n * kHigh) - n * kLow, static_cast<uint32_t>(BitsAs<uint64_t>(shifted))};
 }
 
-// The same for all numbers from kLargeAngle on; NaN for those that are not finite. Not for vectors.
+// As ReduceAngle, for numbers of at least kLargeAngle; NaN for infinities and NaN. Not vectorisable.
 inline ReducedAngle ReduceLargeAngle(float x) {
   using Wide = unsigned __int128;
-  // The bits of 2 / pi behind the point.
+  // The binary digits of 2 / pi.
   static constexpr uint64_t kTwoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
                                             0xfe5163abdebbc561};
   const uint32_t bits = BitsAs<uint32_t>(x), biased = bits >> 23 & 0xff;
   if (biased == 0xff) return {std::numeric_limits<double>::quiet_NaN(), 0};
-  // |x| = mantissa * 2^exponent. Bits of 2 / pi before bit `first` make multiples of four right angles; the 128 from
-  // there on, as an integer, times the mantissa are right angles in units of 2^-126.
+  // |x| = mantissa * 2^exponent. The digits of 2 / pi before digit `first` contribute multiples of four right angles,
+  // which are dropped. The next 128 digits, as an integer, times the mantissa are right angles in units of 2^-126.
   const uint32_t mantissa = (bits & 0x7fffff) | 0x800000, exponent = biased - 150;
-  // For exponents below 2, bits before the point, which are 0.
+  // Negative for exponents below 2: digits before the binary point are 0.
   const int first = static_cast<int>(exponent) - 2;
   const auto word = [](int i) { return i < 0 || i >= 4 ? uint64_t{0} : kTwoOverPi[i]; };
   const int index = first >= 0 ? first / 64 : -1, shift = first - 64 * index;
@@ -111,7 +111,7 @@ inline ReducedAngle ReduceLargeAngle(float x) {
   return bits & kSignBit ? ReducedAngle{-angle, 0u - right_angles} : ReducedAngle{angle, right_angles};
 }
 
-// Between -45° and 45°.
+// For angles between -45° and 45°.
 template <typename T>
 HPU_INLINE T SmallSine(T x) {
   const T z = x * x;
@@ -132,7 +132,7 @@ HPU_INLINE float SineOf(ReducedAngle angle, uint32_t right_angles) {
   return WithSignChanged((right_angles & 1) != 0 ? cosine : sine, (right_angles & 2) << 30);
 }
 
-// Functions of an angle x, which is reduced to `angle` already.
+// Functions of an angle x; `angle` is x after the reduction.
 struct Sine {
   static HPU_INLINE float Of(float x, ReducedAngle angle) {
     const float sine = SineOf(angle, angle.right_angles);
@@ -160,7 +160,7 @@ struct ArcSine {
     return WithSignChanged(angle, SignOf(x));
   }
 
-  // The arcsine of s up to 1/2, z being its square.
+  // The arcsine of s, for s up to 1/2 and z = s².
   static HPU_INLINE float Small(float s, float z) {
     return s + s * (z * Polynomial(z, 0.16666754131421063, 0.07495232663966536, 0.04547834360176371,
                                    0.024140986482351696, 0.042230551655148704));
@@ -186,7 +186,7 @@ struct ArcCosine {
     const float z = large ? half : square;
     const float root = __builtin_sqrtf(half);
     const float small = ArcSine::Small(large ? root : magnitude, z);
-    // The sums are of pi or pi / 2 in two parts.
+    // pi and pi / 2 are split into two parts.
     const float doubled = 2.0f * small;
     const float of_large = negative ? 3.14159274f - (doubled + 8.74227766e-8f) : doubled;
     const float signed_small = negative ? -small : small;
@@ -199,11 +199,11 @@ struct ArcCosine {
 struct ArcTangent2 {
   static HPU_INLINE float Of(float y, float x) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    constexpr float kEighthHigh = 0x1.921fbp-1, kEighthLow = 0x1.5110b4p-23;  // of a turn
+    constexpr float kEighthHigh = 0x1.921fbp-1, kEighthLow = 0x1.5110b4p-23;  // 1/8 of a turn
     const float a = Magnitude(y), b = Magnitude(x);
     const bool steep = a > b;
     const float greater = steep ? a : b, less = steep ? b : a;
-    // Sums of large numbers stay finite, and differences of small ones normal.
+    // Scales the operands so that sums of large numbers stay finite and differences of small ones stay normal.
     const float scale_of_small = greater < 0x1p-64f ? 0x1p64f : 1.0f;
     const float scale = greater > 0x1p126f ? 0.25f : scale_of_small;
     const float scaled_greater = greater * scale, scaled_less = less * scale;
@@ -218,7 +218,7 @@ struct ArcTangent2 {
     const float q = numerator / denominator, z = q * q;
     const float small = q + q * (z * Polynomial(z, -0.3333331549709488, 0.19998488893884614, -0.14243837762681488,
                                                 0.10595915517968908, -0.06083223904230411));
-    // The angle is `eighths` of a turn and `rest`.
+    // The angle is `eighths` eighths of a turn plus `rest`.
     const float of_octant = large ? 1.0f : 0.0f;
     const float of_quadrant = steep ? 2.0f - of_octant : of_octant;
     const uint32_t sign = SignOf(x);
@@ -236,7 +236,8 @@ struct Power {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const float a = Magnitude(x), b = Magnitude(y);
     const float magnitude = OfMagnitude(a, y);
-    // Whether y is an integer, and odd. From 2^24 on all are even; below, adding 2^23 leaves integers in the last bits.
+    // Whether y is an integer, and odd. From 2^24 on all numbers are even. Below 2^23, adding 2^23 leaves the integer
+    // in the lowest bits.
     const float shifted = b + 0x1p23f;
     const bool integer = (b >= 0x1p23f) | (shifted - 0x1p23f == b);
     const uint32_t bits = b >= 0x1p23f ? BitsAs<uint32_t>(b) : BitsAs<uint32_t>(shifted);

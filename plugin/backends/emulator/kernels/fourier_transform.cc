@@ -18,13 +18,13 @@ constexpr char kName[] = "fourier_transform.1";
 absl::StatusOr<FourierTransform> Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() < 4 || parameters.size() > 6 || parameters[0] < 0 || parameters[0] > 3 ||
       parameters[1] >> 1 != 0 || *std::min_element(parameters.begin() + 2, parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("not the parameters of a Fourier transform");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return FourierTransform{
       static_cast<Kind>(parameters[0]), parameters[1] != 0, parameters[2], {parameters.begin() + 3, parameters.end()}};
 }
 
-// TensorFlow's name: RFFT2D, IFFT.
+// Name of the TensorFlow op, for example RFFT2D or IFFT.
 std::string OpOf(const FourierTransform& transform) {
   const size_t rank = transform.lengths.size();
   const bool real = transform.kind == Kind::kFromReal || transform.kind == Kind::kToReal;

@@ -1,4 +1,4 @@
-// Fourier transforms over the last one to three dimensions.
+// Kernel for Fourier transforms over the last one to three dimensions.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FOURIER_TRANSFORM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_FOURIER_TRANSFORM_H_
 
@@ -9,12 +9,12 @@
 
 namespace hpu::emulator {
 
-// Takes [batch, lengths…]. Of the last dimension of the complex side of transforms to and from real numbers, half is
-// there: lengths.back() / 2 + 1.
+// Operand: [batch, lengths…]. For transforms from and to real numbers, the complex side stores only lengths.back() / 2
+// + 1 elements of the last dimension.
 struct FourierTransform {
   enum class Kind : int64_t { kForward = 0, kInverse = 1, kFromReal = 2, kToReal = 3 };
   Kind kind = Kind::kForward;
-  bool of_doubles = false;  // else of float32
+  bool of_doubles = false;  // else float32
   int64_t batch = 0;
   std::vector<int64_t> lengths;
 

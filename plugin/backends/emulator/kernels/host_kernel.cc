@@ -25,7 +25,7 @@ void AddArrays(const std::vector<HostKernelCall::Array>& arrays, std::vector<int
   }
 }
 
-// Reads what AddText and AddArrays wrote; recipes come from disk, so that anything may be in them.
+// Inverse of AddText and AddArrays. Checks everything, because recipes come from disk.
 class Reader {
  public:
   explicit Reader(absl::Span<const int64_t> parameters) : left_(parameters) {}

@@ -1,4 +1,4 @@
-// A user's function as a kernel of a recipe.
+// Kernel that calls a user kernel (a C function of a user's library).
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_HOST_KERNEL_H_
 
@@ -10,7 +10,7 @@
 
 namespace hpu::emulator {
 
-// Operands and results as the call says.
+// Operands and results have the types and dimensions below.
 struct HostKernelCall {
   struct Array {
     int64_t type;  // hpu_host_type

@@ -1,4 +1,4 @@
-// Kernel: compiled code of ours that a recipe calls where XLA's own would be slower.
+// Kernel: a precompiled function of the plugin that recipes call where XLA's own code would be slower.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_KERNEL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_KERNEL_H_
 
@@ -14,22 +14,22 @@
 
 namespace hpu::emulator {
 
-// What a recipe holds of a kernel that it calls.
+// The part of a recipe that describes a kernel.
 struct KernelSpec {
   std::string name;
-  std::vector<int64_t> parameters;  // shapes, windows and so on; the kernel's own file says which
+  std::vector<int64_t> parameters;  // shapes, windows and so on; the kernel's header defines them
 
   friend bool operator==(const KernelSpec& a, const KernelSpec& b) {
     return a.name == b.name && a.parameters == b.parameters;
   }
 };
 
-// One call. Arrays are dense and row-major, aligned as the recipe's buffers are; null where they have no bytes. Results
-// share no memory with operands.
+// One call. Arrays are dense, row-major and aligned like the recipe's buffers; null for 0 bytes. Results share no
+// memory with operands.
 struct KernelCall {
   const void* const* operands;
   void* const* results;
-  void* workspace;  // of the recipe's functions; other kernels have none
+  void* workspace;  // for the recipe's functions only; other kernels have none
   ComputePool& pool;
 };
 
@@ -37,23 +37,23 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  // How many arrays it makes: what KernelCall::results holds.
+  // Number of result arrays in KernelCall::results.
   virtual int results() const { return 1; }
-  // Runs on the calling thread, which does not belong to the pool, and on the pool. What it computes depends on its
-  // operands and the pool's number of threads alone. Thread safe.
+  // Runs on the pool and on the calling thread, which does not belong to the pool. The results depend only on the
+  // operands and the pool's number of threads. Thread safe.
   virtual absl::Status Run(const KernelCall& call) const = 0;
 };
 
-// Takes KernelSpec::parameters; InvalidArgument where they are not what the kernel takes.
+// Makes a kernel from KernelSpec::parameters; InvalidArgument if the kernel does not support them.
 using KernelFactory = absl::StatusOr<std::unique_ptr<const Kernel>> (*)(absl::Span<const int64_t> parameters);
 
-// Called by static initialisers. Names are unique; a kernel whose parameters or results change takes a new one.
+// Called by static initialisers. Names are unique; a kernel whose parameters or results change must take a new name.
 bool RegisterKernel(const char* name, KernelFactory factory);
 
-// NotFound for a name that no kernel has. Thread safe.
+// NotFound if no kernel has the name. Thread safe.
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeKernel(const KernelSpec& spec);
 
-// Which kernels there are: part of what recipes depend on.
+// Names of all kernels; recipes depend on them.
 std::string KernelNames();
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Loops over numbers that lie side by side, in pieces of a constant size: compilers make one register of each.
+// Fixed-size pieces of loops over adjacent numbers, so that compilers keep each piece in a register.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Covers [begin, end) by calls of F::Run<n>(work, first lane), n being 64 and less.
+// Covers [begin, end) by calls of F::Run<n>(work, first lane), with n from 64 downwards.
 template <typename F, typename Work>
 HPU_INLINE void OverLanes(const Work& work, int64_t begin, int64_t end) {
   int64_t lane = begin;
@@ -19,7 +19,7 @@ HPU_INLINE void OverLanes(const Work& work, int64_t begin, int64_t end) {
   for (; lane < end; ++lane) F::template Run<1>(work, lane);
 }
 
-// The same by registers of `width` lanes, for those that work with Lanes.
+// As OverLanes, in registers of `width` lanes; for functions that use Lanes.
 template <typename F, int width, typename Work>
 HPU_INLINE void OverRegisters(const Work& work, int64_t begin, int64_t end) {
   int64_t lane = begin;
@@ -28,8 +28,8 @@ HPU_INLINE void OverRegisters(const Work& work, int64_t begin, int64_t end) {
   for (; lane < end; ++lane) F::template Run<1>(work, lane);
 }
 
-// n numbers as one value, n being no more than a register holds. Of a loop with a choice between elements of arrays,
-// compilers make jumps around stores instead. Comparisons give Lanes<int32_t, n>, which `?:` takes.
+// n numbers as one value; a register must hold n. Plain loops that choose between array elements do not vectorise:
+// compilers emit jumps around stores. Comparisons return Lanes<int32_t, n>, which `?:` accepts.
 template <typename T, int n>
 using Lanes [[gnu::vector_size(sizeof(T) * n)]] = T;
 

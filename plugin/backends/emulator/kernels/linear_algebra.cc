@@ -35,7 +35,7 @@ constexpr absl::string_view kOps[] = {"Cholesky",
 absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 12 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
       !std::all_of(parameters.begin() + 1, parameters.begin() + 8, [](int64_t flag) { return flag >> 1 == 0; })) {
-    return absl::InvalidArgumentError("not the parameters of linear algebra");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   const LinearAlgebra parsed{static_cast<Op>(parameters[0]),
                              parameters[1] != 0,
@@ -98,7 +98,7 @@ int64_t ElementsIn(const std::vector<int64_t>& shape) {
   return elements;
 }
 
-// TensorFlow's kernel for all matrices; where that fails, for each of them.
+// Runs TensorFlow's kernel for all matrices, or, if that fails, for each matrix.
 class LinearAlgebraKernel final : public Kernel {
  public:
   LinearAlgebraKernel(const LinearAlgebra& op, std::unique_ptr<const Kernel> all, std::unique_ptr<const Kernel> one)

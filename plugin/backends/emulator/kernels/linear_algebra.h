@@ -1,4 +1,4 @@
-// Factorisations of matrices, and what they are made for: solving, inverses, determinants, eigenvalues.
+// Kernels for matrix factorisations, linear systems, inverses, determinants and eigenvalues.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LINEAR_ALGEBRA_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LINEAR_ALGEBRA_H_
 
@@ -11,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// An op of TensorFlow's on [batch, rows, columns], and [batch, columns, right_sides] where it solves. A matrix for
-// which the op is an error there (it is singular, not positive definite, or nothing converges) gets results of NaN, and
-// an order of 0; the other matrices of the batch are not concerned.
+// A TensorFlow op on [batch, rows, columns], and on [batch, columns, right_sides] if it solves. TensorFlow's op fails
+// for a matrix that is singular or not positive definite, or if it does not converge. Here the results of such a matrix
+// are NaN, and its row order is 0; other matrices of the batch are not affected.
 struct LinearAlgebra {
   enum class Op : int64_t {
     kCholesky = 0,
@@ -21,15 +21,15 @@ struct LinearAlgebra {
     kSolve = 2,            // adjoint
     kInverse = 3,          // adjoint
     kDeterminant = 4,
-    kLogDeterminant = 5,     // makes sign and logarithm
-    kQr = 6,                 // full_matrices; makes q and r
-    kEigen = 7,              // compute_vectors; makes eigenvalues and eigenvectors
-    kSvd = 8,                // compute_vectors, full_matrices; makes s, u and v
-    kLu = 9,                 // makes factors, and the order of their rows as int32
-    kTridiagonalSolve = 10,  // pivoting, perturbing; three diagonals for rows
+    kLogDeterminant = 5,     // returns sign and logarithm
+    kQr = 6,                 // full_matrices; returns q and r
+    kEigen = 7,              // compute_vectors; returns eigenvalues and eigenvectors
+    kSvd = 8,                // compute_vectors, full_matrices; returns s, u and v
+    kLu = 9,                 // returns factors, and the order of their rows as int32
+    kTridiagonalSolve = 10,  // pivoting, perturbing; its rows are the three diagonals
   };
   Op op = Op::kCholesky;
-  bool of_doubles = false;  // else of float32
+  bool of_doubles = false;  // else float32
   bool lower = false;
   bool adjoint = false;
   bool full_matrices = false;
@@ -42,12 +42,12 @@ struct LinearAlgebra {
   int64_t right_sides = 0;
 
   bool Solves() const { return op == Op::kTriangularSolve || op == Op::kSolve || op == Op::kTridiagonalSolve; }
-  // The op of TensorFlow's that has this name.
+  // The Op for the name of a TensorFlow op.
   static std::optional<Op> Named(absl::string_view name);
-  // InvalidArgument unless all sizes are positive and fit the op.
+  // InvalidArgument unless all sizes are positive and valid for the op.
   absl::Status Check() const;
   KernelSpec Spec() const;
-  // The sizes of each result for one matrix of the batch.
+  // Shape of each result for one matrix of the batch.
   std::vector<std::vector<int64_t>> ResultShapes() const;
 };
 

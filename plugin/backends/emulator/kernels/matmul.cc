@@ -19,7 +19,7 @@ std::vector<int64_t> Stored(int64_t rows, int64_t columns, bool transposed) {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("not the parameters of a product of matrices");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   const MatMul m{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                  parameters[3],      parameters[4],      parameters[5]};

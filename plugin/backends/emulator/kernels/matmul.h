@@ -1,4 +1,4 @@
-// Products of two matrices.
+// Kernel for products of two matrices.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MATMUL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MATMUL_H_
 
@@ -8,8 +8,9 @@
 
 namespace hpu::emulator {
 
-// Operands: [rows, inner] and [inner, columns], each stored the other way round where it is transposed. Result: [rows,
-// columns]. bfloat16 accumulates in float32. Only where TensorFlow uses oneDNN: else XLA's own are as good.
+// Operands: [rows, inner] and [inner, columns]; transpose_a and transpose_b say which are stored transposed. Result:
+// [rows, columns]. bfloat16 accumulates in float32. Used only where TensorFlow uses oneDNN, because XLA's products are
+// as fast otherwise.
 struct MatMul {
   bool bfloat16 = false;  // else float32
   bool transpose_a = false;

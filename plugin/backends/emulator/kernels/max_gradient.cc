@@ -13,9 +13,9 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "max_gradient.3";
-// Larger windows are left to XLA.
+// Larger windows stay with XLA.
 constexpr int64_t kMaxPlaces = 512;
-// Where there are fewer images than work for all threads, each takes that many of an image's lanes: a cache line.
+// If there are fewer images than work for all threads, each thread takes this many lanes of an image: a cache line.
 constexpr int64_t kFewLanes = 16;
 
 template <typename T>
@@ -28,7 +28,7 @@ struct Piece {
   Shard lanes;
 };
 
-// A window, whose elements lie at `offsets` from `input` and `output`.
+// A window; `offsets` are relative to `input` and `output`.
 template <typename T>
 struct Window {
   const T* input;
@@ -38,7 +38,7 @@ struct Window {
   int32_t count;
 };
 
-// Without `overlap`, no other window writes where this one does, and nothing has to be there before.
+// Without `overlap`, no other window writes to this one's elements, so it does not read them first.
 template <bool overlap>
 struct AddWindow {
   template <int n, typename T>
@@ -55,7 +55,7 @@ struct AddWindow {
     const Lanes<float, n> more = LoadLanes<n>(window.gradient + lane);
     for (int32_t p = 0; p < window.count; ++p) {
       float* const to = window.output + window.offsets[p] + lane;
-      // Sums begin with zero, so that -0.0 does not appear.
+      // Sums start at zero, so that the result is never -0.0.
       Lanes<float, n> sum = {};
       if (overlap) sum = LoadLanes<n>(to);
       StoreLanes(sum + (place == p ? more : Lanes<float, n>{}), to);
@@ -115,7 +115,7 @@ class MaxGradientKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     const Windows& windows = table_.windows();
-    // Windows overlap, so that two threads must not share an image's lanes.
+    // Windows overlap, so two threads must not share lanes of an image.
     const int64_t wanted = windows.outer < 2 * call.pool.threads() ? kFewLanes : windows.inner;
     const int64_t blocks = (windows.inner + wanted - 1) / wanted;
     RunShards(call.pool, windows.outer * blocks, 1, [&](Shard shard) {

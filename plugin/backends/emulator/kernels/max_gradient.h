@@ -1,4 +1,4 @@
-// The gradient of max pooling.
+// Kernel for the gradient of max pooling.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MAX_GRADIENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_MAX_GRADIENT_H_
 
@@ -7,13 +7,13 @@
 
 namespace hpu::emulator {
 
-// Operands: an array [outer, …, inner] of float32 or bfloat16, a float32 number for each of its windows. The result is
-// float32 and of the array's shape: zeros, to which each number is added where the first greatest element of its window
-// is. As in TensorFlow's kernels on the CPU, an element takes the place of those before it if it is greater: a NaN
-// counts where it is the first alone. No base dilation; windows that hold no element add nothing.
+// Operands: an array [outer, …, inner] of float32 or bfloat16, and one float32 number per window. Result: float32, in
+// the array's shape. Each number is added at the first greatest element of its window; other elements are 0. As in
+// TensorFlow's CPU kernels, an element replaces an earlier maximum only if it is greater, so a NaN counts only if it
+// comes first. Base dilation is not supported; windows without elements add nothing.
 struct MaxGradient {
   Windows windows;
-  bool bfloat16 = false;  // the array; else float32
+  bool bfloat16 = false;  // type of the array; else float32
 
   KernelSpec Spec() const;
 };

@@ -1,4 +1,4 @@
-// The types of numbers that a kernel may compute with, as its parameter says.
+// Number types of kernels, as encoded in their parameters.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_NUMBER_TYPE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_NUMBER_TYPE_H_
 

@@ -18,7 +18,7 @@ bool HasBfloat16Instructions() { return __builtin_cpu_supports("avx512bf16") || 
 
 bool IsOneDnnOn() {
   static const bool on = [] {
-    bool wanted = true;  // unless the variable says no; TensorFlow warns of what says neither
+    bool wanted = true;  // unless the variable is false; TensorFlow warns of invalid values
     tsl::ReadBoolFromEnvVar("TF_ENABLE_ONEDNN_OPTS", true, &wanted).IgnoreError();
     return tensorflow::IsMKLEnabled() || (wanted && HasAvx512());
   }();

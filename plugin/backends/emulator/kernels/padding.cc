@@ -12,7 +12,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "padding.1";
-// Sizes up to this keep sums and differences of a few of them within 64 bits.
+// Limit of sizes, so that sums and differences of a few of them fit in 64 bits.
 constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 64;
 
 struct Complex128 {
@@ -26,7 +26,7 @@ void FillWith(const char* value, int64_t count, void* to) {
   std::fill_n(static_cast<T*>(to), count, element);
 }
 
-// One element again and again.
+// Fills memory with one element.
 class Filler {
  public:
   Filler(const void* value, int64_t bytes) : bytes_(bytes) {
@@ -69,7 +69,7 @@ class PaddingKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     const Filler filler(call.operands[1], padding_.element_bytes);
-    // By elements: rows may be few and long.
+    // Splits by elements, because rows may be few and long.
     RunShards(call.pool, rows_ * row_.result, ShardSize(2 * padding_.element_bytes), [&](Shard shard) {
       Place place(padding_.dimensions, shard.begin / row_.result);
       int64_t begin = shard.begin % row_.result;
@@ -85,7 +85,7 @@ class PaddingKernel final : public Kernel {
   }
 
  private:
-  // A row of the result, and which one of the operand's lies there.
+  // A row of the result, and the operand's row in it.
   class Place {
    public:
     Place(const std::vector<Padding::Dimension>& dimensions, int64_t row)
@@ -100,7 +100,7 @@ class PaddingKernel final : public Kernel {
       }
     }
 
-    // -1 if there is only padding.
+    // -1 if the row is all padding.
     int64_t OperandRow() const {
       int64_t row = 0;
       for (size_t i = 0; i < dimensions_.size(); ++i) {
@@ -117,7 +117,7 @@ class PaddingKernel final : public Kernel {
     std::vector<int64_t> indices_;
   };
 
-  // From the row's element `begin` to `end`; `to` is where that one lies.
+  // Writes the row's elements from `begin` to `end`; `to` is the address of the first one.
   void MakeRow(const Place& place, int64_t begin, int64_t end, const Filler& filler, const char* from, char* to) const {
     const int64_t bytes = padding_.element_bytes, row = place.OperandRow();
     if (row < 0) return filler.Fill(to, end - begin);
@@ -133,17 +133,17 @@ class PaddingKernel final : public Kernel {
   Padding padding_;  // without the last dimension
   const Padding::Dimension row_;
   int64_t rows_ = 1;
-  // What of a row is the operand's.
+  // Range of a row that comes from the operand.
   int64_t copy_begin_;
   int64_t copy_end_;
 };
 
-// Whether nothing is added or cut off.
+// Whether nothing is padded or cropped.
 bool IsPlain(const Padding::Dimension& d) { return d.low == 0 && d.operand == d.result; }
 
-// The bytes, then each dimension.
+// Parameters: element_bytes, then each dimension.
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("not the parameters of a padding");
+  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
   if (parameters.size() < 4 || parameters.size() % 3 != 1) return error;
   Padding padding{parameters[0], {}};
   if (padding.element_bytes < 1 || padding.element_bytes > 16 ||

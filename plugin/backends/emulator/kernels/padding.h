@@ -1,4 +1,4 @@
-// An array with a value around it.
+// Kernel for padding and cropping of arrays.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PADDING_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PADDING_H_
 
@@ -9,18 +9,19 @@
 
 namespace hpu::emulator {
 
-// Operands: an array, a value of its type. Result: the array, padded by the value, or cut.
+// Operands: an array, and a value of its type. Result: the array, padded with the value or cropped.
 struct Padding {
   struct Dimension {
     int64_t operand;  // elements
     int64_t result;   // elements
-    int64_t low;      // where the operand's first element is in the result; below 0 if it is cut off
+    int64_t low;      // position of the operand's first element in the result; negative if it is cropped
   };
 
   int64_t element_bytes;              // a power of two up to 16
   std::vector<Dimension> dimensions;  // outermost first
 
-  // The same with as few dimensions as possible: the last one's rows are as long as can be.
+  // The same padding with as few dimensions as possible, so that the rows of the last dimension are as long as
+  // possible.
   Padding Simplified() const;
   KernelSpec Spec() const;
 };

@@ -23,14 +23,15 @@ void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef
   }
   const int64_t shards = (total + each - 1) / each;
   const auto progress = std::make_shared<Progress>(shards);
-  // The body is there until all shards are finished. A thread that begins later finds none left, and does not touch it.
+  // `body` exists until all shards are finished. A thread that starts later finds no shard and does not touch `body`.
   const auto run = [=] {
     for (int64_t shard; (shard = progress->next.fetch_add(1, std::memory_order_relaxed)) < shards;) {
       body({shard * each, std::min(total, (shard + 1) * each)});
       if (progress->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) progress->finished.Notify();
     }
   };
-  // The calling thread is one of those that run, and waits for none that has not begun: it may be busy elsewhere.
+  // The calling thread runs shards too, and does not wait for a helper that has not started, because the helper may be
+  // busy.
   const int64_t helpers = std::min<int64_t>(pool.threads(), shards) - 1;
   for (int64_t i = 0; i < helpers; ++i) pool.workers()->Schedule(run);
   run();

@@ -1,4 +1,4 @@
-// Work split over the pool.
+// Parallel loops over the pool.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PARALLEL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PARALLEL_H_
 
@@ -15,10 +15,10 @@ struct Shard {
 };
 
 // Cuts [0, total) into pieces of `each`, the last one shorter, and runs them on the calling thread and the pool;
-// returns when all are done. Which thread runs a piece is left to chance, so pieces must not depend on each other.
+// returns when all are done. Any thread may run any piece, so pieces must not depend on each other.
 void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef<void(Shard)> body);
 
-// A piece for RunShards that takes about 20 µs or more, where one element takes `bytes` of memory traffic.
+// A size for RunShards at which a piece takes at least about 20 µs, if one element causes `bytes` of memory traffic.
 int64_t ShardSize(int64_t bytes);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Work split over the pool: all of it is done, once, also beside other work.
+// Tests of RunShards: every element is processed once, even while the pool is busy.
 #include "plugin/backends/emulator/kernels/parallel.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace hpu::emulator {
 namespace {
 
-// How often each element was in a shard.
+// Number of shards that contained each element.
 std::vector<int> Visits(ComputePool& pool, int64_t total, int64_t each) {
   std::vector<std::atomic<int>> visits(total);
   RunShards(pool, total, each, [&](Shard shard) {
@@ -35,7 +35,7 @@ TEST(RunShardsTest, EachElementIsInOneShard) {
   }
 }
 
-// Threads that are busy, or that the system does not wake in time, cost nothing but their help.
+// Threads that are busy, or that the system wakes late, must not delay the call.
 TEST(RunShardsTest, DoesNotWaitForThreadsWithoutAShard) {
   ComputePool pool(2);
   absl::Notification release, done;

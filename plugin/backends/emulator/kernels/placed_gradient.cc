@@ -33,10 +33,10 @@ class PlacedGradientKernel final : public Kernel {
   }
 
  private:
-  // Where the image's places count from, from its own begin.
+  // Origin of the image's positions, relative to the start of the image.
   uint64_t Origin(int64_t image) const { return sizes_.of_batch ? static_cast<uint64_t>(image * sizes_.elements) : 0; }
 
-  // Makes an image; true if there are numbers for others.
+  // Computes an image from its own numbers; true if it has numbers for other images.
   bool AddToOwn(int64_t image, const float* gradient, const int64_t* places, float* elements) const {
     const uint64_t origin = Origin(image), count = static_cast<uint64_t>(sizes_.elements);
     std::fill_n(elements, sizes_.elements, 0.0f);
@@ -71,7 +71,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 4 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
       *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
-    return absl::InvalidArgumentError("not the sizes of a gradient with places");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<PlacedGradientKernel>(
       PlacedGradient{parameters[0] == 1, parameters[1], parameters[2], parameters[3]});

@@ -1,4 +1,4 @@
-// Numbers of a gradient, added at places of images.
+// Kernel that adds the numbers of a gradient at given positions of images.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PLACED_GRADIENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PLACED_GRADIENT_H_
 
@@ -8,10 +8,10 @@
 
 namespace hpu::emulator {
 
-// What plugin/program/placed_gradient.h speaks of, which says what operands and result are. Numbers are added in their
-// order, those of an image to others behind those to their own.
+// The operation in plugin/program/placed_gradient.h, which defines its operands and result. Numbers are added in order;
+// an image's numbers for other images are added after its numbers for itself.
 struct PlacedGradient {
-  bool of_batch = false;  // places count from the batch's begin
+  bool of_batch = false;  // positions count from the start of the batch
   int64_t batch = 1;
   int64_t numbers = 1;   // of an image's gradient
   int64_t elements = 1;  // of an image

@@ -9,16 +9,17 @@
 namespace hpu::emulator {
 namespace {
 
-// Up to here, comparing is quicker than counting.
+// Up to this size, sorting by comparison is faster than by counting.
 constexpr int64_t kFewElements = 24;
-// Up to here, 2 digits leave few elements out of order: for numbers that differ in some more than so many bits.
+// Up to these sizes, two digits leave few elements out of order, even if numbers differ in a few more bits than the
+// digits cover.
 constexpr int64_t kMaxForShortDigits = 2048;
 constexpr int64_t kMaxForTwoDigits = 32 << 10;
 constexpr int kShortDigit = 8;
 constexpr int kLongDigit = 11;
-// How far elements may move when the last ones are put in order; beyond, the numbers' lower digits are sorted by, too.
+// Limit of the insertion sort's moves; beyond it, the lower digits are sorted too.
 constexpr int64_t kMaxMovesPerElement = 8;
-// Of an array that is cut over the pool.
+// Size of a chunk of an array that is split over the pool.
 constexpr int64_t kChunk = 32 << 10;
 
 // The bits in which numbers differ from the first one.
@@ -39,14 +40,14 @@ struct Counts {
   uint32_t of[kSize] = {};
 };
 
-// Where the elements of each digit begin, instead of how many they are.
+// Turns the counts of each digit into the position of its first element.
 template <int bits>
 void MakePlaces(Counts<bits>* counts) {
   uint32_t sum = 0;
   for (uint32_t& count : counts->of) sum += std::exchange(count, sum);
 }
 
-// Sorts by `digits` digits from the bit `lowest` on.
+// Sorts by `digits` digits, starting at bit `lowest`.
 template <int bits, int digits, typename Element>
 Element* SortByDigits(Element* from, Element* to, int64_t size, int lowest) {
   using C = Counts<bits>;
@@ -76,7 +77,7 @@ Element* SortByDigits(Element* from, Element* to, int64_t size, int lowest, int 
   }
 }
 
-// Gives up after `most_moves`. Among equal numbers, places stay in order even then.
+// Gives up after `most_moves` moves. Even then, positions stay in order among equal numbers.
 template <typename Element>
 bool SortByInsertion(Element* elements, int64_t size, int64_t most_moves) {
   for (int64_t i = 1; i < size; ++i) {
@@ -90,7 +91,7 @@ bool SortByInsertion(Element* elements, int64_t size, int64_t most_moves) {
   return true;
 }
 
-// The highest bits that differ, 2 digits of them, then the few that are still out of order.
+// Sorts by two digits of the highest differing bits, then sorts the few elements that are still out of order.
 template <int bits, typename Element>
 Element* SortByTwoDigits(Element* elements, Element* spare, int64_t size, int width) {
   const int lowest = std::max(0, width - 2 * bits);

@@ -1,5 +1,5 @@
-// Sorting by digits. An element holds a number, and may hold a place below it: of equal numbers, the first one in the
-// array stays first, so places that ascend in the array do so among equal numbers in the result.
+// Stable radix sort. An element holds a number and, in its lower bits, optionally a position. Equal numbers keep their
+// order, so positions that ascend in the array also ascend among equal numbers of the result.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_RADIX_SORT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_RADIX_SORT_H_
 
@@ -12,12 +12,12 @@ namespace hpu::emulator {
 inline uint32_t NumberOf(uint32_t element) { return element; }
 inline uint32_t NumberOf(uint64_t element) { return static_cast<uint32_t>(element >> 32); }
 
-// Sorts `size` elements, in whose numbers places ascend; `spare` has room for as many. Returns which of both arrays
-// holds the result. For uint32_t and uint64_t.
+// Sorts `size` elements; positions of equal numbers must ascend. `spare` has room for `size` elements. Returns the
+// array, `elements` or `spare`, that holds the result. Instantiated for uint32_t and uint64_t.
 template <typename Element>
 Element* RadixSort(Element* elements, Element* spare, int64_t size);
 
-// The same, cut over the pool. The result is the same for any number of threads.
+// The same on the pool. The result is the same for any number of threads.
 template <typename Element>
 Element* RadixSort(ComputePool& pool, Element* elements, Element* spare, int64_t size);
 

@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 namespace {
 
-// XLA passes custom calls no run options, but calls them on the thread that runs the recipe.
+// XLA passes no run options to custom calls, but calls them on the thread that runs the recipe.
 thread_local const RecipeKernels::Scope* current = nullptr;
 
 size_t NumberIn(absl::string_view text) {
@@ -30,12 +30,12 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
   if (kernel == nullptr) {
     done = absl::InternalError("the recipe has no such kernel");
   } else {
-    // Several results come as a tuple: its table of addresses.
+    // Several results are passed as a tuple: a table of addresses.
     void* const* results = kernel->results() == 1 ? &result : static_cast<void* const*>(result);
     done = kernel->Run({operands, results, scope->workspace, scope->pool});
   }
   if (done.ok()) return;
-  // XLA's function that sets it is not exported.
+  // Sets it directly, because XLA does not export its setter.
   status->message = absl::StrCat("kernel ", absl::string_view(text, length), ": ", done.message());
 }
 

@@ -1,4 +1,4 @@
-// RecipeKernels: the kernels of one recipe, and the function by which its code calls them.
+// RecipeKernels: the kernels of one recipe, and the entry point through which its code calls them.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_RECIPE_KERNELS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_RECIPE_KERNELS_H_
 
@@ -14,24 +14,24 @@
 namespace hpu::emulator {
 
 // The symbol that code calls, as an XLA custom call of API_VERSION_STATUS_RETURNING_UNIFIED. The call's opaque string
-// begins with the kernel's number in the recipe, in decimal.
+// starts with the kernel's number in the recipe, in decimal.
 inline constexpr char kKernelSymbol[] = "hpu_emulator_call_kernel";
-// Its address.
+// Address of kKernelSymbol.
 void* KernelSymbolAddress();
 
-// The opaque string of a call to kernel `number`; the name is for those who read dumps.
+// The opaque string of a call to kernel `number`; `name` only serves readers of dumps.
 std::string KernelCallText(int number, const std::string& name);
 
-// Made when a recipe is loaded: names are looked up and parameters parsed once. Thread safe once all are added.
+// Made when a recipe is loaded, so that names are looked up and parameters parsed only once. Thread safe once all
+// kernels are added.
 class RecipeKernels {
  public:
   // Errors: see MakeKernel.
   static absl::StatusOr<RecipeKernels> Make(const std::vector<KernelSpec>& specs);
-  // Takes the next number.
+  // Adds a kernel under the next number.
   void Add(std::unique_ptr<const Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
 
-  // While it lives, kernels that this thread's code calls by number are those of `kernels`, run on `pool` and
-  // `workspace`.
+  // While it exists, code on this thread calls the kernels of `kernels` by number, with `pool` and `workspace`.
   class Scope {
    public:
     Scope(const RecipeKernels& kernels, ComputePool& pool, void* workspace);
@@ -39,7 +39,7 @@ class RecipeKernels {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
-    // That of this thread; null if there is none.
+    // The scope of this thread; null if there is none.
     static const Scope* Current();
 
     const RecipeKernels& kernels;
@@ -47,7 +47,7 @@ class RecipeKernels {
     void* const workspace;
   };
 
-  // Null where there is no such number.
+  // Null if no kernel has the number.
   const Kernel* at(size_t number) const { return number < kernels_.size() ? kernels_[number].get() : nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// Kernels as parts of recipes: what a recipe holds of them, and what it refuses.
+// Tests of kernels in recipes: what a recipe stores, and what it rejects.
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(RecipeKernelsTest, CallsThatAreAlikeShareAKernel) {
 
 TEST(RecipeKernelsTest, GoToDiskAndBack) { ExpectSameFromDisk(TwoSums()); }
 
-// Three threads cut the work as one does.
+// Three threads must compute the same as one.
 TEST(RecipeKernelsTest, NumbersDoNotDependOnThreads) {
   const xla::XlaComputation computation = TwoSums();
   const std::vector<xla::Literal> arguments = ArgumentsOf(computation);
@@ -71,7 +71,7 @@ TEST(RecipeKernelsTest, AreAnIngredientOfTheTarget) {
   EXPECT_EQ(parts->kernels.size(), 0);
 }
 
-// No kernel takes parameters that are not its own.
+// Every kernel rejects invalid parameters.
 TEST(RecipeKernelsTest, EveryKernelRefusesBadParameters) {
   const std::vector<std::vector<int64_t>> bad = {{}, {-1}, {0, 0}, {0, -1, -1, -1}, std::vector<int64_t>(25, -1)};
   for (absl::string_view name : absl::StrSplit(KernelNames(), ' ')) {

@@ -33,7 +33,7 @@ class RowGatherKernel final : public Kernel {
     const auto* indices = static_cast<const Index*>(call.operands[1]);
     auto* to = static_cast<char*>(call.results[0]);
     const int64_t row_bytes = gather_.row_bytes;
-    // By bytes: rows may be few and long.
+    // Splits by bytes, because rows may be few and long.
     RunShards(call.pool, gather_.outer * gather_.count * row_bytes, ShardSize(2), [&](Shard shard) {
       const int64_t first = shard.begin / row_bytes;
       int64_t outer = first / gather_.count, vector = first % gather_.count, begin = shard.begin % row_bytes;
@@ -63,7 +63,7 @@ class RowGatherKernel final : public Kernel {
   const RowGather gather_;
 };
 
-// Whether no vector names a row beyond the last one.
+// Whether no index vector can address a row behind the last one.
 bool StaysInside(const RowGather& gather) {
   int64_t last = 0, distance;
   for (const RowGather::Component& component : gather.components) {
@@ -76,9 +76,9 @@ bool StaysInside(const RowGather& gather) {
   return last < gather.rows;
 }
 
-// What is before the components, then each of these.
+// Parameters: kHeadParameters fixed values, then size and stride of each component.
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("not the parameters of a gather of rows");
+  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
   if (parameters.size() <= kHeadParameters || parameters.size() % 2 != kHeadParameters % 2) return error;
   RowGather gather{parameters[0], parameters[1], parameters[2], parameters[3], parameters[4], {}};
   for (size_t i = kHeadParameters; i < parameters.size(); i += 2) {

@@ -1,4 +1,4 @@
-// Rows picked out of an array by their numbers.
+// Kernel for gathers of rows.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ROW_GATHER_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ROW_GATHER_H_
 
@@ -9,12 +9,13 @@
 
 namespace hpu::emulator {
 
-// Operands: an array [outer, dimensions..., row_bytes], and `count` vectors of whole numbers, which name an element of
-// `dimensions` each. Result: [outer, count, row_bytes]. Numbers outside a dimension mean its first or last element.
+// Operands: an array [outer, dimensions..., row_bytes], and `count` index vectors of integers, each for one element of
+// `dimensions`. Result: [outer, count, row_bytes]. Out-of-range indices are clamped to the first or last element of the
+// dimension.
 struct RowGather {
   struct Component {
-    int64_t size;    // of the dimension that it is for
-    int64_t stride;  // from one of its elements to the next, in rows
+    int64_t size;    // size of its dimension
+    int64_t stride;  // distance between the dimension's elements, in rows
   };
 
   int64_t index_bytes;  // 4 or 8, signed
@@ -22,7 +23,7 @@ struct RowGather {
   int64_t rows;  // the product of `dimensions`
   int64_t row_bytes;
   int64_t count;
-  std::vector<Component> components;  // of a vector, in its order
+  std::vector<Component> components;  // components of an index vector, in order
 
   KernelSpec Spec() const;
 };

@@ -18,7 +18,7 @@ struct Work {
   float* to;
   const RowWindows& sizes;
   int64_t rows;
-  float* padded;  // a row with the zeros around it
+  float* padded;  // buffer for a row with its padding
 };
 
 struct Row {
@@ -93,7 +93,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 1, parameters.begin() + 4) <= 0 || parameters[4] < 0 ||
       parameters[5] < 0 || *std::max_element(parameters.begin(), parameters.end()) > kMax ||
       parameters[3] > parameters[2] + parameters[4] + parameters[5]) {
-    return absl::InvalidArgumentError("not the sizes of windows of rows");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<RowWindowsKernel>(
       RowWindows{parameters[0] != 0, parameters[1], parameters[2], parameters[3], parameters[4], parameters[5]});

@@ -1,4 +1,4 @@
-// Sums over windows that move along the rows of an array.
+// Kernel for sums over windows along the rows of an array.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ROW_WINDOWS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_ROW_WINDOWS_H_
 
@@ -9,10 +9,10 @@
 namespace hpu::emulator {
 
 // Operand: a float32 array [rows, columns]. Result: [rows, columns + before + after - window + 1], the sums over
-// `window` elements that lie side by side, with `before` and `after` zeros around each row. Elements are added from the
-// first to the last, as XLA does.
+// `window` adjacent elements; each row is padded by `before` and `after` zeros. Elements are added in order, as XLA
+// does.
 struct RowWindows {
-  bool squares = false;  // of the elements; else the elements themselves
+  bool squares = false;  // sums the squares of the elements, else the elements
   int64_t rows = 1;
   int64_t columns = 1;
   int64_t window = 1;

@@ -16,7 +16,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "softmax.2";
-// As many as OverLanes takes at once: each has a maximum and a sum of its own.
+// The widest piece of OverLanes; each lane has its own maximum and sum.
 constexpr int kLanes = 64;
 
 template <typename T>
@@ -25,7 +25,7 @@ struct Work {
   T* to;
   int64_t rows;
   int64_t columns;
-  float* row;  // of `columns` exponentials; null where the results are as wide
+  float* row;  // buffer for `columns` exponentials; null if the results are float32
 };
 
 template <typename T>
@@ -34,10 +34,10 @@ struct Row {
   T* to;
   float* powers;
   float* lanes;
-  float value;  // what is subtracted, or what is multiplied by
+  float value;  // the subtrahend or the factor
 };
 
-// Not of a NaN: then `b`.
+// Returns `b` if `a` is NaN.
 HPU_INLINE float Greater(float a, float b) { return a > b ? a : b; }
 
 struct Greatest {
@@ -72,7 +72,7 @@ struct Scale {
 
 HPU_INLINE float Sum(float a, float b) { return a + b; }
 
-// Of all lanes in lane 0, by halves: one after the other they would take longer than a short row does.
+// Combines all lanes into lane 0 by halving; a sequential loop would take longer than a short row.
 template <int n, float (*combine)(float, float)>
 HPU_INLINE void Fold(float* lanes) {
   HPU_SIMD
@@ -88,7 +88,7 @@ HPU_INLINE void Rows(const Work<T>& work) {
     if constexpr (std::is_same_v<T, float>) row.powers = row.to;
     std::fill_n(lanes, kLanes, -std::numeric_limits<float>::infinity());
     OverLanes<Greatest>(row, 0, work.columns);
-    // It passes NaNs by, which then come into the sum.
+    // Ignores NaN, which then propagates through the sum.
     Fold<kLanes, Greater>(lanes);
     row.value = lanes[0];
     std::fill_n(lanes, kLanes, 0.0f);
@@ -133,7 +133,7 @@ class SoftmaxKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || parameters[0] >> 1 != 0 || parameters[1] <= 0 || parameters[2] <= 0) {
-    return absl::InvalidArgumentError("not the sizes of a softmax");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<SoftmaxKernel>(Softmax{parameters[0] != 0, parameters[1], parameters[2]});
 }

@@ -1,4 +1,4 @@
-// Softmax of rows.
+// Kernel for softmax over rows.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SOFTMAX_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SOFTMAX_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Operand: an array [rows, columns]. Result: exp(x - m) / the sum of these over the row, where m is the row's
-// maximum. As in XLA, a row that holds a NaN or an infinity, or of which all is -infinity, becomes NaN; else -infinity
-// becomes 0, and so does what is less than 2^-126 of the row's largest. bfloat16 is computed in float32.
+// Operand: an array [rows, columns]. Result: exp(x - m) / sum(exp(x - m)) over the row, where m is the row's maximum.
+// As in XLA, a row becomes NaN if it holds a NaN or an infinity, or only -infinity. Otherwise -infinity becomes 0, and
+// so do results below 2^-126 of the row's largest. bfloat16 is computed in float32.
 struct Softmax {
   bool bfloat16 = false;  // else float32
   int64_t rows = 1;

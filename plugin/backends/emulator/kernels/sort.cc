@@ -15,19 +15,19 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "sort.1";
-// Columns that are sorted one after the other from one reading: those that share a line of the cache.
+// Columns that are read together and then sorted one by one: they share a cache line.
 constexpr int64_t kMaxColumns = 16;
-// Longer rows are cut over the pool, if there are few of them.
+// Longer rows are split over the pool, if there are few of them.
 constexpr int64_t kLongRow = 64 << 10;
-// With fewer, all are sorted: that takes as long as finding them.
+// With fewer elements per selected one, all are sorted, which takes as long as selecting.
 constexpr int64_t kMinPerSelected = 8;
 
-// Some 20 µs of work.
+// About 20 µs of work.
 int64_t RowsPerShard(int64_t size, bool selects) { return std::max<int64_t>(1, (selects ? 16 << 10 : 4 << 10) / size); }
 
 struct Column {
-  int64_t first;   // of its keys, in the operand
-  int64_t result;  // of its keys, in the result
+  int64_t first;   // offset of its keys in the operand
+  int64_t result;  // offset of its keys in the result
 };
 
 template <typename T>
@@ -35,7 +35,7 @@ std::unique_ptr<T[]> Room(int64_t size) {
   return std::unique_ptr<T[]>(new T[size]);
 }
 
-// Elements are numbers where only keys are asked for, else numbers with places.
+// Elements are numbers if only keys are requested, else numbers with positions.
 template <typename Element>
 class Sorting {
  public:
@@ -89,7 +89,7 @@ class Sorting {
     }
   }
 
-  // The first elements of those numbers.
+  // Sorts numbers and returns the first elements.
   const Element* SortOne(const uint32_t* numbers, Element* elements, Element* spare) const {
     if (sort_.count == 1) {
       const int64_t place = PlaceOfLeast(numbers, sort_.size);
@@ -123,7 +123,7 @@ class Sorting {
                     numbers.get() + begin);
       }
       if (!selects) return MakeElements(numbers.get() + begin, size, begin, elements.get() + begin);
-      // The least of each chunk, of which those of all are some.
+      // The least elements of each chunk, which include the least of all.
       Element* const held = elements.get() + begin / kLongRow * each;
       if (size > sort_.count) {
         SelectLeast(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));
@@ -144,7 +144,7 @@ class Sorting {
     for_chunks(sort_.count, [&](int64_t begin, int64_t size) { Write(sorted + begin, begin, size, column); });
   }
 
-  // Those from `begin` on of a column.
+  // Writes `size` sorted elements to the column's results, from position `begin` on.
   void Write(const Element* elements, int64_t begin, int64_t size, const Column& column) const {
     const void* const* payload = call_.operands + 1;
     const int64_t to = column.result + begin * sort_.inner;
@@ -222,7 +222,7 @@ class SortKernel final : public Kernel {
 bool IsSize(int64_t bytes, int64_t most) { return bytes > 0 && bytes <= most && (bytes & (bytes - 1)) == 0; }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("not the parameters of a sort");
+  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
   if (parameters.size() < 8) return error;
   Sort sort;
   sort.type = static_cast<Sort::Type>(parameters[0]);

@@ -121,7 +121,8 @@ HPU_INLINE void Make(uint32_t number, int64_t place, uint64_t* element) {
   *element = WithPlace(number, static_cast<uint32_t>(place));
 }
 
-// Leaves the `count` least of `held` elements at the front, equal numbers in their order, and returns the greatest.
+// Moves the `count` least of `held` elements to the front, equal numbers in their order, and returns the greatest of
+// them.
 template <typename Element>
 Element KeepLeast(Element* elements, Element* spare, int64_t held, int64_t count) {
   std::copy_n(elements, held, spare);
@@ -137,13 +138,13 @@ Element KeepLeast(Element* elements, Element* spare, int64_t held, int64_t count
   return greatest;
 }
 
-// Holds what may be among the least, and throws the greater ones out whenever there is no more room. A number that
-// equals the greatest held one comes behind it.
+// Collects candidates for the least elements, and drops the greater ones when the buffer is full. Of equal numbers the
+// first ones count, so a later number that equals the greatest held one is dropped.
 template <typename Element>
 HPU_INLINE void Select(const Selection<Element>& work) {
   const int64_t room = RoomToSelect(work.count) - kBlock;
   int64_t held = 0;
-  uint32_t greatest = ~uint32_t{0};  // that is held on to
+  uint32_t greatest = ~uint32_t{0};  // greatest number that is still a candidate
   const auto hold = [&](int64_t i) {
     Make(work.numbers[i], work.first_place + i, work.held + held);
     held += work.numbers[i] <= greatest ? 1 : 0;

@@ -1,4 +1,4 @@
-// Sorts of random shapes and types against the standard library's.
+// Tests of sorts of random shapes and types against the standard library.
 #include "plugin/backends/emulator/kernels/sort.h"
 
 #include <gtest/gtest.h>
@@ -12,10 +12,10 @@
 namespace hpu::emulator {
 namespace {
 
-// What the values are like; each fits some part of the kernel.
+// Distribution of the values; each one exercises a part of the kernel.
 enum class Values { kAny, kFew, kSorted, kReversed, kCloseTogether, kTwoClusters, kLast };
 
-// Bits of a key of `bytes`; all of them, NaN and zeros of both signs too, are some key.
+// Bits of a key of `bytes`; every bit pattern is a valid key, including NaN and both zeros.
 std::vector<uint32_t> RandomKeys(int64_t bytes, int64_t size, Values values, std::mt19937* random) {
   const uint32_t mask = bytes == 4 ? ~0u : (1u << 8 * bytes) - 1;
   std::vector<uint32_t> keys(size);
@@ -32,7 +32,7 @@ std::vector<uint32_t> RandomKeys(int64_t bytes, int64_t size, Values values, std
   return keys;
 }
 
-// The key as a number of the order that the kernel's header describes.
+// Rank of the key in the order that the kernel's header defines.
 int64_t Rank(const Sort& sort, uint32_t key) {
   const uint32_t sign = 1u << (8 * sort.key_bytes - 1);
   int64_t rank = key;
@@ -47,7 +47,7 @@ std::string Bytes(const std::vector<uint32_t>& keys, int64_t bytes) {
   return text;
 }
 
-// The results of the kernel's, made one by one.
+// Expected results, computed one by one.
 std::vector<std::string> Reference(const Sort& sort, const std::vector<uint32_t>& keys,
                                    const std::vector<std::string>& payloads) {
   const int64_t results = sort.outer * sort.count * sort.inner;
@@ -120,7 +120,7 @@ TEST_P(SortTest, EqualsStableSort) {
     sort.key_bytes = int64_t{1} << roll(0, 2);
     sort.type = static_cast<Sort::Type>(roll(sort.key_bytes == 1 ? 1 : 0, 2));
     sort.descending = roll(0, 1) == 1;
-    // Around the sizes at which the kernel goes another way.
+    // Sizes around the thresholds of the kernel.
     static constexpr int64_t kSizes[] = {1, 2, 31, 33, 100, 700, 2047, 2100, 9000, 33000};
     sort.size = kSizes[roll(0, 9)];
     const int64_t most = std::max<int64_t>(1, 40000 / sort.size);

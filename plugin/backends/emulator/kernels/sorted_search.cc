@@ -12,9 +12,9 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "sorted_search.2";
-// Values that are searched for at once: one step of each hides what another waits for.
+// Values that are searched at once, so that one search's step hides another's latency.
 constexpr int kBlock = 8;
-// Rows of more values are searched for in pieces.
+// Longer rows of values are searched in pieces.
 constexpr int64_t kMaxOfRow = 4096;
 
 template <typename T>
@@ -32,8 +32,8 @@ HPU_INLINE bool IsBeyond(T value, T bound) {
   return or_equal ? value >= bound : value > bound;
 }
 
-// Halves what is left of the bounds until one is, without jumps: which way a value goes is not foreseen. Not by
-// vectors: compilers read their elements one by one here.
+// Binary search without branches, because their outcome is unpredictable. Not vectorised, because compilers would
+// gather the elements one by one.
 template <bool or_equal, int block, typename T>
 HPU_INLINE void SearchBlock(const Work<T>& work, int64_t first) {
   const T* const values = work.values + first;
@@ -78,11 +78,11 @@ HPU_VECTORIZED(FindLastDouble, Work<double>, (Search<true, double>))
 HPU_VECTORIZED(FindFirstInteger, Work<int32_t>, (Search<false, int32_t>))
 HPU_VECTORIZED(FindLastInteger, Work<int32_t>, (Search<true, int32_t>))
 
-// A NaN makes it unsorted.
+// A row with NaN counts as unsorted.
 template <typename T>
 bool IsSorted(const T* bounds, int64_t size) {
   if (bounds[0] != bounds[0]) return false;
-  // In pieces without jumps, which compilers make vectors of.
+  // In pieces without branches, which compilers vectorise.
   constexpr int64_t kPiece = 256;
   for (int64_t begin = 1; begin < size; begin += kPiece) {
     int unsorted = 0;
@@ -127,11 +127,11 @@ class SortedSearchKernel final : public Kernel {
                          }
                        });
     }
-    std::vector<char> sorted(search_.rows);  // not of bool, whose elements threads cannot write apart
+    std::vector<char> sorted(search_.rows);  // not bool, whose elements share bytes between threads
     RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
       for (int64_t row = shard.begin; row < shard.end; ++row) sorted[row] = IsSorted(bounds + row * count, count);
     });
-    // Pieces of rows, few of which are shorter than the others.
+    // Equal pieces of rows, of which only the last ones are shorter.
     const int64_t pieces = (size + kMaxOfRow - 1) / kMaxOfRow;
     RunShards(call.pool, search_.rows * pieces, ShardSize(kMaxOfRow * 64), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
@@ -149,7 +149,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 5 || parameters[0] < 0 || parameters[0] >= kNumberTypes || parameters[1] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
-    return absl::InvalidArgumentError("not the parameters of a sorted search");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   return std::make_unique<SortedSearchKernel>(SortedSearch{static_cast<NumberType>(parameters[0]), parameters[1] != 0,
                                                            parameters[2], parameters[3], parameters[4]});

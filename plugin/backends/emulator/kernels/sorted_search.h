@@ -1,4 +1,4 @@
-// Where values would stand in sorted rows.
+// Kernel for searches in sorted rows (LowerBound, UpperBound).
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORTED_SEARCH_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SORTED_SEARCH_H_
 
@@ -9,8 +9,9 @@
 
 namespace hpu::emulator {
 
-// Operands: values [rows, values] and bounds [rows, bounds], both of `type`. Result: int32 [rows, values],
-// how many bounds of its row a value is greater than, or not less than. Those of a row that is not sorted are counted.
+// Operands: values [rows, values] and bounds [rows, bounds], both of `type`. Result: int32 [rows, values], the number
+// of bounds in a value's row that are less than the value, or not greater if `or_equal`. In an unsorted row, the bounds
+// are counted one by one.
 struct SortedSearch {
   NumberType type = NumberType::kFloat32;
   bool or_equal = false;

@@ -14,17 +14,17 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "sparse_product.2";
-// Fewer numbers side by side are less than a vector.
+// Fewer adjacent numbers do not fill a vector.
 constexpr int64_t kShortInner = 16;
-// So many lines are added up before their columns are: what has just been stored is read slowly.
+// Lines that are summed before their columns are, because reading freshly stored data is slow.
 constexpr int64_t kLinesAtOnce = 4;
 
 struct Entry {
-  int64_t begin;  // of what it weighs, in elements
+  int64_t begin;  // offset of the weighted element, in elements
   float weight;
 };
 
-// A matrix's rows one after the other: row i has the entries from ends[i] to ends[i + 1].
+// The rows of a matrix; row i has the entries from ends[i] to ends[i + 1].
 struct Rows {
   std::vector<Entry> entries;
   std::vector<int64_t> ends = {0};
@@ -39,7 +39,7 @@ struct Rows {
   int64_t size() const { return ends.size() - 1; }
 };
 
-// A weighted sum of some parts of `from`.
+// A weighted sum of parts of `from`.
 struct Sum {
   const float* from;
   float* to;
@@ -66,21 +66,21 @@ struct AddLanes {
 struct Lines {
   const float* from;
   float* to;
-  float* lines;  // for kLinesAtOnce that are added up, before their columns are
+  float* lines;  // buffer for the row sums of kLinesAtOnce lines
   const Rows* vertical;
   const Rows* horizontal;
-  int64_t short_columns;  // how many of the first columns MakeShortColumns makes
+  int64_t short_columns;  // number of first columns that MakeShortColumns computes
   int64_t begin, end;
   int64_t height, to_height;
   int64_t from_line, to_line;  // elements
   int64_t inner;
 };
 
-// How many lanes columns of `inner` numbers take, less than kShortInner.
+// Number of lanes of a column of `inner` numbers, less than kShortInner.
 constexpr int LanesOfColumn(int64_t inner) { return inner <= 4 ? 4 : inner <= 8 ? 8 : 16; }
 
-// Of `count` lines, those of the result one after the other. Makes each column with numbers behind it, which those of
-// the next one overwrite.
+// Computes the columns of `count` consecutive lines of the result. Each column writes numbers behind its end, which the
+// next column overwrites.
 template <int n, int count>
 HPU_INLINE void MakeShortColumns(const Lines& work, const float* const* lines, float* to) {
   const Rows& columns = *work.horizontal;
@@ -113,8 +113,8 @@ HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float*
   }
 }
 
-// Where the numbers of line i of the result lie before its columns are made: in the operand, or in `made`, where it
-// puts them.
+// Returns the row sums of line i of the result, before its columns are computed. They are in the operand itself, or in
+// `made`, where this function writes them.
 HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
   const int64_t row = i % work.to_height;
   const float* const from = work.from + i / work.to_height * work.height * work.from_line;
@@ -172,7 +172,7 @@ class SparseProductKernel final : public Kernel {
   }
 
  private:
-  // The first ones that neither read nor write beyond their line with all lanes.
+  // Number of first columns that neither read nor write beyond their line when all lanes are used.
   int64_t CountShortColumns() const {
     const int64_t lanes = LanesOfColumn(inner_);
     int64_t column = 0;
@@ -189,8 +189,8 @@ class SparseProductKernel final : public Kernel {
   const int64_t to_height_, to_line_, lines_, short_columns_;
 };
 
-// Takes a matrix with `columns` columns off the parameters: the number of rows, then of each row the number of its
-// entries and these. False if they are none.
+// Parses a matrix with `columns` columns from the front of the parameters: the number of rows, then the number of
+// entries and the entries of each row. False if they are invalid.
 bool Parse(int64_t columns, absl::Span<const int64_t>* parameters, SparseMatrix* matrix) {
   const auto take = [parameters] {
     const int64_t value = parameters->empty() ? -1 : parameters->front();
@@ -233,7 +233,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       return std::make_unique<SparseProductKernel>(product);
     }
   }
-  return absl::InvalidArgumentError("not the parameters of a sparse product");
+  return absl::InvalidArgumentError("invalid parameters");
 }
 
 const bool registered = RegisterKernel(kName, Make);

@@ -1,4 +1,4 @@
-// Products with matrices of constants of which most are 0.
+// Kernel for products with sparse constant matrices.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SPARSE_PRODUCT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_SPARSE_PRODUCT_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Which numbers of a matrix [to, from] are not 0, by its rows.
+// Nonzero elements of a matrix [to, from], by row.
 struct SparseMatrix {
   struct Entry {
     int64_t column;  // less than `from`
@@ -18,9 +18,9 @@ struct SparseMatrix {
   std::vector<std::vector<Entry>> rows;
 };
 
-// Operand: a float32 array [outer, height, width, inner]. Result: [outer, to, to', inner], the product of `vertical`
-// with the second dimension and of `horizontal` with the third; a matrix without rows leaves its dimension as it is.
-// Numbers whose weight is 0 do not count, whatever they are.
+// Operand: a float32 array [outer, height, width, inner]. Result: [outer, to, to', inner]: `vertical` multiplies the
+// second dimension, `horizontal` the third. A matrix without rows leaves its dimension unchanged. Numbers of weight 0
+// are ignored, even NaN and infinities.
 struct SparseProduct {
   int64_t outer = 1;
   int64_t height = 1;

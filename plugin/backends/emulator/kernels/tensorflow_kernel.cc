@@ -20,7 +20,7 @@ namespace {
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 
-// The recipe's memory, which the tensor does not own.
+// Memory of the recipe, which the tensor borrows.
 class BorrowedBuffer final : public tensorflow::TensorBuffer {
  public:
   BorrowedBuffer(void* data, size_t bytes) : TensorBuffer(data), bytes_(bytes) {}
@@ -38,7 +38,7 @@ class BorrowedBuffer final : public tensorflow::TensorBuffer {
 Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& shape) {
   const size_t bytes = shape.num_elements() * tensorflow::DataTypeSize(dtype);
   if (bytes == 0) return Tensor(dtype, shape);
-  // TensorFlow's kernels end the process over memory less aligned than this, which XLA's constants may be.
+  // TensorFlow's kernels crash on memory with less alignment than this, which XLA's constants may have.
   if (reinterpret_cast<uintptr_t>(data) % EIGEN_MAX_ALIGN_BYTES != 0) {
     Tensor copy(dtype, shape);
     std::memcpy(copy.data(), data, bytes);
@@ -49,7 +49,7 @@ Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& s
       tensorflow::core::RefCountPtr<tensorflow::TensorBuffer>(new BorrowedBuffer(const_cast<void*>(data), bytes)));
 }
 
-// What the op made, into the recipe's memory if it lies elsewhere.
+// Copies the op's output to the recipe's memory, unless it is already there.
 absl::Status TakeResult(const tensorflow::OpKernel& op, const Tensor* made, const TensorFlowKernel::Result& result,
                         const OpDevice::Memory& memory) {
   if (made == nullptr || made->shape() != result.shape || made->dtype() != result.dtype) {
@@ -143,7 +143,7 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
 
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype) {
   if (IsOneDnnOn()) {
-    // What TensorFlow's own graph pass names them.
+    // The names that TensorFlow's graph pass gives them.
     for (const char* prefix : {"_MklNative", "_Mkl"}) {
       tensorflow::NodeDef node = PlainNode(absl::StrCat(prefix, op), dtype);
       (*node.mutable_attr())["_kernel"].set_s("MklNameChangeOp");

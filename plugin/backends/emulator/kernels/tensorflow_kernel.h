@@ -1,4 +1,4 @@
-// TensorFlowKernel: one of TensorFlow's own CPU kernels as a Kernel.
+// TensorFlowKernel: adapter that runs one of TensorFlow's CPU kernels as a Kernel.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TENSORFLOW_KERNEL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TENSORFLOW_KERNEL_H_
 
@@ -24,9 +24,9 @@ class TensorFlowKernel final : public Kernel {
     tensorflow::Tensor constant;  // if operand < 0
   };
   static Input Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims);
-  // An int32 vector, which ops take shapes as.
+  // A constant int32 vector, the form in which ops take shapes.
   static Input Constant(const std::vector<int64_t>& values);
-  // An output of the op that the call makes.
+  // An output of the op that the kernel returns.
   struct Result {
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
@@ -34,17 +34,17 @@ class TensorFlowKernel final : public Kernel {
     size_t bytes() const { return shape.num_elements() * tensorflow::DataTypeSize(dtype); }
   };
 
-  // `node` names the op and has the attributes that differ from the defaults. Errors are those of TensorFlow where it
-  // has no such kernel.
+  // `node` names the op and holds the attributes that differ from the defaults. Fails with TensorFlow's error if it has
+  // no such kernel.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             tensorflow::DataType result_type,
                                                             std::vector<int64_t> result_dims);
-  // `results` are the op's first outputs, at most OpDevice::kMaxResults; what it makes beyond them is dropped.
+  // `results` are the op's first outputs, at most OpDevice::kMaxResults; further outputs are dropped.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             std::vector<Result> results);
 
   int results() const override { return static_cast<int>(results_.size()); }
-  // Errors are those of the op.
+  // Fails with the errors of the op.
   absl::Status Run(const KernelCall& call) const override;
 
  private:
@@ -55,10 +55,10 @@ class TensorFlowKernel final : public Kernel {
   const std::vector<Result> results_;
 };
 
-// The op as TensorFlow itself would run it on this machine: by oneDNN where that is on and has a kernel for the type,
-// else as it is.
+// The op as TensorFlow itself would run it on this machine: by oneDNN if that is on and has a kernel for the type, else
+// by the plain kernel.
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype);
-// The op as it is, without oneDNN.
+// The op's plain kernel, without oneDNN.
 tensorflow::NodeDef PlainNode(const std::string& op, tensorflow::DataType dtype);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Small matrices transposed by vectors.
+// Vectorised transposition of small matrices.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSE_TILE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSE_TILE_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// A matrix: its rows lie `from_stride` elements apart, those of its transpose `to_stride`.
+// A matrix and its transpose. The matrix's rows are `from_stride` elements apart, the transpose's rows `to_stride`.
 template <typename T>
 struct TransposedMatrix {
   const T* from;
@@ -19,10 +19,11 @@ struct TransposedMatrix {
   int64_t to_stride;
 };
 
-// Exchanges the blocks of `distance` elements beside the diagonal: for all powers of two, that transposes.
+// Exchanges the blocks of `distance` elements beside the diagonal. Doing so for all powers of two transposes the
+// matrix.
 template <typename T, int size, int distance>
 HPU_INLINE void Exchange(Lanes<T, size>* rows) {
-  decltype(Lanes<T, size>{} == Lanes<T, size>{}) upper, lower;  // whole numbers, also of floats
+  decltype(Lanes<T, size>{} == Lanes<T, size>{}) upper, lower;  // integers, even if T is a float type
   for (int i = 0; i < size; ++i) {
     upper[i] = (i & distance) != 0 ? size + i - distance : i;
     lower[i] = (i & distance) != 0 ? size + i : i + distance;
@@ -37,7 +38,7 @@ HPU_INLINE void Exchange(Lanes<T, size>* rows) {
   if constexpr (distance > 1) Exchange<T, size, distance / 2>(rows);
 }
 
-// A square of vectors of 32 bytes.
+// Transposes a square of vectors of 32 bytes.
 template <typename T, int size>
 HPU_INLINE void TransposeSquare(const TransposedMatrix<T>& matrix, int64_t row, int64_t column) {
   Lanes<T, size> rows[size];

@@ -13,12 +13,12 @@ namespace {
 
 constexpr char kName[] = "transposition.1";
 constexpr int64_t kTile = 64;
-// A piece of work: few enough columns that their lines of the result stay in the TLB.
+// A piece of work has so few columns that their lines of the result stay in the TLB.
 constexpr int64_t kMaxColumns = kTile;
 constexpr int64_t kMaxRows = 4 * kTile;
 
-// By way of memory that stays in the first-level cache: lines of the result that lie a power of two apart would throw
-// each other out of it before they are full.
+// Goes through a buffer in the first-level cache. Lines of the result that are a power of two apart would otherwise
+// evict each other before they are full.
 template <typename T>
 HPU_INLINE void Transpose(const TransposedMatrix<T>& matrix) {
   alignas(64) T made[kTile * kTile];
@@ -43,7 +43,7 @@ struct Dimension {
   int64_t to_stride;
 };
 
-// The result's dimensions, outermost first; those that lie together in both arrays are one.
+// The result's dimensions, outermost first; dimensions that are adjacent in both arrays are merged.
 std::vector<Dimension> DimensionsOf(const Transposition& transposition) {
   const std::vector<int64_t>&sizes = transposition.sizes, &order = transposition.order;
   std::vector<int64_t> strides(sizes.size(), 1);
@@ -66,7 +66,7 @@ std::vector<Dimension> DimensionsOf(const Transposition& transposition) {
 
 class TranspositionKernel final : public Kernel {
  public:
-  // `dimensions` has two or more, and the last one's stride is not 1.
+  // Requires two or more dimensions, the last with a stride other than 1.
   TranspositionKernel(int64_t element_bytes, std::vector<Dimension> dimensions)
       : element_bytes_(element_bytes), outer_(std::move(dimensions)) {
     rows_ = outer_.back();
@@ -121,9 +121,9 @@ class TranspositionKernel final : public Kernel {
   int64_t matrices_ = 1;
 };
 
-// The bytes, the rank, the sizes, the order.
+// Parameters: element_bytes, rank, sizes, order.
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("not the parameters of a transposition");
+  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
   const int64_t rank = parameters.size() < 2 ? 0 : parameters[1];
   if (rank < 2 || static_cast<int64_t>(parameters.size()) != 2 + 2 * rank ||
       (parameters[0] != 2 && parameters[0] != 4 && parameters[0] != 8)) {

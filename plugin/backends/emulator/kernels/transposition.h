@@ -1,4 +1,4 @@
-// Transpositions that move the last dimension.
+// Kernel for transpositions that move the last dimension.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSITION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_TRANSPOSITION_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::emulator {
 
-// Operand: an array of elements of 2, 4 or 8 bytes. Result: the same elements, whose dimension i is the operand's
-// dimension order[i]. The operand's last dimension is another one in the result.
+// Operand: an array of elements of 2, 4 or 8 bytes. Result: the same elements; dimension i of the result is dimension
+// order[i] of the operand. The last dimension must move.
 struct Transposition {
   int64_t element_bytes = 4;
   std::vector<int64_t> sizes;  // of the operand

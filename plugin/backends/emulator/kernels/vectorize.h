@@ -1,4 +1,4 @@
-// Code compiled for several levels of the processor's vector instructions, of which the best that it has is run.
+// Macros that compile a function for several vector instruction sets and run the best one that the processor supports.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_VECTORIZE_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::emulator {
 
-// The AVX-512 that the target below names.
+// The AVX-512 features in the target attribute below.
 inline bool HasAvx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
@@ -21,17 +21,17 @@ Function BestOf(Function baseline, Function avx2, Function avx512) {
 
 }  // namespace hpu::emulator
 
-// What is to be compiled for each level: all that a vectorised function calls in its loops.
+// For every function that a vectorised function calls in its loops, so that it is compiled for each instruction set.
 #define HPU_INLINE inline __attribute__((always_inline))
 
-// Before a loop over a few elements, which compilers would else unroll before they can make vectors of it.
+// Placed before a loop over a few elements, which compilers would otherwise unroll instead of vectorising it.
 #define HPU_SIMD _Pragma("omp simd")
 
-// Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE. Functions
-// of other arguments may have the same name.
+// Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE. `name` may
+// be overloaded on Arguments.
 #define HPU_VECTORIZED(name, Arguments, body) HPU_VECTORIZED_AS(name, Arguments, body, body, body)
 
-// The same for `body::Run<n>`, n being how many floats a register holds.
+// The same for `body::Run<n>`, where n is the number of floats in a register.
 #define HPU_VECTORIZED_BY_REGISTERS(name, Arguments, body) \
   HPU_VECTORIZED_AS(name, Arguments, body::Run<4>, body::Run<8>, body::Run<16>)
 

@@ -22,7 +22,7 @@ struct Rows {
   const void* input;
   void* output;
   const WindowTable* table;
-  int64_t* found;  // room for the places of a window
+  int64_t* found;  // room for the offsets of a window
   Shard rows;
 };
 
@@ -33,7 +33,7 @@ struct Add {
 
 struct Max {
   static constexpr float kInitial = -std::numeric_limits<float>::infinity();
-  // A NaN stays, as it does in XLA.
+  // Keeps NaN, as XLA does.
   static HPU_INLINE float Of(float a, float b) {
     const float greater = a >= b ? a : b;
     return a != a ? a : greater;
@@ -116,7 +116,7 @@ class WindowReductionKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() < 2) return absl::InvalidArgumentError("not the parameters of a window reduction");
+  if (parameters.size() < 2) return absl::InvalidArgumentError("invalid parameters");
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(2)));
   const bool add = parameters[0] == static_cast<int64_t>(Function::kAdd), bfloat16 = parameters[1] != 0;
   if (add && bfloat16) return absl::InvalidArgumentError("sums are in float32");

@@ -1,4 +1,4 @@
-// Pooling: one number for each window of an array.
+// Kernel for pooling: a reduction over each window of an array.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOW_REDUCTION_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOW_REDUCTION_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Operand: array [outer, …, inner]. The elements of each window are combined in row-major order, as XLA does.
+// Operand: array [outer, …, inner]. The elements of each window are reduced in row-major order, as XLA does.
 struct WindowReduction {
   enum class Function : int64_t { kAdd = 0, kMax = 1 };
   Function function = Function::kAdd;

@@ -6,7 +6,8 @@ namespace hpu::emulator {
 namespace {
 
 constexpr size_t kEach = 7;
-// In numbers of 4 bytes: a cache line, and rows of which processors foresee the next part although they read several.
+// In numbers of 4 bytes: a cache line, and a row long enough that processors prefetch it even if they read several
+// rows.
 constexpr int64_t kLine = 16;
 constexpr int64_t kLongRow = 2048;
 
@@ -36,7 +37,7 @@ void Windows::AppendTo(std::vector<int64_t>* parameters) const {
 absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
   Windows windows;
   if (parameters.size() != 2 + kEach * windows.dimensions.size()) {
-    return absl::InvalidArgumentError("not the parameters of windows");
+    return absl::InvalidArgumentError("invalid parameters");
   }
   windows.outer = parameters[0];
   windows.inner = parameters[1];
@@ -56,7 +57,7 @@ WindowTable::WindowTable(const Windows& windows) : windows_(windows) {
     const Windows::Dimension& d = windows.dimensions[i];
     std::vector<int64_t> holders(d.input);  // how many windows hold each element
     for (int64_t o = 0; o < d.output; ++o) {
-      // Elements of windows that skip some in a dilated input do not lie at the same distances.
+      // Windows that skip elements of a dilated input have irregular offsets.
       bool whole = d.base_dilation == 1 || d.window == 1;
       for (int64_t k = 0; k < d.window; ++k) {
         const int64_t element = ElementOf(d, o, k);

@@ -1,4 +1,4 @@
-// Windows that move over an array: what pooling is made of.
+// Geometry of pooling windows.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOWS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_WINDOWS_H_
 
@@ -11,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// Windows over the three middle dimensions of an array [outer, …, inner]; unused ones are those of one element. Window
-// `o` of a dimension holds the padded elements o * stride + k * dilation - pad_low, k < window, where element i of the
-// input is padded element i * base_dilation and what lies between and around them is empty.
+// Windows over the three middle dimensions of an array [outer, …, inner]; an unused dimension has one element. Window
+// `o` of a dimension holds the padded elements o * stride + k * dilation - pad_low, k < window. Element i of the input
+// is padded element i * base_dilation; padded elements between and around the input are empty.
 struct Windows {
   struct Dimension {
     int64_t input = 1;
@@ -28,30 +28,31 @@ struct Windows {
   int64_t inner = 1;
   std::array<Dimension, 3> dimensions;
 
-  // Elements of an input, per outer and inner index; the same of an output; those of one window.
+  // Number of elements, per outer and inner index: of an input, of an output, and of one window.
   int64_t inputs() const { return dimensions[0].input * dimensions[1].input * dimensions[2].input; }
   int64_t outputs() const { return dimensions[0].output * dimensions[1].output * dimensions[2].output; }
   int64_t places() const { return dimensions[0].window * dimensions[1].window * dimensions[2].window; }
 
   void AppendTo(std::vector<int64_t>* parameters) const;
-  // Takes what AppendTo gave. InvalidArgument for sizes that are not positive, or absurd.
+  // Inverse of AppendTo. InvalidArgument for sizes that are not positive, or implausibly large.
   static absl::StatusOr<Windows> Parse(absl::Span<const int64_t> parameters);
 };
 
-// Windows, with the input elements that they hold looked up beforehand. Immutable.
+// Windows with precomputed input elements. Immutable.
 class WindowTable {
  public:
   explicit WindowTable(const Windows& windows);
 
   const Windows& windows() const { return windows_; }
-  // The input elements of a window, in row-major order: where each is, in numbers of the array, from `first`.
+  // Input elements of a window in row-major order: offsets from `first`, in elements of the array.
   struct Elements {
-    bool whole;  // every place holds one
+    bool whole;  // no element of the window is empty
     int64_t first;
     const int64_t* offsets;
     int64_t count;
   };
-  // Of window [plane, row, column]. `found` has room for places() numbers, which hold the offsets if it is not whole.
+  // Elements of window [plane, row, column]. `found` has room for places() numbers; it holds the offsets of a window
+  // that is not whole.
   Elements ElementsOf(int64_t plane, int64_t row, int64_t column, int64_t* found) const {
     if (!whole_[0][plane] || !whole_[1][row] || !whole_[2][column]) {
       return {false, 0, found, FindElements(plane, row, column, found)};
@@ -60,15 +61,15 @@ class WindowTable {
     const int64_t first = (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
     return {true, first, offsets_.data(), static_cast<int64_t>(offsets_.size())};
   }
-  // Where, from a whole window's first element, is what the windows below it will read first; empty where processors
-  // foresee that by themselves.
+  // Offsets, from a whole window's first element, of the data that the windows below it read first. Empty where
+  // processors predict these accesses by themselves.
   const std::vector<int64_t>& ahead() const { return ahead_; }
-  // Whether every input element is in some window; whether one is in several.
+  // Whether every input element is in some window, and whether some element is in several windows.
   bool covers() const { return covers_; }
   bool overlaps() const { return overlaps_; }
 
  private:
-  // The input element at place `k` of window `o` of a dimension, or -1.
+  // The input element at position `k` of window `o` of a dimension, or -1.
   int64_t InputOf(int dimension, int64_t o, int64_t k) const {
     return inputs_[dimension][o * windows_.dimensions[dimension].window + k];
   }
@@ -77,7 +78,7 @@ class WindowTable {
   const Windows windows_;
   std::array<std::vector<int64_t>, 3> inputs_;
   std::array<std::vector<bool>, 3> whole_;
-  std::vector<int64_t> offsets_;  // of whole windows
+  std::vector<int64_t> offsets_;  // offsets of whole windows
   std::vector<int64_t> ahead_;
   bool covers_ = true;
   bool overlaps_ = false;

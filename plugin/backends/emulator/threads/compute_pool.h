@@ -1,4 +1,4 @@
-// ComputePool: the threads that the emulator computes with.
+// ComputePool: thread pool on which the emulator computes.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_POOL_H_
 
@@ -19,7 +19,7 @@ class ComputeThreads;
 class OpDevice;
 
 // Recipes split their loops over it. Its threads flush denormals, as TensorFlow's do, so that results do not depend on
-// the thread. A thread of the pool must not run a recipe: it would wait for itself. Thread safe.
+// the thread. A thread of the pool must not run a recipe, because it would wait for itself. Thread safe.
 class ComputePool {
  public:
   explicit ComputePool(int threads = DefaultThreads());
@@ -30,19 +30,20 @@ class ComputePool {
 
   const Eigen::ThreadPoolDevice* device() const { return device_.get(); }
   tsl::thread::ThreadPool* workers() const { return pool_.get(); }
-  // For waiting until they have finished.
+  // For waiting until the threads have finished.
   common::AdaptiveSpin& finish_spin() const;
-  // The same threads for TensorFlow's CPU kernels.
+  // Device of TensorFlow's CPU kernels on the same threads.
   OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
 
-  // HPU_EMULATOR_THREADS, or the CPUs that this process may use; at least 1. Compilation splits work by it.
+  // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits work into
+  // that many parts.
   static int DefaultThreads();
 
  private:
   const int threads_;
   const std::unique_ptr<ComputeThreads> compute_threads_;
-  const std::unique_ptr<tsl::thread::ThreadPool> pool_;  // over these threads, as all below
+  const std::unique_ptr<tsl::thread::ThreadPool> pool_;  // uses compute_threads_, as do the members below
   const std::unique_ptr<Eigen::ThreadPoolDevice> device_;
   const std::unique_ptr<OpDevice> op_device_;
 };

@@ -14,12 +14,13 @@
 namespace hpu::emulator {
 namespace {
 
-// A wake-up takes 20 to 50 µs in a virtual machine, at either end of each of a step's hundreds of loops and products.
-// Unlike AdaptiveSpin's, waits here are short and long by turns: between a step's loops, and between steps.
+// A wake-up takes 20 to 50 µs in a virtual machine, at both ends of each of a step's hundreds of loops and products.
+// AdaptiveSpin does not fit, because short waits (between a step's loops) and long waits (between steps) alternate
+// here.
 constexpr std::chrono::microseconds kIdle(50);
 constexpr std::chrono::microseconds kFinish(100);
 
-// Which thread of which pool this is.
+// The pool and the number of the current thread.
 struct Membership {
   const ComputeThreads* pool = nullptr;
   int id = -1;
@@ -87,7 +88,7 @@ bool ComputeThreads::RunOne() {
 
 void ComputeThreads::Work(int id) {
   current = {this, id};
-  // As TensorFlow's threads.
+  // The floating-point mode of TensorFlow's threads.
   const tsl::port::ScopedFlushDenormal flush;
   const tsl::port::ScopedSetRound round(FE_TONEAREST);
   for (;;) {

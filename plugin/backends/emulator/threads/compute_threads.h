@@ -1,4 +1,4 @@
-// ComputeThreads: threads that compute together with the thread that asks them to.
+// ComputeThreads: worker threads that compute together with the calling thread.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_THREADS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_COMPUTE_THREADS_H_
 
@@ -16,25 +16,26 @@
 
 namespace hpu::emulator {
 
-// Made for short tasks, one after another, on few CPUs, where Eigen's pool loses what the tasks win: there the thread
-// that asks sleeps while others work, and two threads are woken where one is needed. Here it works too, a thread that
-// has just worked waits awake for a moment, and a second one is woken only for a second task. Thread safe.
+// Optimised for sequences of short tasks on few CPUs. There Eigen's pool loses more time than the tasks gain: the
+// calling thread sleeps while workers compute, and two threads are woken where one suffices. In this pool the calling
+// thread computes too. A thread that has just worked spins for a moment, and a second thread is woken only for a second
+// task. Thread safe.
 class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
  public:
   explicit ComputeThreads(int threads);
-  // Runs what is queued first.
+  // Runs all queued tasks first.
   ~ComputeThreads() override;
 
   void Schedule(std::function<void()> task) override;
-  // Where oneDNN cuts its work, one task for each thread, it gives the first, which queues the others, to thread 0.
-  // That is the calling thread, unless it is one of these threads: it returns when it has run the task and those of the
-  // queue that no thread had begun, the others nearly finished.
+  // oneDNN splits its work into one task per thread. It schedules the first task, which queues the others, on thread 0;
+  // that is the calling thread, unless the caller is one of these threads. So the call runs the task and those queued
+  // tasks that no thread has begun, and returns when the remaining tasks are nearly finished.
   void ScheduleWithHint(std::function<void()> task, int first_thread, int last_thread) override;
 
   int NumThreads() const override { return static_cast<int>(threads_.size()); }
   int CurrentThreadId() const override;
 
-  // For those who wait until threads have finished their share of the work.
+  // For waiting until threads have finished their share of the work.
   common::AdaptiveSpin& finish_spin() { return finish_spin_; }
 
  private:
@@ -42,13 +43,13 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   // False if the queue is empty.
   bool RunOne();
 
-  const int most_awake_;  // leaves a CPU to the thread that asks
+  const int most_awake_;  // leaves one CPU to the calling thread
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;  // guarded by mutex_, as the next two
   int awake_ = 0;                            // threads that look for a task without sleeping
   bool stopping_ = false;
-  // For those who wait awake.
+  // For threads that wait by spinning.
   std::atomic<int> queued_{0};
   std::atomic<int> unfinished_{0};  // queued or running
   common::AdaptiveSpin finish_spin_{std::chrono::microseconds(100)};

@@ -1,4 +1,4 @@
-// Threads that compute together with the one that asks: all tasks run, once, and nobody waits for a busy thread.
+// Tests of ComputeThreads: all tasks run exactly once, and no caller waits for a busy thread.
 #include "plugin/backends/emulator/threads/compute_threads.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(ComputeThreadsTest, RunsEachTaskOnce) {
 TEST(ComputeThreadsTest, NumbersItsThreads) {
   ComputeThreads threads(2), others(1);
   absl::BlockingCounter both(2);
-  absl::Notification release;  // so that each thread takes one
+  absl::Notification release;  // so that each thread runs one task
   std::atomic<int> ids[2] = {-1, -1};
   for (std::atomic<int>& id : ids) {
     threads.Schedule([&] {
@@ -55,7 +55,7 @@ TEST(ComputeThreadsTest, TheCallingThreadTakesTheFirstTask) {
   threads.ScheduleWithHint(
       [&] {
         ran = std::this_thread::get_id();
-        EXPECT_EQ(threads.CurrentThreadId(), 0);  // so that the work inside is not cut again
+        EXPECT_EQ(threads.CurrentThreadId(), 0);  // so that the work inside is not split again
       },
       0, 1);
   EXPECT_EQ(ran, std::this_thread::get_id());

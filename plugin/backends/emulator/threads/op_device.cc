@@ -21,7 +21,8 @@ bool IsResult(const void* data) {
   return false;
 }
 
-// Hands out the memory of one result, or fresh memory where that does not fit: a kernel may ask for more than it gives.
+// Allocates the memory of one result, or fresh memory if the request does not fit: a kernel may allocate more than it
+// returns.
 class ResultAllocator final : public tensorflow::Allocator {
  public:
   explicit ResultAllocator(size_t index) : index_(index) {}

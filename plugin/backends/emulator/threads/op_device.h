@@ -1,4 +1,4 @@
-// OpDevice: the device that TensorFlow's CPU kernels see when a recipe calls them.
+// OpDevice: the tensorflow::DeviceBase of the CPU kernels that recipes call.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_OP_DEVICE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_THREADS_OP_DEVICE_H_
 
@@ -11,25 +11,25 @@
 
 namespace hpu::emulator {
 
-// Gives kernels the threads of a pool, and for their results the memory that the recipe has for them. Thread safe.
+// Provides kernels with the threads of a pool, and with the recipe's memory for their results. Thread safe.
 class OpDevice final : public tensorflow::DeviceBase {
  public:
   static constexpr int kMaxResults = 8;
 
-  // `threads` and `device`, which is over the same threads, must outlive this. Both null make a device on which kernels
-  // can be constructed, not run.
+  // `threads` and `device`, which uses the same threads, must outlive this object. If both are null, kernels can be
+  // constructed on this device but not run.
   OpDevice(tsl::thread::ThreadPool* threads, Eigen::ThreadPoolDevice* device);
 
   tensorflow::Allocator* GetAllocator(tensorflow::AllocatorAttributes attributes) override;
 
-  // By which a kernel is told to allocate result `index`.
+  // The allocator attributes by which a kernel allocates result `index`.
   static tensorflow::AllocatorAttributes ResultAttributes(int index);
 
   struct Memory {
     void* data = nullptr;
     size_t bytes = 0;
   };
-  // While it lives, results that kernels allocate on this thread lie in `results`, at most kMaxResults.
+  // While it exists, results that kernels allocate on this thread lie in `results`, at most kMaxResults.
   class ResultScope {
    public:
     explicit ResultScope(absl::Span<const Memory> results);

@@ -1,5 +1,5 @@
-// TensorFlow's pip package lacks this header, which its own fingerprint.h (and so all of common_runtime/eager)
-// includes. Declarations only, as that file names them; nothing of ours calls them.
+// FarmHash declarations, which TensorFlow's pip package lacks. TensorFlow's fingerprint.h (and so all of
+// common_runtime/eager) includes them. The plugin does not call them.
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_FARMHASH_FARMHASH_H_
 

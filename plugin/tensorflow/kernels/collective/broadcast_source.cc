@@ -36,7 +36,7 @@ void FindBroadcastSource(OpKernelContext* context, const TensorShape& shape, boo
   auto* params = new CollectiveParams;
   params->name = context->op_kernel().name();
   params->is_source = sends;
-  params->group.device_type = tensorflow::DeviceType(tensorflow::DEVICE_CPU);  // as for what passes through the host
+  params->group.device_type = tensorflow::DeviceType(tensorflow::DEVICE_CPU);  // as for data through the host
   params->group.group_key = KeyOf(*context, "group_key");
   params->group.group_size = KeyOf(*context, "group_size");
   params->instance.instance_key = KeyOf(*context, "instance_key");

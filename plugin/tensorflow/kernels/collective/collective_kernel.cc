@@ -1,7 +1,7 @@
-// TensorFlow's collective ops on the HPU. Where the devices of a group do not exchange data themselves
-// (fabric_exchange.h), these pass through host memory, where the CPU's kernels exchange them with the other workers
-// over whatever transport TensorFlow has set up. (The kernels that TensorFlow has for any device would merge in a copy
-// of the device's buffers and drop the result.)
+// HPU kernels of TensorFlow's collective ops. If the devices of a group cannot exchange data directly
+// (fabric_exchange.h), the data pass through host memory. The CPU kernels then exchange them with other workers over
+// TensorFlow's transport. (TensorFlow's kernels for any device would merge into a copy of the device's buffers and drop
+// the result.)
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -35,8 +35,8 @@ using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::core::RefCountPtr;
 
-// Queues the copy of `source` to new host memory. `arrived` is called unless an error is returned, and only after this
-// has set `destination`.
+// Queues the copy of `source` to new host memory. Unless CopyToNewHostTensor returns an error, `arrived` is called, and
+// only after `destination` is set.
 absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Tensor* destination,
                                  std::function<void(absl::Status)> arrived) {
   *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
@@ -49,7 +49,7 @@ absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Te
   return absl::OkStatus();
 }
 
-// One execution: copies to the host, the CPU's kernel, copies back. Deletes itself at the end.
+// One execution: copies to the host, the CPU kernel, copies back. Deletes itself at the end.
 class Run {
  public:
   Run(OpKernelContext* context, ProcessDevice& device, std::shared_ptr<AsyncOpKernel> kernel,
@@ -70,7 +70,7 @@ class Run {
     const Tensor& input = context_->input(i);
     if (i == 0 && staged_ != nullptr) {
       return staged_->WhenArrived([this](absl::Status status) {
-        inputs_[0] = std::move(staged_->tensor);  // nobody else wants it: the CPU's kernel may add in place
+        inputs_[0] = std::move(staged_->tensor);  // not shared, so the CPU kernel may add in place
         Arrived(std::move(status));
       });
     }
@@ -99,7 +99,7 @@ class Run {
     TF_ASSIGN_OR_RETURN(tensorflow::Device * cpu, CpuBeside(context_));
     TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
     const bool receives = absl::StrContains(context_->op_kernel().type_string(), "Recv");
-    // The first form of CollectiveBcastRecv takes nothing.
+    // CollectiveBcastRecv (V1) has no input.
     const uint64_t bytes = inputs_.empty() ? 0 : inputs_[0].TotalBytes();
     traced_.emplace(trace::Lane::kCollective, context_->op_kernel().name(), bytes);
     CollectiveWatch::Wait wait;
@@ -150,7 +150,7 @@ class Run {
   RefCountPtr<Staged> staged_;
   std::vector<Tensor> inputs_;
   std::unique_ptr<CollectiveWatch::Entry> watch_;
-  std::optional<trace::Scope> traced_;  // while the workers exchange
+  std::optional<trace::Scope> traced_;  // covers the exchange between the workers
   std::unique_ptr<ExchangeCall> call_;
 };
 
@@ -174,7 +174,7 @@ class StartKernel : public tensorflow::OpKernel {
       staged->tensor = input;
       staged->Arrived(absl::OkStatus());
     } else {
-      // What is copied must stay until the end of the copy.
+      // The copy's source must stay allocated until the copy has ended.
       OP_REQUIRES_OK(
           context, CopyToNewHostTensor(**device, input, &staged->tensor, [handle, staged, input](absl::Status status) {
             staged->Arrived(std::move(status));
@@ -222,7 +222,7 @@ constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",    
                                 "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
                                 "CollectiveAllToAllV2"};
 
-// Data of type int32 lie in host memory, as do keys, sizes and handles.
+// int32 data lie in host memory, like keys, sizes and handles.
 std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
   tensorflow::KernelDefBuilder builder(op.name().c_str());
   builder.Device(kDeviceType);

@@ -30,7 +30,7 @@ std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Ten
                       KeyOf(context, "group_key"), ", instance ", KeyOf(context, "instance_key"), ")");
 }
 
-// Asks every member whether it is up, and says it once all have answered or had time to.
+// Checks whether every member is up, and logs the answers once all have answered or timed out.
 class Question {
  public:
   Question(std::string text, RefCountPtr<CollectiveExecutor> executor, std::vector<GroupMember> members)
@@ -117,7 +117,7 @@ std::unique_ptr<CollectiveWatch::Entry> CollectiveWatch::Begin(tensorflow::OpKer
 }
 
 void CollectiveWatch::End(int64_t id) {
-  RefCountPtr<CollectiveExecutor> executor;  // goes after the lock
+  RefCountPtr<CollectiveExecutor> executor;  // destroyed after the lock is released
   absl::MutexLock lock(&mutex_);
   const auto found = waiting_.find(id);
   executor = std::move(found->second.executor);

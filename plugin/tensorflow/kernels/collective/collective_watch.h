@@ -1,4 +1,4 @@
-// CollectiveWatch: says which collective operations wait too long for other workers.
+// CollectiveWatch: warnings about collective operations that wait too long for other workers.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_WATCH_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_COLLECTIVE_WATCH_H_
 
@@ -19,22 +19,22 @@
 
 namespace hpu {
 
-// A key of a collective op: an input of the second form of these ops, an attribute of the first.
+// A key of a collective op: an input of the V2 ops, an attribute of the older ones.
 int KeyOf(tensorflow::OpKernelContext& context, const char* name);
 
 // A rank of a group.
 struct GroupMember {
   std::string task;
-  bool is_local = false;  // this process's
+  bool is_local = false;  // the rank is in this process
 };
 
-// Warns once of each operation that takes longer than HPU_COLLECTIVE_STALL_S. Its thread starts with the first
+// Warns once about each operation that takes longer than HPU_COLLECTIVE_STALL_S. Its thread starts with the first
 // operation and sleeps while there is none. Thread safe; never destroyed.
 class CollectiveWatch {
  public:
   static CollectiveWatch& Get();
 
-  // An operation that has begun and not ended.
+  // A running operation.
   class Entry {
    public:
     ~Entry();
@@ -45,9 +45,9 @@ class CollectiveWatch {
     const int64_t id_;
   };
 
-  // What a kernel waits for. `data`: what it gives the others, or null. `members`: the group, which lives as long as
-  // the process; null where TensorFlow knows it. After `timeout_s` seconds, unless that is 0, `give_up` runs, on a
-  // thread of the watch, which holds its lock.
+  // Describes a waiting kernel. `data`: the kernel's input to the collective, or null. `members`: the group, which
+  // lives as long as the process; null if TensorFlow knows the group. After `timeout_s` seconds (0: never), `give_up`
+  // runs on a thread of the watch, which holds its lock.
   struct Wait {
     const tensorflow::Tensor* data = nullptr;
     const std::vector<GroupMember>* members = nullptr;
@@ -55,7 +55,7 @@ class CollectiveWatch {
     std::function<void()> give_up;
   };
 
-  // The kernel in `context` waits until the entry goes. Null if there is nothing to watch: no timeout, and
+  // Watches the kernel in `context` until the entry is destroyed. Null if there is nothing to watch: no timeout, and
   // HPU_COLLECTIVE_STALL_S is 0.
   std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, Wait wait);
 
@@ -75,13 +75,13 @@ class CollectiveWatch {
   CollectiveWatch() = default;
   void End(int64_t id);
   void Loop();
-  // Says for whom.
+  // Logs the warning about one operation.
   static void Say(Waiting waiting);
 
   absl::Mutex mutex_;
   std::map<int64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
-  tensorflow::Thread* thread_ ABSL_GUARDED_BY(mutex_) = nullptr;  // as long as the process
+  tensorflow::Thread* thread_ ABSL_GUARDED_BY(mutex_) = nullptr;  // lives as long as the process
 };
 
 }  // namespace hpu

@@ -23,7 +23,7 @@ ExchangeCall::ExchangeCall(tensorflow::OpKernelContext* outer, std::shared_ptr<t
 }
 
 void ExchangeCall::Detach() {
-  // Does not wait for a callback that runs: it may be the one that ended the kernel.
+  // Does not wait for a running callback: that callback may have ended the kernel.
   if (step_ != nullptr) step_->TryDeregisterCallback(token_);
   step_ = nullptr;
 }

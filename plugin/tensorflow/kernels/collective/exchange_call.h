@@ -1,4 +1,4 @@
-// ExchangeCall: the call of a CPU kernel that exchanges data with other workers.
+// ExchangeCall: one call of a CPU kernel that exchanges data with other workers.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_EXCHANGE_CALL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_EXCHANGE_CALL_H_
 
@@ -10,11 +10,11 @@
 
 namespace hpu {
 
-// TensorFlow gives a collective up when its time is over, while its transport still works on the kernel's context. So
-// this holds all that the transport needs, and Keep() keeps it. Used by one thread at a time.
+// TensorFlow abandons a collective after its timeout, while its transport still uses the kernel's context. This object
+// therefore owns everything that the transport needs, and Keep() keeps it alive. Used by one thread at a time.
 class ExchangeCall {
  public:
-  // `outer` lives until the kernel has called back, `cpu` and `runner` for good.
+  // `outer` lives until the kernel has called back; `cpu` and `runner` live as long as the process.
   ExchangeCall(tensorflow::OpKernelContext* outer, std::shared_ptr<tensorflow::AsyncOpKernel> kernel,
                tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
                std::vector<tensorflow::Tensor> inputs);
@@ -22,22 +22,22 @@ class ExchangeCall {
   ExchangeCall(const ExchangeCall&) = delete;
   ExchangeCall& operator=(const ExchangeCall&) = delete;
 
-  // Runs the kernel, cancelled with the step of `outer`. `done` runs on any thread; the outputs or the kernel's error
-  // are there then.
+  // Runs the kernel; the step of `outer` cancels it. `done` runs on any thread, when the outputs or the kernel's error
+  // are available.
   void Start(std::function<void()> done) { kernel_->ComputeAsync(call_.context(), std::move(done)); }
   absl::Status TakeOutputs(std::vector<tensorflow::Tensor>* outputs) { return call_.TakeOutputs(outputs); }
 
-  // Keeps a call for good whose kernel has called back with an error.
+  // Keeps a call alive for the rest of the process, after its kernel has called back with an error.
   static void Keep(std::unique_ptr<ExchangeCall> call);
 
  private:
-  // Ends what ties the call to the step.
+  // Deregisters the call from the step's cancellation.
   void Detach();
 
   const std::shared_ptr<tensorflow::AsyncOpKernel> kernel_;
-  // Not the step's, which may end before the transport does. The step's callback shares it.
+  // Separate from the step's manager, which may be destroyed before the transport ends. The step's callback shares it.
   const std::shared_ptr<tensorflow::CancellationManager> cancellation_;
-  tensorflow::CancellationManager* step_;  // null if there is none, or no more
+  tensorflow::CancellationManager* step_;  // null if there is none, or after Detach()
   tensorflow::CancellationToken token_ = tensorflow::CancellationManager::kInvalidToken;
   HostCall call_;
 };

@@ -50,7 +50,7 @@ std::optional<hal::DataType> HalType(tensorflow::DataType type) {
 std::optional<hal::ReduceOp> ReduceOpOf(const tensorflow::NodeDef& node) {
   std::string merge, final;
   if (!tensorflow::TryGetNodeAttr(node, "merge_op", &merge)) return std::nullopt;
-  tensorflow::TryGetNodeAttr(node, "final_op", &final);  // CollectiveReduceScatterV2 may have none
+  tensorflow::TryGetNodeAttr(node, "final_op", &final);  // CollectiveReduceScatterV2 may lack the attribute
   if (final == "Div") return merge == "Add" ? std::make_optional(hal::ReduceOp::kAverage) : std::nullopt;
   if (merge == "Add") return hal::ReduceOp::kSum;
   if (merge == "Mul") return hal::ReduceOp::kProduct;
@@ -69,7 +69,7 @@ std::optional<Kind> KindOf(absl::string_view op) {
   return std::nullopt;
 }
 
-// Of the op's output.
+// Shape of the op's output.
 absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp& op, int ranks) {
   if (op.kind == Kind::kBroadcast && !op.sends) return ReceivedShape(context);
   TensorShape shape = context->input(0).shape();
@@ -105,10 +105,10 @@ class Exchange {
   }
 
  private:
-  // Whether the op takes data.
+  // Whether the op has input data.
   bool Reads() const { return op_.kind != Kind::kBroadcast || op_.sends; }
 
-  // What one rank gives to or gets from one, in the shape of what it has as a whole.
+  // The elements that one rank sends to, or receives from, one rank, in the shape of that rank's whole data.
   hal::Elements ElementsOf(const Tensor& output) const {
     const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : output;
     uint64_t count = static_cast<uint64_t>(part.NumElements());
@@ -133,7 +133,7 @@ class Exchange {
     operation_.destination = AddressOf(*output);
     operation_.source = Reads() ? AddressOf(context_->input(0)) : operation_.destination;
     operation_.elements = ElementsOf(*output);
-    // New memory may still be in use by compute work that is queued.
+    // Queued compute work may still use new memory.
     const bool in_place = operation_.destination == operation_.source;
     if (staged_ != nullptr && in_place) operation_.ready = staged_->ready.get();
     return absl::OkStatus();
@@ -211,7 +211,7 @@ FabricGroup* FabricFor(OpKernelContext* context, const std::optional<FabricOp>& 
   if (!op.has_value() || context->output_memory_type(0) == tensorflow::HOST_MEMORY) return nullptr;
   if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
   FabricGroup* const group = FabricGroup::Find(KeyOf(*context, "group_key"));
-  // The rule must not ask who calls: the other end may be a graph's where this one is eager.
+  // The rule must not depend on the caller: one end may be eager and the other in a graph.
   return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 

@@ -1,4 +1,4 @@
-// Collective ops of TensorFlow whose data the devices of a group exchange themselves.
+// TensorFlow collective ops whose data the devices of a group exchange directly.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_EXCHANGE_H_
 
@@ -10,21 +10,21 @@
 
 namespace hpu {
 
-// What an op asks of the devices.
+// A collective op as the devices run it.
 struct FabricOp {
   FabricOperation::Kind kind = FabricOperation::Kind::kAllReduce;
   hal::ReduceOp reduce = hal::ReduceOp::kSum;
-  bool sends = false;     // a broadcast's source
-  float timeout_s = 0.0;  // for other ranks; 0 waits without end
+  bool sends = false;     // this rank is a broadcast's source
+  float timeout_s = 0.0;  // for other ranks; 0: no limit
 };
 
-// Nothing if it is no operation that devices do, or one that the graph does not order (passes::kByTransportAttr).
+// Returns nothing for an op that devices cannot run, or one that the graph does not order (passes::kByTransportAttr).
 std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node);
 
-// The group whose devices do the op in `context`; null if none does.
+// The group whose devices run the op in `context`; null if there is none.
 FabricGroup* FabricFor(tensorflow::OpKernelContext* context, const std::optional<FabricOp>& op);
 
-// Does the op in `context`. Its output takes its input's memory where sizes agree and nobody else has that.
+// Runs the op in `context`. The output reuses the input's memory if sizes agree and the buffer is not shared.
 void ExchangeInFabric(tensorflow::OpKernelContext* context, FabricGroup* group, const FabricOp& op,
                       tensorflow::AsyncOpKernel::DoneCallback done);
 

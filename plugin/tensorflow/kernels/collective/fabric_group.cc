@@ -25,7 +25,7 @@ Groups& AllGroups() {
   return *groups;
 }
 
-// Where `done` runs: it takes locks of TensorFlow.
+// Threads that run `done`, which takes locks of TensorFlow.
 tsl::thread::ThreadPool& Completions() {
   static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_fabric", /*num_threads=*/1);
   return *pool;

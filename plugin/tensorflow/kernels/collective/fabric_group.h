@@ -1,4 +1,4 @@
-// FabricGroup: a group of workers whose devices exchange data among themselves, without their hosts.
+// FabricGroup: a group of workers whose devices exchange data directly, without their hosts.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_COLLECTIVE_FABRIC_GROUP_H_
 
@@ -16,13 +16,14 @@
 
 namespace hpu {
 
-// What the devices do, with the meaning that hal::Communicator gives to it; kAllToAll gives part r to rank r. Addresses
-// lie in the device's memory and stay valid until `done`. `elements`: what one rank gives to or gets from one.
+// One collective operation, with the meaning of hal::Communicator; kAllToAll sends part r to rank r. Addresses lie in
+// the device's memory and stay valid until `done`. `elements`: the elements that one rank sends to, or receives from,
+// one rank.
 struct FabricOperation {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 
   Kind kind = Kind::kAllReduce;
-  const hal::Event* ready = nullptr;  // when the source is made; null: with the compute work queued so far
+  const hal::Event* ready = nullptr;  // when the source is computed; null: after the compute work queued so far
   hal::DeviceAddress source = 0;
   hal::DeviceAddress destination = 0;
   hal::Elements elements = 0;
@@ -31,29 +32,30 @@ struct FabricOperation {
   int root = 0;
 };
 
-// Operations run on a stream of the group's own, beside the compute stream, in the order of the calls. Thread safe;
-// never destroyed.
+// Operations run in call order on the group's own stream, in parallel with the compute stream. Thread safe; never
+// destroyed.
 class FabricGroup {
  public:
-  // Makes the group of TensorFlow's key. All its ranks call this, with the same id; ranks are TensorFlow's, and
-  // `tasks` have their names. `in_calling_order`: all ranks issue all of the group's operations eagerly, in one
-  // order. AlreadyExists if it is there.
+  // Creates the group of TensorFlow's key. All its ranks call this with the same id. Ranks are TensorFlow's; `tasks`
+  // holds their names. `in_calling_order`: all ranks issue all of the group's operations eagerly, in one order.
+  // AlreadyExists if the group exists.
   static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                            bool in_calling_order);
-  // Null if there is none.
+  // Returns null if the group does not exist.
   static FabricGroup* Find(int group_key);
-  // Whether there is any.
+  // Whether any group exists.
   static bool Any();
 
   int size() const { return communicator_->size(); }
   // By rank.
   const std::vector<GroupMember>& members() const { return members_; }
-  // Whether it broadcasts: where a broadcast's ends may lie in different graphs, no order of the graph's is theirs.
+  // Whether the group runs broadcasts. The two ends of a broadcast may lie in different graphs, so no graph orders
+  // them.
   bool Broadcasts() const { return in_calling_order_; }
-  // Queues it. `done` runs on a thread of the plugin when it has ended, unless an error is returned. Unavailable names
-  // the ranks that are lost.
+  // Queues the operation. Unless Queue returns an error, `done` runs on a thread of the plugin when the operation has
+  // ended. Unavailable names the lost ranks.
   absl::Status Queue(const FabricOperation& operation, std::function<void(absl::Status)> done);
-  // Ends what waits for other ranks with an error; the group is of no further use.
+  // Fails all operations that wait for other ranks. The group is unusable afterwards.
   void Abort() { communicator_->Abort(""); }
 
  private:

@@ -1,4 +1,4 @@
-// The cancellation of a function that a kernel calls.
+// CallCancellation: cancellation of a function that a kernel calls.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_CALL_CANCELLATION_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_CALL_CANCELLATION_H_
 
@@ -9,8 +9,9 @@
 
 namespace hpu {
 
-// Cancelled with the step of the kernel, but does not cancel it: the executor of a function cancels what it is given
-// when an op fails, and the step's executors would then report "cancelled" before the kernel returns the op's error.
+// Cancelled with the kernel's step, but does not cancel the step. The executor of a function cancels its manager when
+// an op fails. With the step's own manager, the step's executors would report "cancelled" before the kernel returns the
+// op's error.
 class CallCancellation {
  public:
   explicit CallCancellation(tensorflow::OpKernelContext* context) {

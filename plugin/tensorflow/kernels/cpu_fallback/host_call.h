@@ -1,4 +1,4 @@
-// HostCall: one call of a CPU kernel, on tensors in host memory, on behalf of a kernel of the HPU.
+// HostCall: one call of a CPU kernel on host tensors, on behalf of an HPU kernel.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_CALL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_CALL_H_
 
@@ -20,20 +20,20 @@ namespace hpu {
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensorflow::NodeDef& node,
                                                                     int graph_def_version);
 
-// Used by one thread at a time; must stay where it is until the kernel has called back.
+// Used by one thread at a time. Must not move until the kernel has called back.
 class HostCall {
  public:
-  // `outer` is the HPU kernel's context, whose step the call belongs to; `cancellation` cancels the call, and may be
-  // null. All but `outer` and the inputs outlive this object.
+  // `outer` is the HPU kernel's context; the call belongs to its step. `cancellation` cancels the call, and may be
+  // null. All arguments except `outer` and the inputs must outlive this object.
   HostCall(tensorflow::OpKernelContext* outer, tensorflow::CancellationManager* cancellation,
            tensorflow::OpKernel* kernel, tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
            std::vector<tensorflow::Tensor> inputs);
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
 
-  // What the kernel computes with.
+  // The CPU kernel's context.
   tensorflow::OpKernelContext* context() { return &*context_; }
-  // The kernel's error or its outputs, once it has ended.
+  // Returns the kernel's error or its outputs. Call when the kernel has ended.
   absl::Status TakeOutputs(std::vector<tensorflow::Tensor>* outputs);
 
  private:

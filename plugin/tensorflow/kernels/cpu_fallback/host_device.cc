@@ -51,7 +51,8 @@ HostVariables::~HostVariables() { device_->resource_manager()->Cleanup(container
 
 absl::StatusOr<HostVariables::Variable> HostVariables::Make(const tensorflow::Tensor* value,
                                                             const tensorflow::ResourceHandle& like) {
-  // Eager variables share one name. A handle that owns its variable would not do: assignments look for the name.
+  // Eager variables share one name, hence the number. A handle that owns its variable would not work: assignments look
+  // up the name.
   const std::string name = absl::StrCat(like.name(), "#", ++handles_);
   Variable variable;
   if (value != nullptr) {

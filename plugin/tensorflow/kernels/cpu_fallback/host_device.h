@@ -1,4 +1,4 @@
-// HostDevice: a CPU device of our own, on which ops and clusters run that do not run on the HPU.
+// HostDevice: the plugin's own CPU device for ops and clusters that cannot run on the HPU.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_DEVICE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_DEVICE_H_
 
@@ -18,7 +18,7 @@
 
 namespace hpu {
 
-// Apart from TensorFlow's own CPU devices, so that temporary variables cannot meet the program's. It shares the
+// Separate from TensorFlow's own CPU devices, so that temporary variables cannot collide with the program's. Shares the
 // process's compute threads. Never destroyed. Thread safe.
 class HostDevice {
  public:
@@ -37,10 +37,10 @@ class HostDevice {
   std::function<void(std::function<void()>)> runner_;
 };
 
-// The CPU of the worker that the kernel in `context` runs for: by its name other workers find what it sends.
+// The CPU device of the worker that runs the kernel in `context`. Other workers find the data it sends by its name.
 absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
 
-// The temporary variables of one run, which go with it. Not thread safe.
+// The temporary variables of one run, deleted with this object. Not thread safe.
 class HostVariables {
  public:
   explicit HostVariables(HostDevice& host);
@@ -52,15 +52,15 @@ class HostVariables {
     tensorflow::Tensor handle;
     tensorflow::Var* var = nullptr;  // lives as long as this object; null until the variable exists
   };
-  // A variable with this value. Where `value` is null, only its handle is made, as of a variable that was never
-  // assigned. Its name begins with that of `like`.
+  // Creates a variable with this value. A null `value` creates only its handle, like a variable that was never
+  // assigned. The variable's name begins with the name in `like`.
   absl::StatusOr<Variable> Make(const tensorflow::Tensor* value, const tensorflow::ResourceHandle& like);
-  // Finds a variable that a kernel has made since.
+  // Finds a variable that a kernel has created meanwhile.
   void Find(Variable* variable);
 
  private:
   tensorflow::Device* const device_;
-  const std::string container_;  // no other run's
+  const std::string container_;  // unique to this run
   std::vector<tensorflow::core::RefCountPtr<tensorflow::Var>> variables_;
   int handles_ = 0;
 };

@@ -1,4 +1,4 @@
-// Lists and optionals of types that live in host memory.
+// Detection of TensorFlow lists and optionals whose elements must stay in host memory.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_ELEMENTS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_ELEMENTS_H_
 
@@ -6,9 +6,8 @@
 
 namespace hpu {
 
-// Whether a list or an optional in `variants` has an element that no copy can take to a device: strings and handles of
-// resources. `variants` is a tensor of DT_VARIANT; other kinds of variants in it count as without elements. Thread
-// safe.
+// Whether a list or an optional in `variants` has an element that cannot be copied to a device: strings and resource
+// handles. `variants` is a tensor of DT_VARIANT; variants of other kinds count as empty. Thread safe.
 bool HasHostElements(const tensorflow::Tensor& variants);
 
 }  // namespace hpu

@@ -36,10 +36,10 @@ class HostKernel : public HostProgram {
   const std::unique_ptr<tensorflow::OpKernel> kernel_;
 };
 
-// The class of the CPU's kernels of XLA's ops. They want a function library and compile for the CPU.
+// The class of the CPU kernels of XLA's ops. They require a function library and compile for the CPU.
 constexpr absl::string_view kCompilesForCpu = "XlaCompileOnDemandOp";
 
-// Empty if there is none.
+// Returns an empty string if there is no CPU kernel.
 std::string CpuKernelName(const tensorflow::NodeDef& node) {
   std::string name;
   return tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, &name).ok() ? name : "";

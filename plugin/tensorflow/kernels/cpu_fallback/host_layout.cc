@@ -15,7 +15,7 @@ namespace {
 
 using tensorflow::NodeDef;
 
-// Which inputs and outputs of an op are laid out as data_format says.
+// The inputs and outputs of an op whose layout depends on data_format.
 struct Operands {
   std::vector<int> arrays;       // inputs that are feature maps
   std::vector<int> shapes;       // inputs that are the shape, or a list with one entry a dimension, of a feature map
@@ -67,11 +67,11 @@ class Rewriter {
   explicit Rewriter(tensorflow::FunctionDef* function) : function_(function) {}
 
   void Run() {
-    const int nodes = function_->node_def_size();  // those added below need no change
+    const int nodes = function_->node_def_size();  // nodes added below are already converted
     for (int i = 0; i < nodes; ++i) {
       if (IsChannelsFirst(function_->node_def(i))) Rewrite(i);
     }
-    // Consumers of a rewritten output take its channels-first copy; the transposes that make those copies do not.
+    // Consumers of a rewritten output read its channels-first copy. The transposes that make these copies do not.
     for (int i = 0; i < function_->node_def_size(); ++i) {
       NodeDef* node = function_->mutable_node_def(i);
       if (copies_.contains(node->name())) continue;
@@ -169,7 +169,7 @@ class Rewriter {
 
   tensorflow::FunctionDef* const function_;
   absl::flat_hash_map<std::string, std::string> redirected_;
-  absl::flat_hash_map<std::string, bool> copies_;  // names of the transposes back
+  absl::flat_hash_map<std::string, bool> copies_;  // transposes back to channels first, by name
 };
 
 }  // namespace

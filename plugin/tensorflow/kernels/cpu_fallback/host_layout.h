@@ -1,4 +1,4 @@
-// Channels-first graphs on the CPU, whose kernels want channels last.
+// Layout conversion of channels-first graphs for the CPU, whose kernels require channels last.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_LAYOUT_H_
 
@@ -7,10 +7,10 @@
 
 namespace hpu {
 
-// Whether the node computes on channels-first data (NCHW, NCDHW) with an op whose CPU kernel may refuse that.
+// Whether the node computes on channels-first data (NCHW, NCDHW) with an op whose CPU kernel may reject that layout.
 bool IsChannelsFirst(const tensorflow::NodeDef& node);
 
-// Makes every such node of `function` channels last, between transposes.
+// Converts every such node of `function` to channels last, between transposes.
 void ToChannelsLast(tensorflow::FunctionDef* function);
 
 }  // namespace hpu

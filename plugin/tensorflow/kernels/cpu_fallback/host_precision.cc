@@ -28,7 +28,7 @@ bool HasCpuKernel(const NodeDef& node) {
   return tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok();
 }
 
-// The node with float32 for bfloat16.
+// Returns the node with bfloat16 replaced by float32.
 NodeDef InFloat32(const NodeDef& node) {
   NodeDef wide = node;
   for (auto& [name, value] : *wide.mutable_attr()) {
@@ -39,7 +39,7 @@ NodeDef InFloat32(const NodeDef& node) {
   return wide;
 }
 
-// Appends a cast and gives the name of its result.
+// Appends a cast and returns the name of its result.
 std::string AddCast(FunctionDef* function, const std::string& name, const std::string& input, DataType from,
                     DataType to) {
   NodeDef* cast = function->add_node_def();
@@ -51,25 +51,25 @@ std::string AddCast(FunctionDef* function, const std::string& name, const std::s
   return absl::StrCat(name, ":y:0");
 }
 
-// Whether all resources of an op are variables of the type that its other inputs have.
+// Whether all resources of an op are variables with the type of its other inputs.
 bool UpdatesVariables(const NodeDef& node) {
   return absl::StartsWith(node.op(), "ResourceApply") || absl::StartsWith(node.op(), "ResourceSparseApply");
 }
 
-// Control edges from all that the node waits for: its operands, too, may be what keeps it behind another update.
+// Control edges from all of the node's inputs: an operand, too, may order it after another update.
 std::vector<std::string> ControlsOf(const NodeDef& node) {
   std::vector<std::string> controls;
   for (const std::string& input : node.input()) {
     if (absl::StartsWith(input, "^")) {
       controls.push_back(input);
-    } else if (const size_t colon = input.find(':'); colon != std::string::npos) {  // others are arguments
+    } else if (const size_t colon = input.find(':'); colon != std::string::npos) {  // no colon: an argument
       controls.push_back(absl::StrCat("^", input.substr(0, colon)));
     }
   }
   return controls;
 }
 
-// Appends a node with an attribute `dtype`, and gives the name of a control edge from it.
+// Appends a node with an attribute `dtype`, and returns the name of a control edge from it.
 std::string AddVariableOp(FunctionDef* function, const char* op, const std::string& name,
                           const std::vector<std::string>& inputs, DataType dtype) {
   NodeDef* node = function->add_node_def();
@@ -80,7 +80,7 @@ std::string AddVariableOp(FunctionDef* function, const char* op, const std::stri
   return absl::StrCat("^", name);
 }
 
-// Appends a read of a variable after others and gives the name of its value.
+// Appends a read of a variable after other nodes and returns the name of its value.
 std::string AddRead(FunctionDef* function, const std::string& name, const std::string& variable, DataType dtype,
                     std::vector<std::string> after) {
   after.insert(after.begin(), variable);
@@ -88,7 +88,7 @@ std::string AddRead(FunctionDef* function, const std::string& name, const std::s
   return absl::StrCat(name, ":value:0");
 }
 
-// Appends a float32 variable that no other execution sees, and gives the name of its handle.
+// Appends a float32 variable that is private to this execution, and returns the name of its handle.
 std::string AddVariable(FunctionDef* function, const std::string& name) {
   AddVariableOp(function, "VarHandleOp", name, {}, tensorflow::DT_FLOAT);
   NodeDef* variable = function->mutable_node_def(function->node_def_size() - 1);
@@ -112,7 +112,7 @@ class Widening {
   explicit Widening(FunctionDef* function) : function_(function) {}
 
   void Run() {
-    const int nodes = function_->node_def_size();  // those added below need no change
+    const int nodes = function_->node_def_size();  // nodes added below need no change
     for (int i = 0; i < nodes; ++i) Visit(i);
     if (casts_.empty()) return;
     for (NodeDef& node : *function_->mutable_node_def()) {
@@ -126,7 +126,7 @@ class Widening {
   void Visit(int index) {
     const NodeDef original = function_->node_def(index);
     const OpDef* op = nullptr;
-    // Calls of functions are no ops.
+    // Function calls are not ops.
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(original.op(), &op).ok() || HasCpuKernel(original)) return;
     const NodeDef wide = InFloat32(original);
     DataTypeVector inputs, outputs, wide_inputs, wide_outputs;
@@ -136,7 +136,7 @@ class Widening {
     }
     if (absl::c_linear_search(inputs, tensorflow::DT_RESOURCE)) {
       if (UpdatesVariables(original) && outputs.empty()) WidenUpdate(original, wide, inputs, wide_inputs);
-      return;  // any other keeps its type
+      return;  // resources of other types keep their type
     }
     *function_->mutable_node_def(index) = wide;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -148,13 +148,14 @@ class Widening {
     CastBack(wide, *op, outputs, wide_outputs);
   }
 
-  // An optimizer's update: on float32 variables of its own, whose values go back into those of bfloat16.
+  // Rewrites an optimizer's update: it runs on temporary float32 variables, whose values are written back to the
+  // bfloat16 ones.
   void WidenUpdate(const NodeDef& original, NodeDef wide, const DataTypeVector& inputs,
                    const DataTypeVector& wide_inputs) {
     const std::string& name = original.name();
     const std::vector<std::string> before = ControlsOf(original);
     wide.set_name(absl::StrCat(name, "/wide"));
-    NodeDef done;  // whoever waited for the node waits for all of it
+    NodeDef done;  // control dependants of the node wait for all of the update
     done.set_name(name);
     done.set_op("NoOp");
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -207,8 +208,8 @@ class Widening {
   }
 
   FunctionDef* const function_;
-  absl::flat_hash_map<std::string, std::string> casts_;  // bfloat16 results, by the float32 ones that they are made of
-  absl::flat_hash_set<std::string> backs_;               // names of the nodes that make them
+  absl::flat_hash_map<std::string, std::string> casts_;  // bfloat16 results by their float32 sources
+  absl::flat_hash_set<std::string> backs_;               // names of the casts back to bfloat16
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// bfloat16 graphs on the CPU, which lacks some kernels for it.
+// Precision conversion of bfloat16 graphs for the CPU, which lacks some bfloat16 kernels.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PRECISION_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PRECISION_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu {
 
-// Every node of `function` that the CPU has a kernel for in float32 but not in bfloat16 computes in float32, between
-// casts; an update of bfloat16 variables on float32 copies of these. Other nodes stay as they are.
+// Makes a node of `function` compute in float32, between casts, if the CPU has a kernel for float32 but none for
+// bfloat16. An update of bfloat16 variables runs on float32 copies of them. Other nodes do not change.
 void ToHostPrecision(tensorflow::FunctionDef* function);
 
 }  // namespace hpu

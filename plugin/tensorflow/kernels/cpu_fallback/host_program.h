@@ -1,4 +1,4 @@
-// HostProgram: an op or a cluster as the CPU runs it.
+// HostProgram: an op or a cluster as a program for the CPU.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PROGRAM_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_PROGRAM_H_
 
@@ -17,18 +17,18 @@ namespace hpu {
 class HostProgram {
  public:
   virtual ~HostProgram() = default;
-  // `inputs` lie in host memory; resources are handles of HostDevice's. Fills `outputs`, in host memory.
+  // `inputs` lie in host memory; resources are handles of the HostDevice. Fills `outputs`, in host memory.
   virtual absl::Status Run(tensorflow::OpKernelContext* context, std::vector<tensorflow::Tensor> inputs,
                            std::vector<tensorflow::Tensor>* outputs) = 0;
 };
 
-// Whether the CPU has a kernel that computes a node. Its kernels of XLA's ops (XlaPad) compile them instead.
+// Whether a CPU kernel computes the node. CPU kernels of XLA's ops (XlaPad) do not count: they compile the op.
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
-// The op's own CPU kernel. NotFound if it has none.
+// Wraps the op's own CPU kernel. NotFound if it has none.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version);
 
-// A function with all it calls, on the CPU whatever devices its nodes ask for.
+// A function and all functions it calls, on the CPU regardless of the devices that its nodes request.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
                                                               const tensorflow::FunctionLibraryDefinition& library,
                                                               int graph_def_version);

@@ -45,16 +45,16 @@ class HostRun {
  private:
   struct Borrowed {
     Var* variable;                      // the program's
-    HostVariables::Variable temporary;  // stands for it
+    HostVariables::Variable temporary;  // replaces it in this run
     Tensor before;                      // its value, held so that CPU kernels write to a new buffer
-    std::optional<std::string> bytes;   // of its value, in place of `before`, if they are few
+    std::optional<std::string> bytes;   // copy of a small value, instead of `before`
     bool changed = false;
-    bool in_place = false;  // nobody else holds the variable's memory, and the new value fits
-    Tensor after;           // in the memory where the program's variable lives; in host memory if in_place
+    bool in_place = false;  // the variable's buffer is not shared, and the new value fits
+    Tensor after;           // in the memory of the program's variable; in host memory if in_place
   };
 
-  // StatefulRandomBinomial writes to the buffer that a generator's state had when it began. It sees no update where
-  // another tensor shares that buffer. So the temporary owns small values alone.
+  // StatefulRandomBinomial writes to the buffer that held a generator's state at the start. If another tensor shared
+  // that buffer, the update would be lost. So the temporary is the only owner of a small value.
   static bool IsOwnedByTemporary(const Tensor& value, const Tensor& copy) {
     constexpr size_t kBytesOfState = 256;
     return copy.TotalBytes() <= kBytesOfState && !copy.SharesBufferWith(value);
@@ -84,7 +84,7 @@ class HostRun {
     return device_.CopyToDevice(from.tensor_data().data(), AddressOf(to), from.TotalBytes());
   }
 
-  // A temporary variable with the value of input `i`'s; the same one for the same variable.
+  // A temporary variable with the value of input `i`; equal variables share one temporary.
   absl::StatusOr<Tensor> Borrow(int i) {
     Var* variable = arguments_.variable(i);
     for (const Borrowed& other : borrowed_) {
@@ -142,7 +142,7 @@ class HostRun {
     return absl::OkStatus();
   }
 
-  // Nothing can fail any more but the device itself.
+  // From here on only the device itself can fail.
   absl::Status CommitUpdates() {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;

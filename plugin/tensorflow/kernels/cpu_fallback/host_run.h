@@ -13,12 +13,12 @@
 
 namespace hpu {
 
-// `tensor` itself if it lies in host memory, else a copy that does. Waits for the device.
+// `tensor` itself if it lies in host memory, otherwise a host copy. Waits for the device.
 absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
 
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
-// variables back. The caller holds the variables' locks. Returns the bytes that were copied between host and device. A
-// failure leaves the variables untouched.
+// variables back. The caller holds the variables' locks. Returns the number of bytes copied between host and device. A
+// failure leaves the variables unchanged.
 absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
                                    const KernelArguments& arguments);
 

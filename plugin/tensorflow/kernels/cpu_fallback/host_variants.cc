@@ -25,14 +25,14 @@ using tensorflow::UnaryVariantOpRegistry;
 using tensorflow::Variant;
 using tensorflow::VariantDeviceCopyDirection;
 
-// Copies the tensors in variants to host memory, or to where their types live on the HPU.
+// Copies the tensors in variants to host memory, or on the HPU to the memory that their types require.
 class VariantCopy {
  public:
   VariantCopy(OpKernelContext* context, VariantDeviceCopyDirection direction)
       : context_(context), direction_(direction) {}
 
   absl::Status Copy(const Variant& from, Variant* to) const {
-    // Tensors of a type without such a function never leave host memory.
+    // Tensors of a type without a copy function never leave host memory.
     if (UnaryVariantOpRegistry::Global()->GetDeviceCopyFn(direction_, from.TypeId()) == nullptr) {
       *to = from;
       return absl::OkStatus();
@@ -82,7 +82,7 @@ absl::Status KeepOnHost(const Variant& from, Variant* to, const UnaryVariantOpRe
   return absl::OkStatus();
 }
 
-// A map hashes its keys on the host. TensorFlow's function would hash a key that it has copied to the device.
+// A map hashes its keys on the host. TensorFlow's copy function would hash a key after copying it to the device.
 [[maybe_unused]] const bool maps_stay_on_host = [] {
   UnaryVariantOpRegistry* registry = UnaryVariantOpRegistry::Global();
   const auto map = tensorflow::TypeIndex::Make<tensorflow::TensorMap>();

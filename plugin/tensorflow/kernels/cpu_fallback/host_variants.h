@@ -1,4 +1,4 @@
-// Arithmetic on variants that only the CPU has functions for: ragged tensors, maps.
+// Arithmetic on variants with CPU-only functions: ragged tensors, maps.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_VARIANTS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_VARIANTS_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu {
 
-// Runs the CPU's kernel of ZerosLike for one variant, of AddN for several, on copies of their tensors in host memory.
-// The tensors of the result are where their types live. Fails with the CPU's error. Thread safe.
+// Runs the CPU kernel of ZerosLike for one variant, or of AddN for several, on host copies of their tensors. The
+// tensors of the result lie where their types live. Fails with the CPU's error. Thread safe.
 absl::Status ComputeVariantOnHost(tensorflow::OpKernelContext* context,
                                   absl::Span<const tensorflow::Variant* const> inputs, tensorflow::Variant* output);
 

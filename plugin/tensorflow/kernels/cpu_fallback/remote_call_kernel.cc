@@ -1,5 +1,4 @@
-// RemoteCall on the HPU: TensorFlow's kernel, whose int32 results lie in host memory where the executor expects them
-// there.
+// RemoteCall on the HPU: TensorFlow's kernel, with int32 results in host memory where the executor expects them.
 #include <utility>
 
 #include "plugin/tensorflow/device/hpu_device.h"
@@ -12,8 +11,8 @@ namespace {
 
 using tensorflow::OpKernelContext;
 
-// Results of a function that runs on another device are received into the HPU's memory, also those that the node
-// declares as host memory (function_values_pass.h). A function on the HPU itself returns int32 in host memory.
+// Results of a function on another device are received into the HPU's memory, even those that the node declares as host
+// memory (function_values_pass.h). A function on the HPU itself returns int32 in host memory.
 class RemoteCall : public tensorflow::RemoteCallOp {
  public:
   using RemoteCallOp::RemoteCallOp;

@@ -1,6 +1,6 @@
-// tf.data's ops on the HPU: those that TensorFlow has for GPUs, so that a dataset can end on the device
-// (prefetch_to_device) and an iterator may be placed there. By default they stay on the CPU, whose kernels have the
-// higher priority.
+// HPU kernels of tf.data ops that TensorFlow has for GPUs. With them a dataset can end on the device
+// (prefetch_to_device), and an iterator can be placed there. By default these ops stay on the CPU, whose kernels have
+// the higher priority.
 #include <memory>
 #include <utility>
 
@@ -18,8 +18,8 @@ using tensorflow::KernelDef;
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 
-// Makes the kernel that TensorFlow registers for GPUs, for the device at hand: these kernels work through the Device
-// interface and are the same classes for every device, but their headers are not all public.
+// Creates, for the current device, the kernel that TensorFlow registers for GPUs. These kernels use the Device
+// interface and are the same classes for every device, but not all of their headers are public.
 class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
  public:
   OpKernel* Create(OpKernelConstruction* construction) override {
@@ -65,7 +65,7 @@ bool RegisterLikeGpu() {
   return true;
 }
 
-// prefetch_to_device makes names of devices where it is called. Behind the CPU's, as those above.
+// prefetch_to_device creates device names where it is called. Priority below the CPU kernel, like the ops above.
 REGISTER_KERNEL_BUILDER(
     Name("Const").Device(kDeviceType).HostMemory("output").TypeConstraint<tensorflow::tstring>("dtype").Priority(-1),
     tensorflow::_HostConstantOp);

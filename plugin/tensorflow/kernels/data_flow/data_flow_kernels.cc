@@ -1,4 +1,4 @@
-// Data-flow kernels in place of TensorFlow's default ones that touch device memory on the host.
+// Data-flow kernels that replace TensorFlow's default ones, which access device memory on the host.
 #include <algorithm>
 #include <utility>
 
@@ -16,8 +16,8 @@ using tensorflow::OpKernelConstruction;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 
-// What TensorFlow's debugger puts on watched edges. The value is taken now, so an alias will not do: a variable may be
-// updated in place while the debugger looks at it.
+// Op that TensorFlow's debugger inserts on watched edges. It copies the value now, because an aliased variable may be
+// updated in place while the debugger reads it.
 class Copy : public tensorflow::OpKernel {
  public:
   using OpKernel::OpKernel;
@@ -40,8 +40,8 @@ class Copy : public tensorflow::OpKernel {
   }
 };
 
-// Stands for a value that the branch not taken would have given. TensorFlow's kernel constructs its elements in
-// device memory, which strings and variants do not survive.
+// Replaces a value of the branch that is not taken. TensorFlow's kernel constructs its elements in device memory, which
+// crashes for strings and variants.
 class HostFakeParam : public tensorflow::OpKernel {
  public:
   explicit HostFakeParam(OpKernelConstruction* construction) : OpKernel(construction) {
@@ -70,7 +70,7 @@ REGISTER_KERNEL_BUILDER(Name("FakeParam")
                             .TypeConstraint("dtype",
                                             {tensorflow::DT_INT32, tensorflow::DT_STRING, tensorflow::DT_RESOURCE}),
                         HostFakeParam);
-// A variant counts as device memory, so that nobody copies an empty one.
+// A variant counts as device memory, so that an empty one is never copied.
 REGISTER_KERNEL_BUILDER(Name("FakeParam").Device(kDeviceType).TypeConstraint("dtype", tensorflow::DT_VARIANT),
                         HostFakeParam);
 

@@ -21,7 +21,7 @@
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
-// Names the device in TensorFlow's registry of functions on variants.
+// Tag of the device in TensorFlow's registry of variant functions.
 struct HpuVariants {};
 }  // namespace hpu
 
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<OpKernel>> MakeAddKernel(OpKernelContext* context
   return std::unique_ptr<OpKernel>(kernel);
 }
 
-// One kernel for each type, for ever.
+// One kernel for each type, never freed.
 absl::StatusOr<OpKernel*> AddKernel(OpKernelContext* context, DataType dtype) {
   static auto* mutex = new absl::Mutex;
   static auto* kernels = new std::map<DataType, std::unique_ptr<OpKernel>>;

@@ -8,11 +8,11 @@
 
 namespace hpu {
 
-// Zeros of `input`'s type and shape where that type lives; an unset element stays unset. Thread safe.
+// Zeros of `input`'s type and shape, in the memory that the type requires. An unset element stays unset. Thread safe.
 absl::Status ZerosLikeElement(tensorflow::OpKernelContext* context, const tensorflow::Tensor& input,
                               tensorflow::Tensor* output);
 
-// The sum, by the HPU's own AddV2 kernel; of an unset element and another, the other. Thread safe.
+// Adds two elements with the HPU kernel of AddV2. If one is unset, the result is the other. Thread safe.
 absl::Status AddElements(tensorflow::OpKernelContext* context, const tensorflow::Tensor& a, const tensorflow::Tensor& b,
                          tensorflow::Tensor* output);
 

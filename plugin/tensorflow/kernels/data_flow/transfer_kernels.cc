@@ -1,4 +1,4 @@
-// _Send and _Recv on the HPU: TensorFlow's own, which count what crosses to and from the CPU for recorded graphs.
+// _Send and _Recv on the HPU: TensorFlow's kernels, which also count host-device transfers of recorded graphs.
 #include <utility>
 
 #include "plugin/tensorflow/device/hpu_device.h"
@@ -43,7 +43,7 @@ class ReceiveKernel : public tensorflow::RecvOp {
   void ComputeAsync(tensorflow::OpKernelContext* context, DoneCallback done) override {
     if (transfer_.record == 0) return RecvOp::ComputeAsync(context, std::move(done));
     RecvOp::ComputeAsync(context, [this, context, done = std::move(done)] {
-      // Null if what was sent is dead.
+      // Null if the sent tensor is dead.
       if (const tensorflow::Tensor* tensor = context->mutable_output(0)) transfer_.Count(*tensor);
       done();
     });

@@ -1,4 +1,4 @@
-// Variables of int32 on the HPU: their values lie in host memory, as everything int32 does at an op's border.
+// int32 variables on the HPU: their values lie in host memory, like every int32 input and output of an op.
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_var.h"
@@ -13,8 +13,8 @@ using tensorflow::Tensor;
 using tensorflow::Var;
 using tensorflow::errors::InvalidArgument;
 
-// TensorFlow's AssignVariableOp exists for values in device memory only. The variable shares the value's buffer:
-// whoever updates a variable in place does so only while nobody else holds it.
+// TensorFlow's AssignVariableOp supports only values in device memory. The variable shares the value's buffer: an
+// in-place update happens only if the buffer has a single owner.
 class AssignHostVariable : public tensorflow::OpKernel {
  public:
   explicit AssignHostVariable(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {

@@ -1,4 +1,4 @@
-// HabanaCheckIndices: looks at indices on the host, because compiled code cannot raise.
+// HabanaCheckIndices: checks indices on the host, because compiled code cannot raise errors.
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
@@ -12,7 +12,7 @@ namespace {
 
 using tensorflow::Tensor;
 
-// Stateless but for its attributes; thread safe.
+// Stateless except for its attributes; thread safe.
 template <typename Index>
 class CheckIndicesKernel : public tensorflow::OpKernel {
  public:
@@ -33,7 +33,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
 
   absl::Status CheckEach(const Tensor& indices, const Shape& shape) const {
     const int64_t axis = axis_ < 0 ? axis_ + shape.size() : axis_;
-    if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // a wrong axis: the op itself refuses it
+    if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // the op itself reports a wrong axis
     if (kind_ == "slice" && HasEmptySlices(shape, axis)) return absl::OkStatus();
     const auto values = indices.flat<Index>();
     const int64_t limit = shape(axis);
@@ -53,7 +53,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
     return false;
   }
 
-  // In the words of the op's CPU kernel.
+  // Formats the error like the op's CPU kernel.
   std::string Text(const Tensor& indices, int64_t i, Index value, int64_t limit) const {
     if (kind_ == "label") {
       return absl::StrCat("Received a label value of ", value, " which is outside the valid range of [0, ", limit,
@@ -98,7 +98,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
     return absl::OkStatus();
   }
 
-  // "[1,2]" of the i-th element.
+  // Position of the i-th element: "[1,2]".
   static std::string Position(const Tensor& tensor, int64_t i) {
     std::vector<int64_t> position(tensor.dims());
     for (int d = tensor.dims() - 1; d >= 0; --d) {

@@ -1,4 +1,4 @@
-// HabanaCheckRange: looks at the range of random whole numbers on the host, because compiled code cannot raise.
+// HabanaCheckRange: checks the range of random integers on the host, because compiled code cannot raise errors.
 #include <string>
 
 #include "tensorflow/core/framework/op_kernel.h"
@@ -18,7 +18,7 @@ bool HasElements(const Tensor& shape) {
   return true;
 }
 
-// Stateless but for its attributes; thread safe.
+// Stateless except for its attributes; thread safe.
 template <typename T>
 class CheckRangeKernel : public tensorflow::OpKernel {
  public:
@@ -30,7 +30,7 @@ class CheckRangeKernel : public tensorflow::OpKernel {
     const Tensor& low = context->input(0);
     const Tensor& high = context->input(1);
     const Tensor& shape = context->input(2);
-    // A vector in their place: the op itself refuses it.
+    // The op itself reports bounds that are not scalars.
     if (low.NumElements() != 1 || high.NumElements() != 1) return;
     const bool draws =
         shape.dtype() == tensorflow::DT_INT64 ? HasElements<int64_t>(shape) : HasElements<int32_t>(shape);

@@ -1,4 +1,4 @@
-// HabanaCheckValues: raises for values that did not pass a test, because compiled code cannot raise.
+// HabanaCheckValues: raises an error for values that failed a test, because compiled code cannot raise errors.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -7,7 +7,7 @@
 namespace hpu {
 namespace {
 
-// Stateless but for its attributes; thread safe.
+// Stateless except for its attributes; thread safe.
 class CheckValuesKernel : public tensorflow::OpKernel {
  public:
   explicit CheckValuesKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {

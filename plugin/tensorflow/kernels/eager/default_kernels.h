@@ -1,4 +1,4 @@
-// What TensorFlow's DEVICE_DEFAULT kernels do for ops of the HPU.
+// Survey of TensorFlow's DEVICE_DEFAULT kernels for ops of the HPU.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_DEFAULT_KERNELS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_DEFAULT_KERNELS_H_
 
@@ -14,18 +14,18 @@ namespace hpu {
 // The default kernels of one op.
 struct DefaultKernels {
   bool exist = false;
-  // Attributes that every default kernel constrains to int32: such kernels compute on the host, where int32 lives.
+  // Attributes that every default kernel constrains to int32. Such kernels compute on the host, where int32 lives.
   std::set<std::string> int32_attributes;
-  // Other types of a single type attribute that default kernels take, all of whose arguments are in host memory, as
-  // Unpack's of int64; and whether they all are such kernels.
+  // Other types of a single type attribute for which default kernels keep all arguments in host memory (Unpack of
+  // int64). `only_on_host`: whether all default kernels of the op are of this kind.
   std::set<tensorflow::DataType> host_types;
   bool only_on_host = true;
 };
 
-// By op.
+// The default kernels of all ops, by op name.
 absl::flat_hash_map<std::string, DefaultKernels> ReadDefaultKernels();
 
-// Whether an op's default kernels compute on the host with device tensors: ours take their place.
+// Whether an op's default kernels compute on the host with device tensors. The plugin's kernels replace them.
 bool DefaultTouchesData(absl::string_view op);
 
 }  // namespace hpu

@@ -41,20 +41,21 @@ std::string NodeKey(tensorflow::NodeDef node) {
   return key;
 }
 
-// Whether a node's attributes name functions, whose bodies its key does not hold.
+// Whether a node's attributes name functions. Its key does not include their bodies.
 bool NamesFunctions(const tensorflow::NodeDef& node) {
   return absl::c_any_of(node.attr(), [](const auto& attribute) {
     return attribute.second.has_func() || attribute.second.list().func_size() > 0;
   });
 }
 
-// Placement leaves ops here that it refuses when they are tied to the HPU by a variable.
+// Placement keeps a refused op on the HPU if a variable ties the op to it.
 bool IsRefused(const tensorflow::NodeDef& node) {
   return passes::PlacementPolicy::Active().Refuse(node.op(), tensorflow::AttrSlice(node)).has_value();
 }
 
 std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
-  // Equal ops that are not refused may have recipes; functions of one name may differ between graphs.
+  // Equal ops share recipes. Exceptions: refused ops, and functions, which may differ between graphs despite equal
+  // names.
   if (IsRefused(node) || NamesFunctions(node)) return std::make_shared<ExecutableTable>();
   static auto* mutex = new absl::Mutex;
   static auto* tables = new absl::flat_hash_map<std::string, std::shared_ptr<ExecutableTable>>;
@@ -68,7 +69,7 @@ bool IsCompilable(const tensorflow::NodeDef& node) {
   return !IsRefused(node) && !IsKeptFromCompiler(node.op()) && passes::HasLowering(node);
 }
 
-// Whether the CPU's numbers or errors are wanted, which are other ones than the compiler's.
+// Whether the op must compute the CPU's numbers or raise the CPU's errors. The compiler's differ.
 bool RunsOnCpu(const tensorflow::NodeDef& node) {
   return (DrawsOtherNumbers(node.op()) || LosesErrors(node.op())) && HasCpuKernel(node);
 }
@@ -79,12 +80,12 @@ bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
          absl::c_any_of(found->second.list().i(), [](int64_t number) { return number > 1; });
 }
 
-// Whether eager calls are compiled at once, because the CPU kernel that they would run by refuses the attributes or
-// computes something else: TensorFlow's own CPU device has oneDNN's kernels for convolutions in three dimensions.
+// Whether eager calls compile at once, because the op's CPU kernel rejects the attributes or computes a different
+// result. TensorFlow's own CPU device has oneDNN's kernels for 3D convolutions.
 bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   const std::string& op = node.op();
   if (IsChannelsFirst(node)) return true;
-  // The kernel takes no dilations; where strides exceed the window, its padding is negative.
+  // The kernel does not support dilations. If strides exceed the window, its padding is negative.
   if (op == "Conv3D") {
     return AnyAboveOne(node, "dilations") || (node.attr().at("padding").s() == "SAME" && AnyAboveOne(node, "strides"));
   }
@@ -92,12 +93,12 @@ bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   if (op == "DepthwiseConv2dNativeBackpropFilter" || op == "DepthwiseConv2dNativeBackpropInput") {
     return AnyAboveOne(node, "dilations");
   }
-  // The kernel returns fewer results than shape inference says.
+  // The kernel returns fewer results than shape inference predicts.
   const auto aggregated = node.attr().find("aggregate_to_topk");
   return op == "ApproxTopK" && aggregated != node.attr().end() && !aggregated->second.b();
 }
 
-// Whether a random op takes the algorithm that the CPU's kernels lack.
+// Whether a random op uses the algorithm that the CPU kernels lack.
 bool IsThreeFry(const tensorflow::Tensor& algorithm) {
   return algorithm.dtype() == tensorflow::DT_INT32 && algorithm.NumElements() == 1 &&
          algorithm.flat<tensorflow::int32>()(0) == tensorflow::RNG_ALG_THREEFRY;
@@ -148,7 +149,7 @@ ClusterSource EagerKernel::Source(tensorflow::OpKernelContext* context) const {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> EagerKernel::MakeHostProgram(tensorflow::OpKernelContext*) const {
   absl::StatusOr<std::unique_ptr<HostProgram>> program = MakeHostKernel(def(), graph_def_version_);
-  // Unimplemented sends the caller to the compiler.
+  // Unimplemented makes the caller compile.
   if (!program.ok()) return absl::UnimplementedError(program.status().message());
   return program;
 }
@@ -168,10 +169,10 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   if (!compilable_) return kNever;
   if (!has_cpu_kernel_ || (sums_over_windows_ && HasEmptyInput(arguments))) return {};
   if (only_host_ || flags::CompileMode() == "never") return kNever;
-  // What the CPU's kernel refuses it refuses again: shapes, attributes and constants are the same.
+  // The CPU kernel would fail again: shapes, attributes and constants are the same.
   if (entry.raised()) return kNever;
   if (left_to_compiler_) return {};
-  // x[i] in a Python loop makes a new signature each time: compiling them all would never pay.
+  // x[i] in a Python loop makes a new signature at each step; compiling all of them would never pay off.
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
   if (entry.CountHostRun() > compile_after) return {};
@@ -180,7 +181,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
 
 absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             const KernelArguments& arguments) {
-  // Compiled code would compute with them; the CPU's kernel raises what users expect.
+  // Compiled code would compute with such indices; the CPU kernel raises the expected error.
   if (indexed_ != nullptr) {
     TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
     return !in_range;

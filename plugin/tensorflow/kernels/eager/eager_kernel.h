@@ -1,4 +1,4 @@
-// EagerKernel: one op as a recipe of its own.
+// EagerKernel: runs one op as its own recipe.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_
 
@@ -11,11 +11,11 @@
 
 namespace hpu {
 
-// For eager execution, and for ops of a graph that no cluster took. Kernels of equal nodes share their recipes.
+// For eager execution, and for ops of a graph that are in no cluster. Kernels of equal nodes share their recipes.
 class EagerKernel : public ClusterKernel {
  public:
   explicit EagerKernel(tensorflow::OpKernelConstruction* construction);
-  // In a graph it mostly runs the CPU's kernel: not for the thread that schedules.
+  // In a graph it mostly runs the CPU kernel, which must not block the scheduling thread.
   bool IsExpensive() override { return true; }
 
  protected:
@@ -34,17 +34,17 @@ class EagerKernel : public ClusterKernel {
  private:
   bool HasEmptyInput(const KernelArguments& arguments) const;
 
-  bool compilable_ = true;                      // else it only runs by its CPU kernel: random ops, sparse updates
-  bool has_cpu_kernel_ = true;                  // else it only runs by its recipe: the ops of tf2xla's Python module
+  bool compilable_ = true;                      // false: only runs on its CPU kernel (random ops, sparse updates)
+  bool has_cpu_kernel_ = true;                  // false: only runs as a recipe (ops of tf2xla's Python module)
   bool runs_on_cpu_ = false;                    // random ops are compiled only for ThreeFry, which the CPU lacks
   const passes::IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
   const passes::ValueRule* rule_ = nullptr;     // its CPU kernel raises for values that break it
   bool left_to_compiler_ = false;               // its CPU kernel may refuse its attributes
   bool sums_over_windows_ = false;              // its CPU kernel may leave results of empty operands unset
   bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
-  int algorithm_ = -1;      // the input that tells a random op's algorithm, if it has one
+  int algorithm_ = -1;      // the input that selects a random op's algorithm, -1 if none
   int graph_def_version_ = 0;
-  int64_t record_ = 0;  // of the graph that it belongs to, 0 if ops are not recorded
+  int64_t record_ = 0;  // of its graph; 0 if ops are not recorded
 };
 
 }  // namespace hpu

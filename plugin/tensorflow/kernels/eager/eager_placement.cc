@@ -1,6 +1,6 @@
-// Places eager ops as the graph pass places nodes (plugin/passes/placement/placement_pass.h): TensorFlow asks before it
-// executes one. An op that a variable ties to the HPU stays there whatever this asks for, and runs by its CPU kernel on
-// a copy.
+// Placement of eager ops with the rules of the graph pass (plugin/passes/placement/placement_pass.h). TensorFlow calls
+// it before it executes an op. An op that a variable ties to the HPU stays there regardless, and runs on its CPU kernel
+// on a copy.
 #include <memory>
 #include <optional>
 
@@ -23,7 +23,7 @@ namespace {
 using passes::OpRefusal;
 using passes::PlacementPolicy;
 
-// Each op and reason once: a program calls an op thousands of times.
+// Records each op and reason once, because a program calls an op thousands of times.
 void Record(const std::string& op, const OpRefusal& refusal) {
   static auto* mutex = new absl::Mutex;
   static auto* seen = new absl::flat_hash_set<std::string>;
@@ -55,7 +55,8 @@ std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorf
   return std::nullopt;
 }
 
-// Whether an input is in host memory and holds what cannot be copied from there. Waits until such an input is ready.
+// Whether an input lies in host memory and has elements that cannot be copied to a device. Waits until such an input is
+// ready.
 bool TakesHostElements(const tensorflow::EagerOperation& op) {
   for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
     if (input->DataType() != tensorflow::DT_VARIANT) continue;
@@ -97,8 +98,8 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
   }
 };
 
-[[maybe_unused]] const bool registered = [] {
-  constexpr int kOrdinal = 20000;  // after TensorFlow's own
+[[maybe_unused]] const bool placement_registered = [] {
+  constexpr int kOrdinal = 20000;  // after TensorFlow's own rewrites
   tensorflow::EagerOpRewriteRegistry::Global()->Register(
       tensorflow::EagerOpRewriteRegistry::PRE_EXECUTION, kOrdinal,
       std::make_unique<EagerPlacement>("PlaceUnsupportedOpsOnCpu", __FILE__, std::to_string(__LINE__)));

@@ -1,4 +1,4 @@
-// Registers an EagerKernel for every op that can be compiled for the HPU, when the library is loaded.
+// Registration of an EagerKernel for every op that can be compiled for the HPU, when the library is loaded.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -26,7 +26,7 @@ using tensorflow::DataType;
 using tensorflow::KernelDef;
 using tensorflow::OpDef;
 
-// Whether an op works on what no recipe takes or returns: stacks, tensor arrays, lists of tensors and other variants.
+// Whether an op has arguments that recipes do not support: stacks, tensor arrays, lists of tensors and other variants.
 bool TakesOtherThanArrays(const OpDef& op) {
   const auto* resource = tensorflow::GetResourceOpInfoForOp(op.name());
   if (resource != nullptr && resource->resource_kind() != tensorflow::XlaResourceKind::kVariable) return true;
@@ -36,7 +36,7 @@ bool TakesOtherThanArrays(const OpDef& op) {
          });
 }
 
-// One registration for each choice of type attributes that are int32, since memory types are fixed for a registration.
+// One registration for each combination of int32 type attributes, because a registration fixes memory types.
 void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels& defaults) {
   const std::vector<const OpDef::AttrDef*> attributes = TypeAttributes(op);
   const size_t split = std::min<size_t>(attributes.size(), 4);
@@ -50,7 +50,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels
       std::vector<DataType> types = AllowedTypes(lowering, *attributes[i]);
       types.erase(std::remove_if(types.begin(), types.end(),
                                  [&](DataType type) {
-                                   // Variants have kernels of their own: what is in them no recipe can take.
+                                   // Variants have their own kernels: recipes cannot take their contents.
                                    return (type == tensorflow::DT_INT32) != is_int32 ||
                                           type == tensorflow::DT_VARIANT || defaults.host_types.count(type) > 0;
                                  }),
@@ -59,7 +59,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels
       Constrain(kernel.get(), attributes[i]->name(), types);
       if (is_int32) int32.insert(attributes[i]->name());
     }
-    // A default kernel serves nodes for which all its constraints hold.
+    // A default kernel only serves nodes that satisfy all its constraints.
     const bool by_default =
         !defaults.int32_attributes.empty() &&
         std::includes(int32.begin(), int32.end(), defaults.int32_attributes.begin(), defaults.int32_attributes.end());
@@ -73,8 +73,7 @@ bool HasResources(const OpDef& op) {
   return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_RESOURCE; });
 }
 
-// Random ops whose numbers come from their CPU kernels when they run by themselves. Those of generators are ops on
-// variables.
+// Random ops whose CPU kernels draw the numbers when they run outside clusters. Ops of generators are variable ops.
 void RegisterRandomOps() {
   const tensorflow::KernelList kernels = tensorflow::GetAllRegisteredKernels();
   for (const KernelDef& cpu : kernels.kernel()) {
@@ -104,8 +103,8 @@ void RegisterRandomOps() {
   }
 }
 
-// They raise errors that the compiler would drop, so they run by their CPU kernels; without a place on the HPU they
-// could not be colocated with what they check.
+// These ops raise errors that the compiler would drop, so they run on their CPU kernels. Without an HPU kernel they
+// could not be colocated with the tensors that they check.
 void RegisterChecks() {
   for (const char* op : {"CheckNumerics", "CheckNumericsV2"}) {
     const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(op);
@@ -125,12 +124,12 @@ bool RegisterAll() {
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
     if (TakesOtherThanArrays(*op) || IsKeptFromCompiler(op->name())) continue;
-    if (op->name() == "DynamicPartition") continue;  // has a kernel of its own
-    if (op->name() == "Unique") continue;  // its result's size is data: only a cluster that uses it up may hold it
+    if (op->name() == "DynamicPartition") continue;  // has its own kernel
+    if (op->name() == "Unique") continue;  // its size depends on data: only a cluster that consumes it holds it
     const auto found = defaults.find(op->name());
     DefaultKernels own = found == defaults.end() || DefaultTouchesData(op->name()) ? DefaultKernels() : found->second;
     if (!own.only_on_host) own.host_types.clear();
-    if (own.exist && own.int32_attributes.empty()) continue;  // moves tensors only
+    if (own.exist && own.int32_attributes.empty()) continue;  // only moves tensors
     RegisterOp(*lowering, *op, own);
   }
   RegisterRandomOps();
@@ -139,7 +138,7 @@ bool RegisterAll() {
   return true;
 }
 
-[[maybe_unused]] const bool registered = RegisterAll();
+[[maybe_unused]] const bool kernels_registered = RegisterAll();
 
 }  // namespace
 }  // namespace hpu

@@ -1,4 +1,4 @@
-// Whether the indices of an eager op are in range, seen before it is launched.
+// Range check of an eager op's indices before its launch.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_INDEX_RANGE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_INDEX_RANGE_H_
 
@@ -10,8 +10,8 @@
 
 namespace hpu {
 
-// Copies the indices to the host if they are not there, and waits for them. False also for shapes that do not fit
-// together: the CPU's kernel says why. The caller holds the locks of the op's variables.
+// Copies the indices to the host if necessary, and waits for them. Returns false also for shapes that do not match: the
+// CPU kernel reports the error. The caller holds the locks of the op's variables.
 absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                     const passes::IndexedOp& op, const KernelArguments& arguments);
 

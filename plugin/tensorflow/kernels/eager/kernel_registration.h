@@ -1,4 +1,4 @@
-// Definitions of kernels of the HPU, derived from an op's kernels for other devices.
+// HPU kernel definitions, derived from an op's kernels for other devices.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_KERNEL_REGISTRATION_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_KERNEL_REGISTRATION_H_
 
@@ -16,7 +16,7 @@ namespace hpu {
 // The type attributes of an op's arguments; each may make its arguments int32.
 std::vector<const tensorflow::OpDef::AttrDef*> TypeAttributes(const tensorflow::OpDef& op);
 
-// The types that a kernel takes for an attribute.
+// The types that a kernel allows for an attribute.
 std::vector<tensorflow::DataType> AllowedTypes(const tensorflow::KernelDef& kernel,
                                                const tensorflow::OpDef::AttrDef& attribute);
 
@@ -24,7 +24,8 @@ std::vector<tensorflow::DataType> AllowedTypes(const tensorflow::KernelDef& kern
 void Constrain(tensorflow::KernelDef* kernel, const std::string& attribute,
                const std::vector<tensorflow::DataType>& types);
 
-// Puts compile-time constants, resources and int32 into host memory. `int32_attributes` are int32 in this registration.
+// Puts compile-time constants, resources and int32 into host memory. This registration sets `int32_attributes` to
+// int32.
 void SetHostMemory(const tensorflow::OpDef& op, const std::set<std::string>& int32_attributes,
                    tensorflow::KernelDef* kernel);
 

@@ -1,4 +1,4 @@
-// Kernels of the HPU for types that neither an op's lowering nor TensorFlow's DEVICE_DEFAULT kernels take.
+// HPU kernels for types that neither an op's lowering nor TensorFlow's DEVICE_DEFAULT kernels support.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -20,14 +20,14 @@ void Register(const char* op, const char* attribute, const std::vector<DataType>
   RegisterEagerKernel(std::move(kernel));
 }
 
-[[maybe_unused]] const bool registered = [] {
-  // TensorFlow's kernels that move tensors are older than float8.
+[[maybe_unused]] const bool types_registered = [] {
+  // TensorFlow's kernels that move tensors predate float8.
   const std::vector<DataType> float8 = {tensorflow::DT_FLOAT8_E5M2, tensorflow::DT_FLOAT8_E4M3FN};
   Register("Const", "dtype", float8);
   for (const char* op : {"EnsureShape", "Identity", "PreventGradient", "Squeeze", "StopGradient"}) {
     Register(op, "T", float8);
   }
-  // They run by the CPU's kernel: XLA decomposes real matrices only.
+  // These run on the CPU kernel: XLA decomposes only real matrices.
   const std::vector<DataType> complex = {tensorflow::DT_COMPLEX64, tensorflow::DT_COMPLEX128};
   for (const char* op : {"LogMatrixDeterminant", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "Qr",
                          "SelfAdjointEigV2", "Svd", "TridiagonalSolve"}) {

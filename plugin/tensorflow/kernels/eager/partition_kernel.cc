@@ -1,4 +1,4 @@
-// DynamicPartition: the host counts and sorts the rows' numbers, the rows stay on the device.
+// DynamicPartition: the host counts and sorts the row indices, and the rows stay on the device.
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -19,7 +19,8 @@ using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 
-// Gathers the rows by partition, in an order that fits all numbers of rows in them: so there is one recipe for a shape.
+// Gathers all rows in partition order in one launch. The recipe does not depend on the partitions' sizes, so there is
+// one recipe for each shape.
 class PartitionKernel : public tensorflow::OpKernel {
  public:
   explicit PartitionKernel(tensorflow::OpKernelConstruction* construction)
@@ -31,7 +32,7 @@ class PartitionKernel : public tensorflow::OpKernel {
   void Compute(OpKernelContext* context) override { OP_REQUIRES_OK(context, Partition(context)); }
 
  private:
-  // How many rows each partition gets, with the CPU kernel's errors.
+  // Number of rows in each partition. Fails with the CPU kernel's errors.
   absl::StatusOr<std::vector<int64_t>> Count(const Tensor& data, const Tensor& partitions) const {
     if (!tensorflow::TensorShapeUtils::StartsWith(data.shape(), partitions.shape())) {
       return tensorflow::errors::InvalidArgument(
@@ -50,7 +51,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     return counts;
   }
 
-  // The numbers of the rows, those of the first partition first.
+  // The row indices, sorted by partition.
   static Tensor Order(const Tensor& partitions, const std::vector<int64_t>& counts) {
     std::vector<int64_t> next(counts.size(), 0);
     for (size_t i = 1; i < counts.size(); ++i) next[i] = next[i - 1] + counts[i - 1];
@@ -75,7 +76,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     return SetOutputs(context, sorted, counts);
   }
 
-  // An output is a part of the sorted rows where that is aligned as memory of its own would be, else a copy of it.
+  // An output is a slice of the sorted rows if the slice is aligned like an allocation; otherwise a copy of it.
   absl::Status SetOutputs(OpKernelContext* context, const Tensor& sorted, const std::vector<int64_t>& counts) const {
     TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
     int64_t begin = 0;
@@ -100,7 +101,7 @@ class PartitionKernel : public tensorflow::OpKernel {
 REGISTER_KERNEL_BUILDER(
     Name("DynamicPartition").Device(kDeviceType).TypeConstraint("T", RowGather::Types()).HostMemory("partitions"),
     PartitionKernel);
-// int32 lies in host memory: there the CPU's kernel parts it.
+// int32 lies in host memory, so the CPU kernel partitions it.
 REGISTER_KERNEL_BUILDER(Name("DynamicPartition")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

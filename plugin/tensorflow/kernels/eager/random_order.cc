@@ -9,8 +9,7 @@
 
 namespace hpu {
 
-// Fisher and Yates' algorithm from the front, with one 32-bit number for each place but the last, as the CPU's kernel
-// has it.
+// Fisher-Yates shuffle from the front, with one 32-bit number for each position except the last, like the CPU kernel.
 void RandomOrder::Draw(tensorflow::Tensor* order) {
   const auto places = order->vec<int32_t>();
   const int64_t count = places.size();

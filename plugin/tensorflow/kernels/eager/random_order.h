@@ -1,4 +1,4 @@
-// RandomOrder: the permutations that TensorFlow's CPU kernel of RandomShuffle draws.
+// RandomOrder: draws the same permutations as TensorFlow's CPU kernel of RandomShuffle.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_RANDOM_ORDER_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_RANDOM_ORDER_H_
 
@@ -10,13 +10,13 @@
 
 namespace hpu {
 
-// Keeps the state of a kernel that shuffles: the same seeds give the same orders, as on the CPU. Thread safe.
+// Keeps the random state of a shuffling kernel: equal seeds produce the CPU's permutations. Thread safe.
 class RandomOrder {
  public:
-  // Seeds are the kernel's attributes.
+  // Reads the seeds from the kernel's attributes.
   absl::Status Initialize(tensorflow::OpKernelConstruction* construction) { return generator_.Init(construction); }
 
-  // Whether a tensor of this shape is its own shuffle, for which nothing is drawn.
+  // Whether shuffling cannot change a tensor of this shape. Nothing is drawn then.
   static bool IsTrivial(const tensorflow::TensorShape& shape) {
     return shape.num_elements() <= 1 || shape.dim_size(0) <= 1;
   }

@@ -12,13 +12,13 @@ namespace {
 
 using tensorflow::Tensor;
 
-// The CPU's kernels reserve this many 128-bit samples for each number, whatever they use (random_op.cc of TensorFlow).
+// The CPU kernels reserve this many 128-bit samples per number, regardless of their use (TensorFlow's random_op.cc).
 constexpr int kReservedPerNumber = 256;
 
 uint64_t Join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
-// The generator's state belongs to the kernel, as in TensorFlow's own stateful random ops: a graph's node goes on where
-// it stopped, and equal seeds give equal sequences. Thread safe.
+// The kernel owns the generator's state, as in TensorFlow's own stateful random ops. A graph's node continues where it
+// stopped, and equal seeds produce equal sequences. Thread safe.
 class PhiloxStateKernel : public tensorflow::OpKernel {
  public:
   explicit PhiloxStateKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {

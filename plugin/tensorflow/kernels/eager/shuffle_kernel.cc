@@ -76,7 +76,7 @@ REGISTER_KERNEL_BUILDER(Name("HabanaRandomOrder").Device(kDeviceType).HostMemory
 REGISTER_KERNEL_BUILDER(Name("HabanaRandomOrder").Device(tensorflow::DEVICE_CPU), RandomOrderKernel);
 REGISTER_KERNEL_BUILDER(Name("RandomShuffle").Device(kDeviceType).TypeConstraint("T", RowGather::Types()),
                         ShuffleKernel);
-// int32 lies in host memory: there the CPU's kernel shuffles it.
+// int32 lies in host memory, so the CPU kernel shuffles it.
 REGISTER_KERNEL_BUILDER(Name("RandomShuffle")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

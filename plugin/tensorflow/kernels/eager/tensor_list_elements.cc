@@ -44,7 +44,7 @@ class GetItem : public TensorListKernel {
   }
 
  private:
-  // From the input, the list, or the elements that are set.
+  // The shape comes from the input, the list, or the elements that are set.
   static absl::Status ShapeOfUnset(OpKernelContext* context, const TensorList& list, TensorShape* shape) {
     PartialTensorShape partial;
     TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, list, 2, &partial));
@@ -192,7 +192,7 @@ class PushBackBatch : public TensorListKernel {
   }
 };
 
-[[maybe_unused]] const bool registered[] = {
+[[maybe_unused]] const bool elements_registered[] = {
     RegisterTensorListKernel<GetItem>("TensorListGetItem", {"index", "element_shape"}, "item"),
     RegisterTensorListKernel<PopBack>("TensorListPopBack", {"element_shape"}, "tensor"),
     RegisterTensorListKernel<SetItem>("TensorListSetItem", {"index"}, "item"),

@@ -1,4 +1,4 @@
-// Kernels that make one tensor of the elements of a TensorList.
+// Kernels that join the elements of a TensorList into one tensor.
 #include <utility>
 #include <vector>
 
@@ -97,7 +97,7 @@ class Gather : public TensorListKernel {
   }
 };
 
-// TensorListConcat and TensorListConcatV2, which has the inputs element_shape and leading_dims.
+// TensorListConcat and TensorListConcatV2. V2 has the inputs element_shape and leading_dims.
 class Concat : public TensorListKernel {
  public:
   explicit Concat(tensorflow::OpKernelConstruction* construction) : TensorListKernel(construction) {
@@ -129,7 +129,7 @@ class Concat : public TensorListKernel {
   }
 
  private:
-  // The shape of elements: the first dimension, -1 where it is unknown or differs, and the others.
+  // The elements' shape: the first dimension (-1 if it is unknown or differs) and the others.
   struct Shape {
     int64_t first = -1;
     PartialTensorShape rest;
@@ -223,7 +223,7 @@ class Concat : public TensorListKernel {
   PartialTensorShape element_shape_;
 };
 
-[[maybe_unused]] const bool registered[] = {
+[[maybe_unused]] const bool join_registered[] = {
     RegisterTensorListKernel<Stack>("TensorListStack", {"element_shape"}, "tensor"),
     RegisterTensorListKernel<Gather>("TensorListGather", {"indices", "element_shape"}, "values"),
     RegisterTensorListKernel<Concat>("TensorListConcat", {"lengths"}, "tensor"),

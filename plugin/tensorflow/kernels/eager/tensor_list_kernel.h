@@ -1,4 +1,4 @@
-// TensorListKernel: what the kernels of TensorList ops on the HPU have in common.
+// TensorListKernel: base class of the HPU kernels of TensorList ops.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_TENSOR_LIST_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_TENSOR_LIST_KERNEL_H_
 
@@ -11,7 +11,7 @@
 #include "tensorflow/core/framework/partial_tensor_shape.h"
 #include "tensorflow/core/kernels/tensor_list.h"
 
-// TensorFlow's own, from kernels/list_kernels.h, which would bring its Eigen kernels too.
+// Declared here because TensorFlow's kernels/list_kernels.h would also bring its Eigen kernels.
 namespace tensorflow {
 Status TensorShapeFromTensor(const Tensor& t, PartialTensorShape* out);
 Status GetElementShapeFromInput(OpKernelContext* c, const TensorList& tensor_list, int index,
@@ -23,8 +23,8 @@ Status ForwardInputOrCreateNewList(OpKernelContext* c, int32_t input_index, int3
 
 namespace hpu {
 
-// TensorFlow's default kernels compute on the host; these leave elements where they live (LivesOnDevice) and give
-// TensorFlow's error messages. Stateless but for attributes; thread safe, as all kernels.
+// TensorFlow's default kernels compute on the host. These kernels leave elements where their type lives (LivesOnDevice)
+// and use TensorFlow's error messages. Stateless except for attributes; thread safe, like all kernels.
 class TensorListKernel : public tensorflow::OpKernel {
  public:
   explicit TensorListKernel(tensorflow::OpKernelConstruction* construction);
@@ -34,14 +34,14 @@ class TensorListKernel : public tensorflow::OpKernel {
   virtual absl::Status Run(tensorflow::OpKernelContext* context, const ElementMemory& memory) = 0;
 
   tensorflow::DataType element_dtype() const { return element_dtype_; }
-  // The list of input 0, after a check of its elements' type.
+  // Returns the list of input 0 after checking its element type.
   absl::Status InputList(tensorflow::OpKernelContext* context, const tensorflow::TensorList** list) const;
-  // Makes `list` output 0.
+  // Sets output 0 to `list`.
   static absl::Status SetListOutput(tensorflow::OpKernelContext* context, tensorflow::TensorList list);
-  // Makes the element output `index`, or zeros of `shape` where the element is not set.
+  // Sets output `index` to the element, or to zeros of `shape` if the element is not set.
   static absl::Status SetElementOutput(tensorflow::OpKernelContext* context, const ElementMemory& memory, int index,
                                        const tensorflow::Tensor& element, const tensorflow::TensorShape& shape);
-  // Allocates output 0, a tensor of elements, where the type lives.
+  // Allocates output 0, a tensor of elements, in the memory that the type requires.
   absl::Status AllocateElements(tensorflow::OpKernelContext* context, const tensorflow::TensorShape& shape,
                                 tensorflow::Tensor** output) const;
   // Merges the shapes of the elements that are set into `shape`.
@@ -50,7 +50,7 @@ class TensorListKernel : public tensorflow::OpKernel {
   // Fills `output` with the elements one after another; zeros where an element is not set.
   static absl::Status Join(const ElementMemory& memory, const std::vector<const tensorflow::Tensor*>& elements,
                            int64_t unset_elements_size, tensorflow::Tensor* output);
-  // Row `row` of `tensor`, in memory of its own.
+  // A copy of row `row` of `tensor`.
   static absl::StatusOr<tensorflow::Tensor> CopyRow(const ElementMemory& memory, const tensorflow::Tensor& tensor,
                                                     int64_t row);
 
@@ -60,8 +60,8 @@ class TensorListKernel : public tensorflow::OpKernel {
 
 inline bool IsSet(const tensorflow::Tensor& element) { return element.dtype() != tensorflow::DT_INVALID; }
 
-// Registers a kernel class for an op on the HPU, for element types on the device and for those in host memory.
-// `host_arguments` lie in host memory always, `element_argument` with the elements.
+// Registers a kernel class for an op on the HPU, both for element types on the device and for those in host memory.
+// `host_arguments` always lie in host memory; `element_argument` lies with the elements.
 bool RegisterTensorListKernel(const char* op, std::initializer_list<const char*> host_arguments,
                               const char* element_argument,
                               tensorflow::OpKernel* (*create)(tensorflow::OpKernelConstruction*));

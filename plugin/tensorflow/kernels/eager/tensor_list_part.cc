@@ -23,7 +23,7 @@ absl::Status CheckRank(const Tensor& tensor) {
   return InvalidArgument("Tensor must be at least a vector, but saw shape: ", tensor.shape().DebugString());
 }
 
-// The element shape of input `input`, at most a vector; checked against the rows of `tensor`.
+// Reads the element shape from input `input`, at most a vector, and checks it against the rows of `tensor`.
 absl::Status ElementShape(OpKernelContext* context, const char* op, int input, const Tensor& tensor,
                           PartialTensorShape* shape) {
   const TensorShape& given = context->input(input).shape();
@@ -124,7 +124,7 @@ class ScatterKernel : public TensorListKernel {
   }
 };
 
-// TensorListScatter and TensorListScatterV2, which has the input num_elements.
+// TensorListScatter and TensorListScatterV2. V2 has the input num_elements.
 class Scatter : public ScatterKernel {
  public:
   using ScatterKernel::ScatterKernel;
@@ -205,7 +205,7 @@ class ScatterIntoExistingList : public ScatterKernel {
   }
 };
 
-[[maybe_unused]] const bool registered[] = {
+[[maybe_unused]] const bool part_registered[] = {
     RegisterTensorListKernel<FromTensor>("TensorListFromTensor", {"element_shape"}, "tensor"),
     RegisterTensorListKernel<Split>("TensorListSplit", {"element_shape", "lengths"}, "tensor"),
     RegisterTensorListKernel<Scatter>("TensorListScatter", {"indices", "element_shape"}, "tensor"),

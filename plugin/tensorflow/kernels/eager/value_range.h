@@ -1,4 +1,4 @@
-// Whether the values of an eager op follow its value rule (plugin/passes/analysis/value_rules.h).
+// Check of an eager op's values against its value rule (plugin/passes/analysis/value_rules.h).
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VALUE_RANGE_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VALUE_RANGE_H_
 
@@ -10,11 +10,11 @@
 
 namespace hpu {
 
-// Copies the inputs that the rule tests to the host if they are not there, and waits for them. True for kFactored. The
-// caller holds the locks of the op's variables.
+// Copies the inputs that the rule tests to the host if necessary, and waits for them. True for kFactored. The caller
+// holds the locks of the op's variables.
 absl::StatusOr<bool> InputsPass(ProcessDevice& device, const passes::ValueRule& rule, const KernelArguments& arguments);
 
-// The same for the context's first output, which a launch has set; true unless the rule is kFactored.
+// The same for the context's first output, which a launch has set. True unless the rule is kFactored.
 absl::StatusOr<bool> ResultPasses(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                   const passes::ValueRule& rule);
 

@@ -25,7 +25,7 @@ using tensorflow::KernelDef;
 using tensorflow::NodeDef;
 using tensorflow::OpDef;
 
-// Ops call a resource of another kind by its kind ("table_handle", "iterator"). Any other name is a variable's.
+// Ops name a resource of another kind after its kind ("table_handle", "iterator"). Any other name is a variable.
 bool IsNameOfOtherResource(absl::string_view argument) {
   static const auto* names = new absl::flat_hash_set<absl::string_view>{
       "cache",  "client",           "communicator", "handle",        "iteration_counter", "iterator",
@@ -35,8 +35,8 @@ bool IsNameOfOtherResource(absl::string_view argument) {
   return names->contains(argument);
 }
 
-// Whether an op computes with the value of a variable: it takes a handle, and arrays are all else that it takes and
-// returns.
+// Whether an op computes with a variable's value: it takes a handle, and all its other arguments and results are
+// arrays.
 bool TakesVariable(const OpDef& op) {
   bool takes = false;
   for (const auto& input : op.input_arg()) {
@@ -58,8 +58,8 @@ const KernelDef* FindHpuKernel(const NodeDef& node) {
   return found.ok() ? kernel : nullptr;
 }
 
-// Whether a variable of this type may be on the HPU. The kernel for int32 (variable_host_memory.cc) may be registered
-// later than this asks.
+// Whether the HPU supports variables of this type. The int32 kernel (variable_host_memory.cc) may be registered after
+// this call.
 bool HasVariables(DataType type) {
   if (type == tensorflow::DT_INT32) return true;
   NodeDef node;
@@ -69,7 +69,7 @@ bool HasVariables(DataType type) {
   return FindHpuKernel(node) != nullptr;
 }
 
-// Each combination of single types that a kernel takes, as a node with these attributes.
+// Every combination of single types that a kernel supports, as a node with these attributes.
 std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const OpDef::AttrDef*>& attributes) {
   std::vector<NodeDef> choices(1);
   choices[0].set_name(kernel.op());
@@ -88,7 +88,7 @@ std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const 
   return choices;
 }
 
-// Whether the HPU's kernel for a node, or a default kernel that leaves device memory alone, serves it.
+// Whether the node already has an HPU kernel, or a default kernel that does not access device memory.
 bool IsServed(const NodeDef& node) {
   const KernelDef* kernel = FindHpuKernel(node);
   if (kernel == nullptr) return false;
@@ -96,8 +96,8 @@ bool IsServed(const NodeDef& node) {
          absl::c_any_of(node.attr(), [](const auto& entry) { return entry.second.type() == tensorflow::DT_VARIANT; });
 }
 
-// StatefulRandomBinomial reads a shape of int64 as int32, and a failed CHECK ends the process. Without a kernel it is
-// an error.
+// Whether the kernel would end the process: StatefulRandomBinomial reads an int64 shape as int32, and a CHECK fails.
+// Without a kernel the call returns an error.
 bool EndsProcess(const NodeDef& node) {
   const auto shape = node.attr().find("S");
   return node.op() == "StatefulRandomBinomial" && shape != node.attr().end() &&
@@ -113,7 +113,7 @@ void RegisterOnHost(const KernelDef& cpu, const OpDef& op, const NodeDef& choice
     if (value.type() == tensorflow::DT_INT32) int32.insert(name);
   }
   SetHostMemory(op, int32, kernel.get());
-  // The CPU's kernel reads them: what the caller has in host memory need not visit the device.
+  // The CPU kernel reads these arguments, so they need not be copied to the device and back.
   for (const std::string& argument : cpu.host_memory_arg()) {
     if (!absl::c_linear_search(kernel->host_memory_arg(), argument)) kernel->add_host_memory_arg(argument);
   }
@@ -128,7 +128,7 @@ void RegisterVariableOps() {
     if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !TakesVariable(*op)) continue;
-    // Stock Horovod, where it is loaded first: its ops get kernels of their own later (horovod_kernel.cc).
+    // Stock Horovod, if it is loaded first: its ops get their own kernels later (horovod_kernel.cc).
     if (absl::StartsWith(cpu.op(), "Horovod")) continue;
     for (const NodeDef& choice : ChoicesOf(cpu, TypeAttributes(*op))) {
       if (!IsServed(choice) && !EndsProcess(choice)) RegisterOnHost(cpu, *op, choice);

@@ -1,11 +1,11 @@
-// Kernels of the HPU for ops on variables that no lowering serves.
+// HPU kernels for variable ops without a lowering.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VARIABLE_REGISTRATION_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_VARIABLE_REGISTRATION_H_
 
 namespace hpu {
 
-// A variable ties its ops to its device, so each op on a variable that the CPU has a kernel for needs one on the HPU.
-// Called after lowerings are registered: the types that they leave out run by the CPU's kernel, on copies.
+// A variable ties its ops to its device. Every variable op with a CPU kernel therefore needs an HPU kernel. Call after
+// lowerings are registered: types without a lowering run on the CPU kernel, on copies.
 void RegisterVariableOps();
 
 }  // namespace hpu

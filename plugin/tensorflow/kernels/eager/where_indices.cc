@@ -11,10 +11,10 @@
 namespace hpu {
 namespace {
 
-constexpr int64_t kWord = 64;  // flags that are looked at together
+constexpr int64_t kWord = 64;  // flags that are tested together
 constexpr int64_t kParts = kWord / sizeof(__m128i);
 
-// Bit i says whether flag i of 64 is true.
+// Bit i is set if flag i of 64 is true.
 uint64_t TrueBits(const char* flags) {
   uint64_t bits = 0;
   for (int64_t i = 0; i < kParts; ++i) {
@@ -25,14 +25,14 @@ uint64_t TrueBits(const char* flags) {
   return bits;
 }
 
-// The same of fewer flags.
+// The same for fewer than 64 flags.
 uint64_t TrueBits(const char* flags, int64_t count) {
   char word[kWord] = {};
   std::memcpy(word, flags, count);
   return TrueBits(word);
 }
 
-// Finds coordinates by the row that the last flag lay in; flags are asked for in order.
+// Computes coordinates from the row of the previous flag; flags must be passed in ascending order.
 template <int kRank>
 class ByRow {
  public:
@@ -49,7 +49,7 @@ class ByRow {
 
  private:
   void MoveTo(int64_t at) {
-    // Divisions cost more than a step, not more than many.
+    // A division costs more than one step, but less than many.
     if (at - end_ >= length_) return Seek(at / length_);
     end_ += length_;
     for (int i = kRank - 2; i >= 0; --i) {
@@ -67,14 +67,14 @@ class ByRow {
   }
 
   const int64_t length_;
-  int64_t end_ = 0;  // the first flag after the row
-  // Of the dimensions before the last.
+  int64_t end_ = 0;  // the first flag after the current row
+  // Dimensions before the last.
   std::array<int64_t, kRank - 1> sizes_{};
   std::array<int64_t, kRank - 1> place_{};
 };
 
-// Finds coordinates by division, as a product with 2^63 / size. Rounding that up makes no difference while an array
-// has at most 2^31 flags: it adds less than flag / 2^63 < 1 / size to a quotient.
+// Computes coordinates by division, as a multiplication by 2^63 / size. Rounding the factor up is harmless
+// for arrays of at most 2^31 flags: it adds less than flag / 2^63 < 1 / size to a quotient.
 template <int kRank>
 class ByDivision {
  public:
@@ -123,7 +123,7 @@ int64_t* WriteBy(const Range& range, int64_t* coordinates) {
 
 template <int kRank>
 int64_t* Write(const Range& range, int64_t* coordinates) {
-  // The processor cannot foresee where short rows end.
+  // Short rows cause branch mispredictions at their ends.
   constexpr int64_t kShortRow = 64;
   const int64_t flags = std::accumulate(range.sizes.begin(), range.sizes.end(), int64_t{1}, std::multiplies<int64_t>());
   if (kRank > 1 && range.sizes[kRank - 1] < kShortRow && flags <= ByDivision<kRank>::kMaxFlags) {

@@ -1,4 +1,4 @@
-// Where the flags of an array are true.
+// Coordinates of the true elements of an array (tf.where).
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_WHERE_INDICES_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_WHERE_INDICES_H_
 
@@ -8,14 +8,14 @@
 
 namespace hpu {
 
-// The most dimensions of an array whose flags have coordinates here; the fewest are one.
+// Supported rank of the input: 1 to kMaxCoordinates.
 inline constexpr int kMaxCoordinates = 8;
 
-// How many of `count` flags are true, which is any byte but 0.
+// Counts the true flags among `count` flags. Any byte other than 0 is true.
 int64_t CountTrue(const void* flags, int64_t count);
 
-// Writes the coordinates of the true ones among the flags from `begin` to before `end` of an array of these sizes, row
-// by row, a number for each dimension. Gives where those of later flags go.
+// Writes the coordinates of the true flags in [begin, end) of an array with these sizes. Each flag takes one row: a
+// number for each dimension. Returns the position for the next row.
 int64_t* WriteWhereIndices(const void* flags, absl::Span<const int64_t> sizes, int64_t begin, int64_t end,
                            int64_t* coordinates);
 

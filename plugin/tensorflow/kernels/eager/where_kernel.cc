@@ -1,4 +1,4 @@
-// Where of flags: the host finds the coordinates of the true ones.
+// Where of bool: the host computes the coordinates of the true flags.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 
-// Stateless but for the number of its graph's report; thread safe.
+// Stateless except for the number of its graph's report; thread safe.
 class WhereKernel : public tensorflow::OpKernel {
  public:
   explicit WhereKernel(tensorflow::OpKernelConstruction* construction)
@@ -34,7 +34,7 @@ class WhereKernel : public tensorflow::OpKernel {
   absl::Status Where(OpKernelContext* context) const {
     const Tensor& condition = context->input(0);
     const int rank = condition.dims();
-    if (rank < 1 || rank > kMaxCoordinates) {  // in the words of the CPU's kernel
+    if (rank < 1 || rank > kMaxCoordinates) {  // the CPU kernel's message
       return tensorflow::errors::InvalidArgument("WhereOp : Unhandled input dimensions: ", rank);
     }
     const trace::Scope traced(trace::Lane::kHostRun, name());
@@ -48,7 +48,7 @@ class WhereKernel : public tensorflow::OpKernel {
     return absl::OkStatus();
   }
 
-  // Memory of the host's pool while that has any.
+  // Allocates from the host pool while it has room.
   static absl::StatusOr<Tensor> AllocateOnHost(OpKernelContext* context, const Tensor& tensor) {
     tensorflow::AllocatorAttributes attributes;
     attributes.set_on_host(true);
@@ -75,7 +75,7 @@ class WhereKernel : public tensorflow::OpKernel {
     return device.CopyToDevice(coordinates.tensor_data().data(), AddressOf(output), output.TotalBytes());
   }
 
-  // By way of `memory`, a piece of the host's pool: some coordinates are copied while the next ones are looked for.
+  // Writes through `memory`, a piece of the host pool: one part is copied while the next is computed.
   static absl::Status WriteInParts(ProcessDevice& device, const Tensor& flags, const Tensor& output,
                                    std::shared_ptr<void> memory) {
     constexpr int64_t kFlags = 16384;
@@ -104,10 +104,10 @@ class WhereKernel : public tensorflow::OpKernel {
     if (record_ > 0) OpCounters::Get().AddHostRun(record_, name(), static_cast<int64_t>(bytes));
   }
 
-  const int64_t record_;  // of the graph that it belongs to, 0 if ops are not recorded
+  const int64_t record_;  // of its graph; 0 if ops are not recorded
 };
 
-// Other types run by the CPU's kernel.
+// Other types run on the CPU kernel.
 REGISTER_KERNEL_BUILDER(Name("Where").Device(kDeviceType).TypeConstraint<bool>("T"), WhereKernel);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// _Arg of int32 on the HPU: TensorFlow's kernel, whose result lies in host memory wherever the caller's tensor lies.
+// _Arg of int32 on the HPU: TensorFlow's kernel, with its result always in host memory.
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_run.h"
@@ -8,8 +8,8 @@
 namespace hpu {
 namespace {
 
-// TensorFlow takes an int32 argument of a function for host memory. The kernels that run functions on lists of tensors
-// (If, Case, For, RemoteCall) take int32 for device memory and pass it on as it is.
+// TensorFlow assumes that a function's int32 argument lies in host memory. The kernels that run functions on lists of
+// tensors (If, Case, For, RemoteCall) assume that int32 lies in device memory. They pass it on unchanged.
 class HostArgument : public tensorflow::ArgOp {
  public:
   using ArgOp::ArgOp;

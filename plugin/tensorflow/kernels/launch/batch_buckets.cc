@@ -11,9 +11,9 @@ namespace {
 
 using Arguments = std::vector<ArgumentDescription>;
 
-constexpr size_t kSeen = 16;          // signatures that are remembered
-constexpr int kSignaturesBefore = 2;  // that a third is compared with
-constexpr int kRefusals = 3;          // then no further number of rows is tried
+constexpr size_t kSeen = 16;          // number of remembered signatures
+constexpr int kSignaturesBefore = 2;  // signatures that must precede the one that is padded
+constexpr int kRefusals = 3;          // after this many, no further number of rows is tried
 
 bool SameButSizes(const ArgumentDescription& a, const ArgumentDescription& b) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.initialized != b.initialized || a.shape.dims() != b.shape.dims()) {

@@ -1,4 +1,4 @@
-// BatchBuckets: TF_ENABLE_DYNAMIC_SHAPES. A few recipes for all numbers of rows that a cluster is given.
+// BatchBuckets: a few padded recipes that serve all batch sizes of a cluster (TF_ENABLE_DYNAMIC_SHAPES).
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_BATCH_BUCKETS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_BATCH_BUCKETS_H_
 
@@ -22,25 +22,26 @@
 
 namespace hpu {
 
-// The smallest size of a recipe for so many rows: powers of two and one and a half times these (1, 2, 3, 4, 6, 8, 12,
-// ...), so that at most a third of the rows is added. Wants rows > 0.
+// The smallest bucket that holds `rows` rows. Buckets are the powers of two and one and a half times these: 1, 2, 3, 4,
+// 6, 8, 12, and so on. Less than a third of a bucket's rows is padding. Requires rows > 0.
 int64_t BucketSize(int64_t rows);
 
-// Belongs to a cluster, whose kernel may go while it compiles: both own it. Thread safe.
+// Belongs to a cluster. Its kernel may be destroyed during a compilation, so kernel and compilation share ownership.
+// Thread safe.
 //
-// The first two signatures compile for their own shapes. If a third differs from both in one size alone, the same in
-// all arguments that differ, this dimension holds rows: from then on each number of rows runs by the recipe of its
-// bucket, as long as PaddedRecipe finds the rows independent.
+// The first two signatures compile for their own shapes. A third signature may differ from both in one size only, the
+// same size in all arguments that differ. That dimension then holds rows. Each number of rows then runs with the recipe
+// of its bucket, as long as PaddedRecipe finds the rows independent.
 class BatchBuckets {
  public:
-  // What is known of the arguments' rows.
+  // Whether a bucket serves the arguments' rows.
   enum class Rows {
     kUnknown,   // no rows, or rows that depend on each other
-    kKnown,     // there is a bucket for them, without a recipe yet
-    kCompiled,  // whose recipe is there
+    kKnown,     // a bucket exists, but has no recipe yet
+    kCompiled,  // the bucket has its recipe
   };
 
-  // For a signature that has no executable yet; remembers it.
+  // Classifies a signature that has no executable yet, and remembers it.
   Rows Look(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // CompileCluster, or an executable of the recipe for the arguments' bucket.
@@ -52,7 +53,7 @@ class BatchBuckets {
   std::string refusal() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // Inputs and the dimensions of these, in ascending order.
+  // Pairs of an input and one of its dimensions, in ascending order.
   using Dimensions = std::vector<std::pair<int, int>>;
 
   struct Bucket {
@@ -60,9 +61,9 @@ class BatchBuckets {
     std::shared_ptr<PaddedRecipe> recipe;
   };
 
-  // In which sizes the two differ; none unless these are the same in all of them.
+  // The sizes in which the two differ. Empty unless all of them differ by the same two values.
   static Dimensions Difference(const std::vector<ArgumentDescription>& a, const std::vector<ArgumentDescription>& b);
-  // Where the arguments have their rows; none if that is not known.
+  // The arguments' row dimensions; empty if unknown.
   Dimensions RowsOf(const std::vector<ArgumentDescription>& arguments) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::optional<Bucket> FindBucket(const std::vector<ArgumentDescription>& arguments)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

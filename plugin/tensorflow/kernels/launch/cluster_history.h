@@ -1,4 +1,4 @@
-// ClusterHistory: what a cluster's kernel has done, for the decision whether to compile.
+// ClusterHistory: a cluster's past compilations and executions, for the compile policy.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_HISTORY_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_HISTORY_H_
 
@@ -16,18 +16,18 @@
 
 namespace hpu {
 
-// Of all signatures. A compile in the background may outlive the kernel, so that both own it. Thread safe;
-// CountExecution takes no lock.
+// Covers all signatures. A background compilation may outlive the kernel, so both own it. Thread safe; CountExecution
+// takes no lock.
 class ClusterHistory {
  public:
   void CountExecution() { executions_.fetch_add(1, std::memory_order_relaxed); }
   void CountRecipe(double compile_seconds);
 
-  // What the policy asks. Counts this as a run of the entry's signature on the CPU, and keeps its arguments if it is
-  // the first. Wants the arguments' lock.
+  // Returns the counts that the policy needs. Counts this as a CPU run of the entry's signature, and keeps its
+  // arguments if it is the first run. The caller holds the arguments' lock.
   ClusterCounts Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // ShapeChanges::MostFrequent.
+  // See ShapeChanges::MostFrequent.
   std::string WhatChanges(const std::vector<std::string>& names) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

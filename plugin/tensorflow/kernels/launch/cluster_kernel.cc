@@ -21,7 +21,7 @@ namespace {
 
 using tensorflow::FunctionLibraryDefinition;
 
-// tf2xla has words of its own for a read of a variable without a value. Programs look for TensorFlow's error.
+// tf2xla reports a read of an uninitialised variable in its own words. Programs look for TensorFlow's error.
 absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments& arguments) {
   const bool read = absl::StrContains(failure.message(), "got INVALID") ||
                     absl::StrContains(failure.message(), "variable is uninitialized");
@@ -32,13 +32,13 @@ absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments
                                                     "it has been deleted."));
 }
 
-// The CPU has no kernel for an op, or not for its attributes (NCHW).
+// Whether the CPU has no kernel for an op, or none for its attributes (NCHW).
 bool CpuLacksKernel(const absl::Status& status) {
   return absl::IsUnimplemented(status) ||
          (absl::IsNotFound(status) && absl::StrContains(status.message(), "No registered '"));
 }
 
-// The functions of the source, which then need nobody else.
+// A self-contained function library for the cluster.
 absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
   const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
   if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", source.function.name()));
@@ -48,7 +48,7 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
   return library;
 }
 
-// The entry holds the outcome. Counts after that: who sees the count finds the executable.
+// Compiles; the entry holds the outcome. Counts afterwards: a thread that sees the count also finds the executable.
 void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
              const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
              BatchBuckets* buckets, ExecutableTable::Entry& entry) {
@@ -78,12 +78,13 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   KernelArguments arguments(context, kinds_);
   TF_RETURN_IF_ERROR(arguments.FindVariables());
   if (arguments.HasDuplicateVariables()) {
-    TF_RETURN_IF_ERROR(OnFailure(context, absl::UnimplementedError("one variable is passed to the cluster twice")));
+    TF_RETURN_IF_ERROR(OnFailure(context, absl::UnimplementedError("the same variable is passed twice")));
     arguments.Lock();
     return RunHere(context, *device, arguments, HostReason::kFailure);
   }
   static thread_local Signature signature;
-  // Compiling takes seconds and happens without the locks. Variables may change meanwhile, so look again after it.
+  // Compilation takes seconds and runs without the locks. Variables may change meanwhile, so the signature is computed
+  // again.
   while (true) {
     arguments.Lock();
     signature.Clear();
@@ -111,7 +112,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
     if (decision.action != CompileDecision::Action::kCompile) {
       absl::Status status = RunHere(context, *device, arguments, decision.reason);
-      // Not before: the compiler would take processors from the execution that somebody waits for.
+      // Queued after the CPU run: an earlier compilation would take processors from it.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
         return CompileLater(context, *device, std::move(descriptions), entry);
       }
@@ -130,7 +131,7 @@ absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, P
   compiles_later_.store(true, std::memory_order_relaxed);
   ClusterSource source = Source(context);
   TF_ASSIGN_OR_RETURN(std::shared_ptr<FunctionLibraryDefinition> library, OwnLibrary(source));
-  // Nothing in it refers to this kernel, which may go while it is compiled.
+  // The work refers to nothing in this kernel, because the kernel may be destroyed during the compilation.
   auto work = [&device, &entry, table = table_, source, library, descriptions = std::move(descriptions),
                counter = CompileCounter(), buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();

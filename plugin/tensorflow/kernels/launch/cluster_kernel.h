@@ -1,4 +1,4 @@
-// ClusterKernel: a kernel of TensorFlow that runs a recipe.
+// ClusterKernel: base class of TensorFlow kernels that run a recipe.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_CLUSTER_KERNEL_H_
 
@@ -23,11 +23,11 @@
 
 namespace hpu {
 
-// What clusters and eager ops have in common: find the executable of the arguments' signature, compile it if there is
-// none, launch it; or run on the CPU. Thread safe, as all kernels.
+// Shared by clusters and eager ops: finds the executable of the arguments' signature, compiles it if necessary, and
+// launches it, or runs on the CPU. Thread safe, like all kernels.
 class ClusterKernel : public tensorflow::OpKernel {
  public:
-  // Drops what is to be compiled for it in the background; does not wait for what is being compiled.
+  // Drops this kernel's queued background compilations; does not wait for running ones.
   ~ClusterKernel() override;
   void Compute(tensorflow::OpKernelContext* context) final;
 
@@ -37,47 +37,46 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   ArgumentKinds& kinds() { return kinds_; }
   const ExecutableTable& table() const { return *table_; }
-  // The CPU's program for this kernel, made at first use. NotFound if there is none.
+  // The CPU program for this kernel, made at first use. NotFound if there is none.
   absl::StatusOr<HostProgram*> host_program(tensorflow::OpKernelContext* context);
 
   virtual ClusterSource Source(tensorflow::OpKernelContext* context) const = 0;
   virtual absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostProgram(tensorflow::OpKernelContext* context) const = 0;
-  // Chooses and compiles recipes for signatures that differ in rows; null where each has a recipe of its own.
+  // Chooses and compiles recipes for signatures that differ in rows; null if each signature has its own recipe.
   virtual std::shared_ptr<BatchBuckets> batch_buckets() const { return nullptr; }
-  // What to do with this execution, whose signature has no recipe yet.
+  // Decides how to run this execution, whose signature has no recipe yet.
   virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
-  // Whether this execution must run on the CPU, with these values. Asked before every launch.
+  // Whether this execution must run on the CPU because of its values. Called before every launch.
   virtual absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                          const KernelArguments& arguments) {
     return false;
   }
-  // The same, asked after every launch, which has set the results.
+  // The same check after every launch, which has set the results.
   virtual absl::StatusOr<bool> ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) {
     return false;
   }
-  // The error of values that the CPU must not run with.
+  // Returns an error for values with which the CPU must not run.
   virtual absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
     return absl::OkStatus();
   }
-  // What to do when compilation failed: OK to run on the CPU, or the error to return.
+  // Handles a failed compilation: OK to run on the CPU, or the error to return.
   virtual absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) = 0;
-  // Runs what can be made of a cluster that did not compile, on the HPU still; false if nothing can. Called without
-  // locks.
+  // Runs a cluster that did not compile, split, on the HPU. Returns false if that is impossible. Called without locks.
   virtual absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         const absl::Status& failure) {
     return false;
   }
   virtual void CountLaunch() = 0;
-  // What is to be called after each compile, on any thread, and when this kernel may be gone.
+  // Callback for each compile. It runs on any thread, possibly after this kernel is destroyed.
   virtual std::function<void(const Executable&)> CompileCounter() const = 0;
   virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
 
  private:
   absl::Status Execute(tensorflow::OpKernelContext* context);
-  // Has the entry compiled in the background, if there is room in the queue.
+  // Queues the entry for compilation in the background, if the queue has room.
   absl::Status CompileLater(tensorflow::OpKernelContext* context, ProcessDevice& device,
                             std::vector<ArgumentDescription> descriptions, ExecutableTable::Entry& entry);
-  // Runs on the CPU what failed on the HPU, if that is allowed and possible. Wants the arguments' lock.
+  // Runs on the CPU after a failure on the HPU, if that is allowed and possible. The caller holds the arguments' lock.
   absl::Status FallBack(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
                         const absl::Status& failure);
   absl::Status RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device, const KernelArguments& arguments,
@@ -85,7 +84,7 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;
-  std::atomic<bool> compiles_later_{false};  // whether anything was ever put into the queue
+  std::atomic<bool> compiles_later_{false};  // whether anything was ever queued
   absl::Mutex host_mutex_;
   absl::StatusOr<std::unique_ptr<HostProgram>> host_program_ ABSL_GUARDED_BY(host_mutex_) = nullptr;
 };

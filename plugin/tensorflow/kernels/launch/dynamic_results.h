@@ -1,4 +1,4 @@
-// Results of dynamic shapes: arrays padded to their bounds, cut to their true shapes once the sizes are known.
+// Results with dynamic shapes: arrays padded to their bounds, cut to their true shapes once the sizes are known.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_DYNAMIC_RESULTS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_DYNAMIC_RESULTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace hpu {
 
-// `bound` with its dynamic dimensions replaced by `sizes`. Internal for sizes beyond the bounds.
+// `bound` with its dynamic dimensions replaced by `sizes`. Internal if a size exceeds its bound.
 absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizePlaces& places,
                                                   absl::Span<const int32_t> sizes);
 

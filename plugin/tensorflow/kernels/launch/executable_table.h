@@ -17,32 +17,32 @@
 
 namespace hpu {
 
-// Belongs to a kernel, or to all kernels of one eager op. Entries stay until the table goes. Thread safe; a lookup of
-// the signature of the launch before takes no lock.
+// Belongs to one kernel, or to all kernels of one eager op. Entries live as long as the table. Thread safe; looking up
+// the same signature as the previous lookup takes no lock.
 class ExecutableTable {
  public:
-  // What is known of one signature.
+  // The executable and the state of one signature.
   class Entry {
    public:
     // nullptr until compiled.
     const Executable* executable() const { return ready_.load(std::memory_order_acquire); }
     // Whether compilation failed; it is not tried again.
     bool failed() const { return failed_.load(std::memory_order_acquire); }
-    // Why; OK unless failed().
+    // The error of the compilation; OK unless failed().
     absl::Status failure() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-    // Compiles unless another thread has done so meanwhile, or failed; returns the outcome. Cancelled is not kept.
+    // Compiles, unless another thread has already compiled or failed; returns the outcome. Cancelled is not kept.
     absl::Status Compile(absl::FunctionRef<absl::StatusOr<std::shared_ptr<Executable>>()> compile)
         ABSL_LOCKS_EXCLUDED(mutex_);
 
-    // How often this signature has run by CPU kernels, counting this call.
+    // Counts a run on CPU kernels; returns the number of such runs of this signature, including this one.
     int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-    // Whether its CPU kernel has raised an error, which a recipe might not.
+    // Whether its CPU kernel has raised an error. A recipe might not raise it.
     bool raised() const { return raised_.load(std::memory_order_relaxed); }
     void SetRaised() { raised_.store(true, std::memory_order_relaxed); }
 
-    // Whether somebody has it compiled in the background. SetScheduled gives what it was before.
+    // Whether a background compilation is scheduled. SetScheduled returns the previous value.
     bool scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
     bool SetScheduled(bool scheduled) { return scheduled_.exchange(scheduled, std::memory_order_relaxed); }
 

@@ -1,4 +1,4 @@
-// tf.function(jit_compile=True) on the HPU: the function is one mandatory cluster.
+// tf.function(jit_compile=True) on the HPU: the function becomes one must-compile cluster.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -21,8 +21,8 @@ using Kind = ArgumentDescription::Kind;
 
 constexpr char kMustCompile[] = "_XlaMustCompile";
 
-// TensorFlow asks its kernel creator for every function call that it runs as a kernel. Calls on an HPU that must be
-// compiled get a launch kernel; all others are TensorFlow's own. Thread safe.
+// TensorFlow calls its kernel creator for every function call that it runs as a kernel. Must-compile calls on an HPU
+// get a launch kernel; all others keep TensorFlow's own. Thread safe.
 class KernelCreator : public tensorflow::CustomKernelCreator {
  public:
   bool CanCreateKernel(const tensorflow::FunctionLibraryRuntime& runtime,
@@ -55,7 +55,7 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       input_memory[i] = tensorflow::HOST_MEMORY;
     }
 
-    // The construction only points at these.
+    // The construction only borrows these.
     const tensorflow::MemoryTypeVector output_memory = tensorflow::GetOutputMemoryTypes(body);
     auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
                                                              body->arg_types, body->ret_types);
@@ -75,7 +75,7 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
 };
 
 [[maybe_unused]] const bool registered = [] {
-  tensorflow::RegisterDefaultCustomKernelCreator(new KernelCreator);  // TensorFlow owns it
+  tensorflow::RegisterDefaultCustomKernelCreator(new KernelCreator);  // TensorFlow takes ownership
   return true;
 }();
 

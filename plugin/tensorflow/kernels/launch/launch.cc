@@ -25,8 +25,8 @@ using tensorflow::Tensor;
 
 uint64_t Align(uint64_t bytes) { return hal::RoundUp(bytes, hal::kDeviceAlignment); }
 
-// Device memory for the time of one launch. It may be freed as soon as the launch is queued: whoever gets the memory
-// next uses it on the same stream, later.
+// Device memory for one launch. It may be freed as soon as the launch is queued: the next user of the memory runs later
+// on the same stream.
 class ScratchMemory {
  public:
   explicit ScratchMemory(ProcessDevice& device) : allocator_(device.allocator()) {}
@@ -36,7 +36,7 @@ class ScratchMemory {
   ScratchMemory(const ScratchMemory&) = delete;
   ScratchMemory& operator=(const ScratchMemory&) = delete;
 
-  // 0 if there is no memory left.
+  // Returns 0 if there is no memory left.
   DeviceAddress Allocate(uint64_t bytes) {
     void* block = allocator_->AllocateRaw(hal::kDeviceAlignment, bytes);
     if (block != nullptr) blocks_.push_back(block);
@@ -48,7 +48,7 @@ class ScratchMemory {
   absl::InlinedVector<void*, 4> blocks_;
 };
 
-// One launch. The vectors are the thread's and keep their storage.
+// One launch. The vectors belong to the thread and keep their storage.
 class LaunchFrame {
  public:
   LaunchFrame(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
@@ -92,7 +92,7 @@ class LaunchFrame {
     DeviceAddress source;
     Tensor tensor;
   };
-  // A result of dynamic shape, still with its padding: an output, or else the value of a variable.
+  // A result with dynamic shape that is still padded: an output or a variable's value.
   struct DynamicResult {
     const tensorflow::TensorShape& bound;
     const SizePlaces& sizes;
@@ -101,7 +101,7 @@ class LaunchFrame {
     int variable_input = -1;
   };
 
-  // Everything that may want memory.
+  // Runs all steps that may allocate memory.
   absl::Status Prepare() {
     TF_RETURN_IF_ERROR(PlaceArguments());
     TF_RETURN_IF_ERROR(AllocateOutputs());
@@ -124,7 +124,7 @@ class LaunchFrame {
     }
   }
 
-  // Device arguments by their address; those in host memory together in one copy.
+  // Device arguments are passed by address. Arguments in host memory are packed into one copy.
   absl::Status PlaceArguments() {
     uint64_t packed_bytes = 0;
     for (size_t i = 0; i < executable_.argument_inputs.size(); ++i) {
@@ -141,13 +141,13 @@ class LaunchFrame {
     return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
   }
 
-  // As the recipe wants it.
+  // Size of the argument that the recipe expects.
   uint64_t ArgumentBytes(size_t i, const Tensor& value) const {
     return executable_.padded ? executable_.recipe->arguments()[i].bytes : value.TotalBytes();
   }
 
-  // Adds rows: the first ones again, so that what is computed of them is computed of real rows, too, and no index is
-  // out of range, no division by zero for their sake. There are at most as many as the value has.
+  // Adds rows by repeating the first ones. Padding with real rows avoids indices out of range and divisions by zero in
+  // the added rows. The padding never exceeds the number of the value's rows.
   absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
     const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
     const DeviceAddress address = scratch_.Allocate(padded_bytes);
@@ -209,7 +209,7 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // The output is the first part of the recipe's result and keeps all of it alive.
+  // The output is the first part of the recipe's result; it keeps the whole result allocated.
   absl::Status AllocatePaddedResult(int i, const Executable::Output& output) {
     const uint64_t bytes = executable_.recipe->results()[output.result].spec.bytes;
     const int64_t elements = static_cast<int64_t>(bytes / tensorflow::DataTypeSize(output.dtype));
@@ -221,7 +221,7 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // A vector with room for a result of the largest size.
+  // A vector that can hold a result of the maximum size.
   absl::StatusOr<Tensor> AllocateBound(tensorflow::DataType dtype, const tensorflow::TensorShape& bound, int result,
                                        bool on_host) {
     Tensor padded;
@@ -237,7 +237,7 @@ class LaunchFrame {
     return padded;
   }
 
-  // The sizes have been fetched. A tensor of the true shape keeps all of the padded one's memory alive.
+  // Requires the sizes on the host. A tensor of the true shape keeps the memory of the whole padded tensor allocated.
   absl::Status CutDynamicResults() {
     const absl::Span<const int32_t> sizes(sizes_->flat<int32_t>().data(), executable_.sizes);
     for (const DynamicResult& result : dynamic_results_) {
@@ -252,8 +252,8 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // The result goes to `tensor` where the device reaches so far, else to scratch memory and from there to `tensor`
-  // after the launch.
+  // The device writes the result directly to `tensor` if it can access it. Otherwise it writes to scratch memory, which
+  // is copied to `tensor` after the launch.
   absl::Status ToHostLater(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();
     const hal::ResultSpec& spec = executable_.recipe->results()[result];
@@ -283,7 +283,7 @@ class LaunchFrame {
       }
       if (IsHostVariable(update.dtype)) {
         Tensor value(tensorflow::cpu_allocator(), update.dtype, update.shape);
-        if (aliased) {  // the packed copy of the argument is this launch's own
+        if (aliased) {  // the packed copy of the argument belongs to this launch
           storage_->results[update.result] = storage_->arguments[update.aliased_argument];
           if (value.TotalBytes() > 0) host_results_.push_back({storage_->results[update.result], value});
         } else {
@@ -340,7 +340,7 @@ class LaunchFrame {
     }
   }
 
-  // Variables of this type live in host memory, as everything that is int32 at an op's border.
+  // Variables of this type live in host memory, like every int32 input and output of an op.
   static bool IsHostVariable(tensorflow::DataType dtype) { return dtype == tensorflow::DT_INT32; }
 
   absl::Status OutOfMemory(absl::string_view what, uint64_t bytes) const {

@@ -11,15 +11,15 @@
 namespace hpu {
 
 // Queues the launch, sets the context's outputs and updates the variables, whose locks the caller holds. Returns before
-// the device has computed, except where an output or a variable lies in host memory (int32) or has a size that is only
-// known then. `queued` tells whether the device has been given work: a failure before that leaves variables and outputs
-// as if Launch had not been called.
+// the device has computed. Exceptions: an output or a variable lies in host memory (int32), or its size is known only
+// after the computation. `queued` returns whether the device was given work. A failure before that point leaves
+// variables and outputs untouched.
 //
-// A variable is updated in place if nobody else holds its buffer; else it gets a new one.
+// A variable is updated in place if its buffer is not shared; otherwise it gets a new buffer.
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,
                     const KernelArguments& arguments, bool* queued);
 
-// Copies the executable's constant outputs to the device, so that launches share them. Called once, after compilation.
+// Copies the executable's constant outputs to the device, so that launches share them. Call once, after compilation.
 absl::Status PlaceConstants(ProcessDevice& device, Executable* executable);
 
 }  // namespace hpu

@@ -37,12 +37,13 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   return absl::OkStatus();
 }
 
-// What BatchBuckets::refusal() gave, for people.
+// BatchBuckets::refusal() as a clause for messages.
 std::string RefusalText(const std::string& refusal) {
   return refusal.empty() ? "" : absl::StrCat("its rows cannot be padded: ", refusal);
 }
 
-// Random ops draw outside of a function that must be compiled: their state is the host's. All other ops must compile.
+// In a must-compile function, random ops draw outside the compiled code, because their state is on the host. All other
+// ops must compile.
 bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const std::string& function,
                    const std::vector<std::string>& names) {
   const tensorflow::FunctionDef* definition = library.Find(function);
@@ -146,7 +147,7 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
   if (!warned_.exchange(true)) {
     OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
                                  failure.message());
-    // The words that Gaudi's guide documents.
+    // The wording that Gaudi's guide documents.
     LOG(WARNING) << "Computation on HPU failed: node=" << name() << " error: " << failure.message();
     LOG(WARNING) << "Delegating node=" << name() << " to CPU";
     HPU_LOG(kKernels, kWarning) << name() << " runs on the CPU: " << failure.message();

@@ -17,17 +17,17 @@ namespace hpu {
 
 class LaunchKernel : public ClusterKernel {
  public:
-  // What to run: a function, and whether a failure to compile it is an error. `kinds` has an entry for each input.
+  // The function to run, and whether a failure to compile it is an error. `kinds` has an entry for each input.
   struct Cluster {
     tensorflow::NameAttrList function;
     ArgumentKinds kinds;
     bool must_compile = false;
   };
 
-  // HabanaLaunch: the cluster is in the node's attributes.
+  // HabanaLaunch: the node's attributes name the cluster.
   explicit LaunchKernel(tensorflow::OpKernelConstruction* construction);
   LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster);
-  // Queuing is cheap: run on the thread that is there.
+  // Queueing is cheap, so it runs on the calling thread.
   bool IsExpensive() override { return false; }
 
  protected:
@@ -47,9 +47,9 @@ class LaunchKernel : public ClusterKernel {
   const SplitProgram* GetSplit(tensorflow::OpKernelContext* context, const absl::Status& failure)
       ABSL_LOCKS_EXCLUDED(split_mutex_);
   std::vector<std::string> ArgumentNames() const;
-  // Which argument or value, and why dynamic shapes do not help.
+  // Names the argument or value that changes, and says why dynamic shapes do not help.
   std::string WhatChanges() const;
-  // Once, which argument makes the cluster megamorphic.
+  // Warns once about the argument that makes the cluster megamorphic.
   void WarnOfChanges(const ClusterCounts& counts);
   void Initialize(tensorflow::OpKernelConstruction* construction, Cluster cluster);
 

@@ -1,4 +1,4 @@
-// RowGather: rows of a tensor on the HPU in an order that the host has found.
+// RowGather: gathers rows of a tensor on the HPU in an order computed on the host.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_ROW_GATHER_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_ROW_GATHER_H_
 
@@ -12,19 +12,20 @@
 
 namespace hpu {
 
-// Part of a kernel, whose rows are of one type; uses the device's kernel of GatherV2, and so its recipes. Thread safe.
+// Used by kernels whose rows have one type. Runs the HPU kernel of GatherV2, and thus shares its recipes. Thread safe.
 class RowGather {
  public:
-  // An error goes to `construction`.
+  // Reports errors to `construction`.
   RowGather(tensorflow::OpKernelConstruction* construction, tensorflow::DataType dtype);
 
-  // Row order[i] of `rows` as row i. `order` is an int32 vector in host memory of indices in range.
+  // Returns a tensor whose row i is row order[i] of `rows`. `order` is an int32 vector in host memory; all indices are
+  // in range.
   absl::StatusOr<tensorflow::Tensor> Run(tensorflow::OpKernelContext* context, const tensorflow::Tensor& rows,
                                          const tensorflow::Tensor& order) const;
 
-  // Of rows that lie in device memory.
+  // Supported types of rows in device memory.
   static const tensorflow::DataTypeVector& Types();
-  // InvalidArgument for more rows than an order can number.
+  // InvalidArgument if there are too many rows for int32 indices.
   static absl::Status CheckRowCount(int64_t rows);
 
  private:

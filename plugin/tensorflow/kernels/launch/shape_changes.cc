@@ -40,7 +40,7 @@ void ShapeChanges::Compare(int index, const ArgumentDescription& before, const A
 void ShapeChanges::Record(Place place, std::string before, std::string now) {
   Change& change = changes_[place];
   ++change.times;
-  // What was before is known unless this place is new.
+  // The previous value is already recorded unless this place is new.
   if (change.latest.empty()) change.latest.push_back(std::move(before));
   change.latest.push_back(std::move(now));
   if (change.latest.size() > kLatest) change.latest.pop_front();

@@ -1,4 +1,4 @@
-// ShapeChanges: what differs between the signatures of one cluster.
+// ShapeChanges: differences between the signatures of one cluster.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SHAPE_CHANGES_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SHAPE_CHANGES_H_
 
@@ -13,19 +13,19 @@
 
 namespace hpu {
 
-// Answers which dimension keeps changing, so that a program can be mended. Not thread safe.
+// Finds the dimension that changes most often, so that the user can fix the program. Not thread safe.
 class ShapeChanges {
  public:
-  // The arguments of a signature that was not seen before; as many at each call.
+  // Adds the arguments of a new signature. Every call must pass the same number of arguments.
   void Add(std::vector<ArgumentDescription> arguments);
 
-  // What changed most often, with its latest values: "dimension 0 of argument 3, images (16, 17, 18)", "the value of
-  // argument 2, … (…)", "the dtype or rank of argument 1, … (…)". Empty if nothing has changed. `names` are the
-  // arguments', as many as at Add.
+  // Describes the most frequent change, with its latest values: "dimension 0 of argument 3, images (16, 17, 18)", "the
+  // value of argument 2, … (…)", "the dtype or rank of argument 1, … (…)". Empty if nothing has changed. `names` holds
+  // one name for each argument.
   std::string MostFrequent(const std::vector<std::string>& names) const;
 
  private:
-  // An argument, and its dimension or kWhole.
+  // An argument, and one of its dimensions or kWhole.
   using Place = std::pair<int, int>;
   struct Change {
     int64_t times = 0;

@@ -1,4 +1,4 @@
-// SplitProgram: a cluster that did not compile, cut again without the ops at fault.
+// SplitProgram: a cluster that did not compile, split again without the failing ops.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SPLIT_PROGRAM_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_SPLIT_PROGRAM_H_
 
@@ -15,14 +15,15 @@
 
 namespace hpu {
 
-// The nodes that an error of tf2xla names, each once.
+// The nodes that a tf2xla error names, without duplicates.
 std::vector<std::string> NodesNamedIn(absl::string_view message);
 
-// Runs on the HPU, as a function of clusters and of ops around them. Thread safe. Must not outlive the function runtime
-// of the kernel that made it.
+// Runs on the HPU as a function of smaller clusters and the ops between them. Thread safe. Must not outlive the
+// function runtime of the kernel that made it.
 class SplitProgram {
  public:
-  // InvalidArgument if the cluster cannot be cut: `refused` names none of its ops, or nothing would be left to compile.
+  // InvalidArgument if the cluster cannot be split: `refused` names none of its ops, or nothing would be left to
+  // compile.
   static absl::StatusOr<std::unique_ptr<SplitProgram>> Make(tensorflow::FunctionLibraryRuntime* runtime,
                                                             const std::string& function,
                                                             const std::vector<std::string>& refused);
@@ -30,11 +31,10 @@ class SplitProgram {
   SplitProgram(const SplitProgram&) = delete;
   SplitProgram& operator=(const SplitProgram&) = delete;
 
-  // Takes the context's inputs and sets its outputs, as the cluster's kernel would. The caller holds no variable's
-  // lock.
+  // Reads the context's inputs and sets its outputs, like the cluster's kernel. The caller holds no variable's lock.
   absl::Status Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const;
 
-  // Nodes of the cluster that run outside of the new clusters.
+  // Nodes of the cluster that run outside the new clusters.
   const std::vector<std::string>& put_out() const { return put_out_; }
 
  private:

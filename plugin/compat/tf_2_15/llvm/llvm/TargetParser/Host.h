@@ -1,4 +1,4 @@
-// See ../../README.md. LLVM's host detection, as far as the emulator calls it. Names and layouts are LLVM's.
+// See ../../README.md. The part of LLVM's host detection that the emulator calls. Names and layouts are LLVM's.
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_
 
@@ -13,7 +13,7 @@ struct StringRef {
 
 class MallocAllocator {};
 
-// An entry's key follows it in memory.
+// The key is stored directly after the entry.
 struct StringMapEntryOfBool {
   size_t key_length;
   bool value;
@@ -24,12 +24,12 @@ struct StringMapEntryOfBool {
 template <typename Value, typename Allocator>
 class StringMap;
 
-// LLVM fills it. Its memory is never freed: callers keep it for the whole process.
+// Filled by LLVM. Its memory is never freed: callers keep it for the whole process.
 template <>
 class StringMap<bool, MallocAllocator> {
  public:
   unsigned buckets() const { return buckets_; }
-  // Null where the bucket is empty. (Tombstones come from erasing only.)
+  // Null if the bucket is empty. (Only erasing creates tombstones.)
   const StringMapEntryOfBool* bucket(unsigned index) const { return table_[index]; }
 
  private:
