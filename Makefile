@@ -202,10 +202,11 @@ fuzz-service: $(FUZZ) ## the handlers of a device server on mutated messages, FU
 
 # clang refuses a flag of g++'s, so it reads the compile commands without it.
 tidy: $(BUILD)/build.ninja ## clang-tidy over the layers below TensorFlow (where it is installed)
-	@cmake -S . -B $(BUILD) -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > /dev/null
+	@$(CMAKE) -B $(BUILD)-separate -DHPU_UNITY=OFF -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON > /dev/null
+	@ninja -C $(BUILD)-separate hpu_flags hpu_proto_device hpu_proto_recipe hpu_proto_serve > /dev/null
 	@mkdir -p $(BUILD)/tidy
-	@sed 's/ -fno-gnu-unique//' $(BUILD)/compile_commands.json > $(BUILD)/tidy/compile_commands.json
+	@sed 's/ -fno-gnu-unique//' $(BUILD)-separate/compile_commands.json > $(BUILD)/tidy/compile_commands.json
 	clang-tidy -quiet -p $(BUILD)/tidy $$(git ls-files 'plugin/hal/*.cc' 'plugin/backends/*.cc' | grep -v _test)
 
 clean: ## remove what was built; `rm -r .venv` removes what was installed
-	rm -rf $(BUILD) build-wheel build-asan build-tsan build-ubsan build-fuzz dist habana_frameworks/tensorflow/lib habana_frameworks/tensorflow/include
+	rm -rf $(BUILD) build-separate build-wheel build-asan build-tsan build-ubsan build-fuzz dist habana_frameworks/tensorflow/lib habana_frameworks/tensorflow/include
