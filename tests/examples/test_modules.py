@@ -11,7 +11,7 @@ from tests.support.processes import ROOT
 
 FOLDER = ROOT / "examples" / "modules"
 OUTPUTS = {
-    "device.py": r"GAUDI2 by plugin 0\.1\.0_.*\n10 steps: \d+\.\d\d ms\nmemory: [1-9]\d* bytes in use, ",
+    "device.py": r"GAUDI2 by plugin 0\.2\.0_.*\n10 steps: \d+\.\d\d ms\nmemory: [1-9]\d* bytes in use, ",
     "estimator.py": r"loss 0\.\d{4} with weights ",
     "layers.py": r"loss [01]\.\d+ to 0\.[0-4]\d+\n",
     "media.py": r"batches 3\ntf.data reads /data/records\nbatches 2\n",
