@@ -37,7 +37,7 @@ def check_address(address: str) -> None:
     """Raises ValueError unless `address` is "unix:/path" or "host:port"."""
     if address.startswith("unix:"):
         if not address.startswith("unix:/"):
-            raise ValueError(f"{address}: the path after unix: must be absolute")
+            raise ValueError(f"{address}: unix: needs an absolute path")
         return
     host, _, port = address.rpartition(":")
     if not host:

@@ -38,7 +38,7 @@ def device_count() -> int:
     """Returns the number of modules of this machine or of the device server. A process holds one. Acquires nothing."""
     modules = info()["modules"]
     if modules is None:
-        raise DeviceError(14, str(info().get("error", "the backend cannot list its modules")))
+        raise DeviceError(14, str(info().get("error", "the backend does not know its modules")))
     return int(modules)
 
 

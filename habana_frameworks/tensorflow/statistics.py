@@ -85,7 +85,7 @@ class Statistics:
         found = [cluster for cluster in self.launched_clusters if name_part in cluster.name]
         if len(found) != 1:
             names = ", ".join(cluster.name for cluster in self.launched_clusters) or "none"
-            raise LookupError(f"{name_part!r} matches {len(found)} launched clusters, not 1; launched: {names}")
+            raise LookupError(f"{len(found)} launched clusters have {name_part!r} in their name; launched are: {names}")
         return found[0]
 
 

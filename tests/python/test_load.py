@@ -49,7 +49,7 @@ def test_tensorflow_initialised_before() -> None:
 def test_another_tensorflow_version() -> None:
     text = failure_of("import tensorflow as tf\ntf.__version__ = '2.16.2'\n" + REPORT_ERROR + USE_CPU)
     assert text.startswith(
-        "TensorFlowError: TensorFlow 2.16.2 is installed, but this build of hpu-tensorflow is for 2.15.1."
+        "TensorFlowError: TensorFlow 2.16.2 is installed, and this build of hpu-tensorflow is for 2.15.1."
     )
     assert "pip install tensorflow-cpu==2.15.1" in text
 
@@ -176,7 +176,7 @@ def test_op_library_that_is_not_there() -> None:
         except FileNotFoundError as error:
             print(error)
     """
-    assert run_with_tensorflow(code).stdout == "custom op library not found: missing/libcustom.so\n"
+    assert run_with_tensorflow(code).stdout == "no library of custom ops at missing/libcustom.so\n"
 
 
 def test_device_queries(hpu: str) -> None:

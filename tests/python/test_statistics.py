@@ -31,9 +31,9 @@ def test_parse() -> None:
 def test_no_or_many_clusters_of_a_name() -> None:
     other = {**CLUSTER, "name": "habana_cluster_train_step_1"}
     parsed = statistics.parse({"clusters": [CLUSTER, other], "eager": EAGER, **TOTALS})
-    with pytest.raises(LookupError, match="'train_step' matches 2 launched clusters"):
+    with pytest.raises(LookupError, match="2 launched clusters have 'train_step'"):
         parsed.cluster("train_step")
-    with pytest.raises(LookupError, match="'test_step' matches 0 launched clusters"):
+    with pytest.raises(LookupError, match="0 launched clusters have 'test_step'"):
         parsed.cluster("test_step")
 
 

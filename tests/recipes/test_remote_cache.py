@@ -229,7 +229,7 @@ def test_server_that_announces_too_much(team: Team, server: StorageServer, machi
     done = team.run(machine, server.url, HPU_RECIPE_CACHE_REMOTE_READ_ONLY="1")
     assert_compiled_all(done, team)
     assert counts(done, "remote_refused", "remote_failures") == (RECIPES, 0)
-    assert all("it is too large" in warning for warning in warnings_of(done))
+    assert all("an entry has at most" in warning for warning in warnings_of(done))
 
 
 def test_share_that_is_not_mounted(team: Team, machine: pathlib.Path) -> None:

@@ -163,7 +163,7 @@ def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         cases = [
             (f"unix:{tmp_path}/{'x' * 107}", "longer than a Unix socket's may be (107)"),
-            (f"unix:{tmp_path}/none/socket", "No such file or directory; pass --listen a path in a writable directory"),
+            (f"unix:{tmp_path}/none/socket", "No such file or directory; give --listen a path that you may write to"),
             (f"unix:{file}", "Address already in use"),
             ("127.0.0.1:99999", "'99999' is not a port"),
             ("127.0.0.1:http", "'http' is not a port"),
@@ -295,11 +295,11 @@ def test_addresses_that_others_reach_need_tls(tmp_path: pathlib.Path, known: dic
         ("0.0.0.0:0", [], "without TLS"),
         ("0.0.0.0:0", ["--token-file", write_token(tmp_path / "token")], "without TLS"),
         ("127.0.0.1:0", tls[:2], "only one of --tls-cert"),
-        ("127.0.0.1:0", [*tls[:2], "--tls-key", str(known["client"].key)], "do not match"),
-        ("127.0.0.1:0", ["--tls-client-ca", tls[1]], "require TLS"),
+        ("127.0.0.1:0", [*tls[:2], "--tls-key", str(known["client"].key)], "do not fit"),
+        ("127.0.0.1:0", ["--tls-client-ca", tls[1]], "need TLS"),
         ("127.0.0.1:0", ["--tls-cert", str(tmp_path / "none")], "none cannot be read"),
-        ("127.0.0.1:0", ["--token-file", write_token(tmp_path / "short", "short")], "a token needs at least 16"),
-        (f"unix:{tmp_path}/socket", tls, "TLS works only at host:port"),
+        ("127.0.0.1:0", ["--token-file", write_token(tmp_path / "short", "short")], "a token has at least 16"),
+        (f"unix:{tmp_path}/socket", tls, "TLS is for host:port"),
     ]
     arguments = [["--listen", listen, *more] for listen, more, _ in cases]
     said = run_with_input(SERVE, arguments, {"XDG_STATE_HOME": str(tmp_path)}).stderr

@@ -186,7 +186,7 @@ def test_recipes_are_signed(tmp_path: pathlib.Path) -> None:
         for wrong in (seal[:-1], seal[:-1] + bytes([seal[-1] ^ 1]), b"x"):
             refused = client.ask(seal=pb.Seal(digest=digest, seal=wrong)).status
             assert refused.code == Code.PERMISSION_DENIED
-            assert b"not signed with this server's key" in refused.message
+            assert b"not signed with the server's key" in refused.message
         other = hashlib.sha256(b"another").digest()
         assert client.ask(seal=pb.Seal(digest=other, seal=seal)).status.code == Code.PERMISSION_DENIED
         assert client.ask(seal=pb.Seal(digest=b"short")).status.code == Code.INVALID_ARGUMENT
@@ -416,7 +416,7 @@ def test_a_fork_server_that_ends_is_replaced(spec: str, caplog: pytest.LogCaptur
                 assert other.authorize() is Code.OK
             assert fork_server() != pid
         assert client.authorize() is Code.OK
-    assert "ended (signal 9 (Killed)); starting a new one. Running sessions continue" in caplog.text
+    assert "ended (signal 9 (Killed)): a new one is started, sessions go on" in caplog.text
 
 
 def test_a_fork_server_that_ends_after_each_fork_is_replaced(tmp_path: pathlib.Path) -> None:

@@ -34,7 +34,7 @@ class Collector:
     def stop(self) -> Explanation:
         """Stops recording and returns the explanation. Raises RuntimeError without start()."""
         if self._before is None:
-            raise RuntimeError("stop() was called before start()")
+            raise RuntimeError("start() comes before stop()")
         _collect(False)
         records = c_api.read_json(plugin_library.handle(), "hpu_op_records")
         explanation = build(records, difference(statistics.get(), self._before))

@@ -35,7 +35,7 @@ def from_json(text: str) -> Explanation:
     """Inverse of to_json(). Raises ValueError for other texts and for other releases' formats."""
     data = json.loads(text)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"not an explanation of format {FORMAT}: recreate it with this release's `hpu explain --json`")
+        raise ValueError(f"no explanation of format {FORMAT}: write it again with this release's `hpu explain --json`")
     graphs = tuple(_graph(entry) for entry in data["graphs"])
     times = data.get("times")
     return Explanation(

@@ -124,7 +124,7 @@ class Graph:
             if op.name == name:
                 return op
         near = [op.name for op in self.ops if name.lower() in op.name.lower()][:5]
-        raise LookupError(f"graph {self.name} has no op {name!r}" + (f"; similar: {', '.join(near)}" if near else ""))
+        raise LookupError(f"graph {self.name} has no op {name!r}" + (f"; near: {', '.join(near)}" if near else ""))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Findings:
         for graph in reversed(self.graphs):
             if name_part in graph.name:
                 return graph
-        raise LookupError(f"no graph name contains {name_part!r}; graphs: {[graph.name for graph in self.graphs]}")
+        raise LookupError(f"no graph of {[graph.name for graph in self.graphs]} has {name_part!r} in its name")
 
     def rules(self) -> tuple[RuleTotal, ...]:
         """Returns the effect of each rule, the most expensive first and the expected ones last."""

@@ -48,7 +48,7 @@ def collect() -> tuple[InstructionTime, ...]:
     try:
         habana_device.synchronize()
     except errors.DeviceError as error:
-        _logger.warning("work still queued at the end of the program failed: %s", error)
+        _logger.warning("work that the program did not wait for failed: %s", error)
     return build(c_api.read_json(plugin_library.handle(), "hpu_recipe_times"))
 
 

@@ -33,7 +33,7 @@ def describe(backend: str) -> Any:
         from habana_frameworks.tensorflow.lib import device_pb2
     except ImportError as error:
         raise UnavailableError(
-            f"{error}; reading a device server requires grpcio, protobuf and a build with gRPC (docs/user/remote.md)"
+            f"{error}; asking a device server needs grpcio, protobuf and a build with gRPC (docs/user/remote.md)"
         ) from None
     try:
         with device_channel.open_channel(backend) as channel:

@@ -107,8 +107,8 @@ def function(plugin: ctypes.CDLL, name: str) -> Any:
         return getattr(plugin, name)
     except AttributeError:
         raise PluginLoadError(
-            f"the plugin {plugin._name} has no symbol {name}, because it is older than the Python package; "
-            "rebuild it (`make build`)"
+            f"the plugin {plugin._name} has no {name}: it is older than these Python files; "
+            "build it again (`make build`)"
         ) from None
 
 

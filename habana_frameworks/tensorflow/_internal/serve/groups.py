@@ -100,18 +100,17 @@ class GroupTable:
         if not 0 < len(request.id) <= _MAX_ID_BYTES or request.size > _MAX_RANKS:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"a communicator of {request.size} ranks with an id of {len(request.id)} bytes is outside the limits: "
-                f"at most {_MAX_RANKS} ranks, an id of 1 to {_MAX_ID_BYTES} bytes",
+                f"a communicator has at most {_MAX_RANKS} ranks and an id of 1 to {_MAX_ID_BYTES} bytes",
             )
         if not 0 <= request.rank < request.size:
             raise StatusError(
-                Code.INVALID_ARGUMENT, f"there is no rank {request.rank} in a communicator of {request.size} ranks"
+                Code.INVALID_ARGUMENT, f"no rank {request.rank} in a communicator of {request.size} ranks"
             )
         joined = sum(member.session is session for group in self._groups.values() for member in group.members.values())
         if joined >= _MAX_GROUPS:
             raise StatusError(
                 Code.RESOURCE_EXHAUSTED,
-                f"the session already has {joined} communicators, the limit: destroy unused communicators",
+                f"a session has at most {_MAX_GROUPS} communicators: destroy those that are no longer used",
             )
 
     def _form(self, group: _Group) -> None:

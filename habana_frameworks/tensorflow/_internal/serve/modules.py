@@ -38,9 +38,8 @@ def check_bounds(request: device_pb2.Acquire) -> None:
     ):
         raise StatusError(
             Code.INVALID_ARGUMENT,
-            f"the request has {len(request.visible)} visible modules, {len(request.faults)} faults and "
-            f"{len(request.holder.command)} bytes of command line; the limits are {_MAX_VISIBLE}, {_MAX_FAULTS} and "
-            f"{_MAX_COMMAND_BYTES}",
+            f"a session is asked for with at most {_MAX_VISIBLE} visible modules, {_MAX_FAULTS} faults and "
+            f"{_MAX_COMMAND_BYTES} bytes of command line",
         )
 
 
