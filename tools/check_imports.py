@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import graphlib
 import pathlib
 import sys
 from collections.abc import Iterator, Mapping
+
+from tools import check_tree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = "habana_frameworks.tensorflow"
@@ -20,8 +21,6 @@ LAYERS = (
     (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.version"),
     (f"{PACKAGE}.lib",),
 )
-# habana_frameworks/_hpu_import_hook.py is outside the package and imports from it only at run time.
-HOOK = "habana_frameworks._hpu_import_hook"
 
 
 def modules(root: pathlib.Path) -> dict[str, pathlib.Path]:
@@ -60,12 +59,10 @@ def check(graph: Mapping[str, set[str]]) -> Iterator[str]:
     """Yields the problems of an import graph."""
     for module, used in sorted(graph.items()):
         for other in sorted(used):
-            if HOOK not in (module, other) and layer_of(other) < layer_of(module):
+            if layer_of(other) < layer_of(module):
                 yield f"{module} must not import {other}, of a layer above it (tools/check_imports.py)"
-    try:
-        graphlib.TopologicalSorter(graph).prepare()
-    except graphlib.CycleError as error:
-        yield f"modules import each other in a circle: {' -> '.join(reversed(error.args[1]))}"
+    if circle := check_tree.first_circle(graph):
+        yield f"modules import each other in a circle: {circle}"
 
 
 def main() -> int:

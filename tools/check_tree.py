@@ -7,7 +7,7 @@ import pathlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tools import layers
 
@@ -70,10 +70,17 @@ def check_circles(paths: Sequence[pathlib.Path]) -> Iterator[str]:
             pathlib.PurePosixPath(included).parent.as_posix() for included in INCLUDE.findall(path.read_text())
         )
     graph = {folder: used - {folder} for folder, used in uses.items()}
+    if circle := first_circle(graph):
+        yield f"folders of plugin/ include each other in a circle: {circle}"
+
+
+def first_circle(graph: Mapping[str, Set[str]]) -> str:
+    """Returns a cycle of the graph as text, a node before each that it uses; empty if there is none."""
     try:
         graphlib.TopologicalSorter(graph).prepare()
     except graphlib.CycleError as error:
-        yield f"folders of plugin/ include each other in a circle: {' -> '.join(reversed(error.args[1]))}"
+        return " -> ".join(reversed(error.args[1]))
+    return ""
 
 
 def main() -> int:

@@ -9,8 +9,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/compiler/operand_shape.h"
 #include "plugin/compiler/pooling_rules.h"
-#include "tensorflow/compiler/tf2xla/xla_expression.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -22,10 +22,6 @@ using tensorflow::OpKernel;
 using tensorflow::TensorShape;
 using tensorflow::XlaOpKernelContext;
 using Rule = absl::Status (*)(const OpKernel& kernel, XlaOpKernelContext* context);
-
-absl::StatusOr<TensorShape> ShapeOf(XlaOpKernelContext* context, int input) {
-  return context->InputExpression(input).GetShape();
-}
 
 absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
@@ -47,16 +43,16 @@ absl::Status CheckFakeQuantization(const OpKernel& kernel, XlaOpKernelContext*) 
 
 absl::Status CheckFakeQuantizationGradient(const OpKernel& kernel, XlaOpKernelContext* context) {
   TF_RETURN_IF_ERROR(CheckFakeQuantization(kernel, context));
-  TF_ASSIGN_OR_RETURN(const TensorShape gradients, ShapeOf(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape inputs, ShapeOf(context, 1));
+  TF_ASSIGN_OR_RETURN(const TensorShape gradients, OperandShape(context, 0));
+  TF_ASSIGN_OR_RETURN(const TensorShape inputs, OperandShape(context, 1));
   if (gradients == inputs) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("Inputs must have the same size and shape.  Input 0: ",
                                                  gradients.DebugString(), " != input 1: ", inputs.DebugString()));
 }
 
 absl::Status CheckGatherNd(const OpKernel&, XlaOpKernelContext* context) {
-  TF_ASSIGN_OR_RETURN(const TensorShape params, ShapeOf(context, 0));
-  TF_ASSIGN_OR_RETURN(const TensorShape indices, ShapeOf(context, 1));
+  TF_ASSIGN_OR_RETURN(const TensorShape params, OperandShape(context, 0));
+  TF_ASSIGN_OR_RETURN(const TensorShape indices, OperandShape(context, 1));
   if (params.num_elements() > 0 || indices.dims() == 0) return absl::OkStatus();
   int64_t entries = 1;
   for (int i = 0; i + 1 < indices.dims(); ++i) entries *= indices.dim_size(i);
@@ -69,7 +65,7 @@ absl::Status CheckGatherNd(const OpKernel&, XlaOpKernelContext* context) {
 absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* context) {
   constexpr const char* kNames[] = {"scale", "offset", "estimated_mean", "estimated_variance"};
   for (int i = 0; i < 4; ++i) {
-    TF_ASSIGN_OR_RETURN(const TensorShape shape, ShapeOf(context, i + 1));
+    TF_ASSIGN_OR_RETURN(const TensorShape shape, OperandShape(context, i + 1));
     if (shape.dims() == 1) continue;
     return absl::InvalidArgumentError(absl::StrCat(kNames[i], " must be 1-dimensional", shape.DebugString()));
   }
@@ -124,12 +120,12 @@ bool SumsOverWindows(const std::string& op) {
 bool IsSumOfNothing(const OpKernel& kernel, XlaOpKernelContext* context) {
   // Means over an empty batch would be NaN.
   if (absl::StartsWith(kernel.type_string(), "FusedBatchNormGrad")) {
-    const absl::StatusOr<TensorShape> images = ShapeOf(context, 1);
+    const absl::StatusOr<TensorShape> images = OperandShape(context, 1);
     return images.ok() && images->num_elements() == 0;
   }
   if (!SumsOverWindows(kernel.type_string())) return false;
   for (int i = 0; i < context->num_inputs(); ++i) {
-    const absl::StatusOr<TensorShape> shape = ShapeOf(context, i);
+    const absl::StatusOr<TensorShape> shape = OperandShape(context, i);
     if (shape.ok() && shape->num_elements() == 0) return true;
   }
   return false;

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "tensorflow/compiler/tf2xla/xla_expression.h"
+#include "plugin/compiler/operand_shape.h"
 #include "tensorflow/core/framework/kernel_shape_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/util/padding.h"
@@ -32,10 +32,6 @@ absl::Status CheckSame(const TensorShape& shape, const TensorShape& expected, ab
   if (shape == expected) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("Expected ", name, " shape to be ", Text(expected), ", but got ", Text(shape)));
-}
-
-absl::StatusOr<TensorShape> OperandShape(XlaOpKernelContext* context, int input) {
-  return context->InputExpression(input).GetShape();
 }
 
 // Windows of a pooling op.

@@ -85,7 +85,7 @@ def test_what_programs_do_first_is_as_it_was() -> None:
         except AttributeError as error:
             assert "habana_ops has no habana_correlation" in str(error), error
         else:
-            raise AssertionError("habana_ops has an op that nobody wrote")
+            raise AssertionError("habana_ops accepts the name of a missing op")
     """
     assert run_python(program, {"HPU_DEVICE_TYPE": "GAUDI"}).stdout == ""
 

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import errors
-from habana_frameworks.tensorflow._internal.native import row_check
+from habana_frameworks.tensorflow._internal.native import row_independence
 from tests.support.compare import CPU
 
 ROWS, PADDED_ROWS = 6, 8
@@ -33,7 +33,7 @@ def refusal(function: Function, *shapes: list[int | None], dtype: tf.DType = tf.
     for count in (ROWS, PADDED_ROWS):
         filled = [[count if size is None else size for size in shape] for shape in shapes]
         programs.append(program(function, *[tf.zeros(shape, dtype) for shape in filled]))
-    return row_check.refusal(programs[0], ROWS, programs[1], PADDED_ROWS)
+    return row_independence.refusal(programs[0], ROWS, programs[1], PADDED_ROWS)
 
 
 weights = np.full([FEATURES, 4], 0.5, np.float32)
@@ -229,12 +229,12 @@ def test_update_of_a_variable(hpu: str) -> None:
 def test_nothing_to_add(hpu: str, rows: int) -> None:
     one = program(lambda x: x * 2.0, tf.zeros([PADDED_ROWS]))
     with pytest.raises(errors.DeviceError, match="cannot be padded"):
-        row_check.refusal(one, rows, one, PADDED_ROWS)
+        row_independence.refusal(one, rows, one, PADDED_ROWS)
 
 
 def test_what_is_no_program(hpu: str) -> None:
     one = program(lambda x: x * 2.0, tf.zeros([PADDED_ROWS]))
     with pytest.raises(errors.DeviceError, match="not a serialised HloModuleProto"):
-        row_check.refusal(b"\xff" + one, ROWS, one, PADDED_ROWS)
+        row_independence.refusal(b"\xff" + one, ROWS, one, PADDED_ROWS)
     with pytest.raises(errors.DeviceError, match="refers to what it lacks"):
-        row_check.refusal(b"", ROWS, one, PADDED_ROWS)
+        row_independence.refusal(b"", ROWS, one, PADDED_ROWS)

@@ -60,8 +60,8 @@ def _join(group_key: int, rank: int, size: int, in_calling_order: bool) -> bool:
 def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in_calling_order: bool) -> None:
     """Joins the device server's communicator. `rank` is this process's index in `tasks`, in TensorFlow's order."""
     names = "\n".join(tasks).encode()
-    rank_of = (group_key, identity.encode(), rank, len(tasks), names, in_calling_order)
-    code, message = c_api.outcome(plugin_library.handle(), "hpu_communicator_join", *rank_of)
+    arguments = (group_key, identity.encode(), rank, len(tasks), names, in_calling_order)
+    code, message = c_api.outcome(plugin_library.handle(), "hpu_communicator_join", *arguments)
     if code != 0:
         text = message.decode(errors="replace")
         raise DeviceError(code, f"{tasks[rank]} cannot exchange data in the device server: {text}")

@@ -17,8 +17,3 @@ def call(name: str, *arguments: Any) -> bytes:
     if code != 0:
         raise StoreError(data.decode(errors="replace"))
     return data
-
-
-def version() -> str:
-    """Returns the plugin's release, source revision, source hash and TensorFlow version, as stored in entries."""
-    return bytes(c_api.function(plugin_library.handle(), "hpu_version")()).decode()

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from habana_frameworks.tensorflow import version_getter
 from habana_frameworks.tensorflow.recipe_store import _plugin, directory
 from habana_frameworks.tensorflow.recipe_store.directory import Entry, Listing
 from habana_frameworks.tensorflow.recipe_store.fitness import Installation, conditions, misfits
@@ -95,7 +96,11 @@ def _write(file: BinaryIO, path: str | os.PathLike[str], listing: Listing, key: 
             archive.writestr(f"entries/{entry.key}.recipe", data)
             items.append(_Item(entry.key, len(data), hashlib.sha256(data).hexdigest()))
             exported.append(entry)
-        manifest = {"format": FORMAT, "made_by": _plugin.version(), "entries": list(map(dataclasses.asdict, items))}
+        manifest = {
+            "format": FORMAT,
+            "made_by": version_getter.get_library_version(),
+            "entries": list(map(dataclasses.asdict, items)),
+        }
         text = json.dumps(manifest, indent=1).encode()
         archive.writestr(_MANIFEST, text)
         archive.writestr(_SIGNATURE, key.sign(text))

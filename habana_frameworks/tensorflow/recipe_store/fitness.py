@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from habana_frameworks.tensorflow import version_getter
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
-from habana_frameworks.tensorflow.recipe_store import _plugin
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 
 _MOST_FEATURES = 6
@@ -26,7 +26,7 @@ class Installation:
     def here(cls) -> Installation:
         """Returns the installation of this process, with its HPU_BACKEND. Acquires no device."""
         info = c_api.read_json(plugin_library.handle(), "hpu_device_info")
-        package = _plugin.version()
+        package = version_getter.get_library_version()
         return cls(package, package.rpartition("_tf")[2], info["backend"], info.get("compiler_target", ""))
 
 

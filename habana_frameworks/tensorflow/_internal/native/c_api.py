@@ -83,12 +83,12 @@ SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 
 
 @functools.cache
-def open_plugin(path: pathlib.Path, mode: int = ctypes.RTLD_LOCAL) -> ctypes.CDLL:
+def open_plugin(path: pathlib.Path) -> ctypes.CDLL:
     """Opens the plugin's library and declares its functions. Raises OSError if it cannot be loaded.
 
     The first load in a process must be plugin_library's or TensorFlow's.
     """
-    plugin = ctypes.CDLL(str(path), mode=mode)
+    plugin = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
     for name, (result, arguments) in SIGNATURES.items():
         if has(plugin, name):
             call = getattr(plugin, name)

@@ -10,11 +10,12 @@
 #include "plugin/base/status_macros.h"
 
 namespace hpu::emulator {
-namespace {
 
 absl::Status DamagedFile(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("object file is damaged: ", what));
 }
+
+namespace {
 
 // True if [offset, offset + size) lies within `bytes`.
 bool Within(absl::string_view bytes, uint64_t offset, uint64_t size) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -44,6 +45,9 @@ struct ObjectFile {
 
 // Appends the contents of `file` to `all`. Symbols of the same name stay separate.
 void AppendObjectFile(const ObjectFile& file, ObjectFile* all);
+
+// The InvalidArgument error of an object that cannot be parsed or loaded; `what` names the malformed part.
+absl::Status DamagedFile(absl::string_view what);
 
 // InvalidArgument if the bytes are not such an object; the error names the malformed part.
 absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes);

@@ -43,10 +43,6 @@ bool NeedsSlot(uint32_t relocation_type) {
          relocation_type == R_X86_64_REX_GOTPCRELX;
 }
 
-absl::Status NotLoadable(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("object file is damaged: ", what));
-}
-
 }  // namespace
 
 // Lays out the objects, fills the mapping and relocates it.
@@ -99,22 +95,22 @@ class ObjectLinker {
         const ObjectFile::Section& section = file_.sections[i];
         if (RegionOf(section) != region) continue;
         if ((section.alignment & (section.alignment - 1)) != 0 || section.alignment > page) {
-          return NotLoadable(absl::StrCat("alignment of section '", section.name, "'"));
+          return DamagedFile(absl::StrCat("alignment of section '", section.name, "'"));
         }
         end = offsets_[i] = hal::RoundUp(end, section.alignment);
-        if (section.size >= kMaxBytes - end) return NotLoadable("sections larger than 2 GiB");
+        if (section.size >= kMaxBytes - end) return DamagedFile("sections larger than 2 GiB");
         end += section.size;
       }
       if (region == kCode) end = PlaceIndirect(end, kStubBytes, &Indirect::stub);
       if (region == kConstants) end = PlaceIndirect(end, kSlotBytes, &Indirect::slot);
-      if (end >= kMaxBytes - page) return NotLoadable("sections larger than 2 GiB");
+      if (end >= kMaxBytes - page) return DamagedFile("sections larger than 2 GiB");
     }
     size_ = hal::RoundUp(end, page);
     return absl::OkStatus();
   }
 
   absl::Status Map() {
-    if (size_ == 0) return NotLoadable("nothing to load");
+    if (size_ == 0) return DamagedFile("nothing to load");
     void* base = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) {
       return absl::ResourceExhaustedError(
@@ -199,7 +195,7 @@ class ObjectLinker {
                   : reinterpret_cast<uint64_t>(external.address);
     }
     if (RegionOf(file_.sections[symbol.section]) == kNotLoaded) {
-      return NotLoadable(absl::StrCat("reference to '", symbol.name, "' in a section that is not loaded"));
+      return DamagedFile(absl::StrCat("reference to '", symbol.name, "' in a section that is not loaded"));
     }
     return reinterpret_cast<uint64_t>(object_->base_) + offsets_[symbol.section] + symbol.value;
   }
@@ -215,7 +211,7 @@ class ObjectLinker {
   absl::Status Write(const ObjectFile::Relocation& relocation, T value) {
     const ObjectFile::Section& section = file_.sections[relocation.section];
     if (section.size < sizeof(T) || relocation.offset > section.size - sizeof(T)) {
-      return NotLoadable(absl::StrCat("relocation beyond the end of section '", section.name, "'"));
+      return DamagedFile(absl::StrCat("relocation beyond the end of section '", section.name, "'"));
     }
     std::memcpy(object_->base_ + offsets_[relocation.section] + relocation.offset, &value, sizeof(T));
     return absl::OkStatus();
@@ -224,7 +220,7 @@ class ObjectLinker {
   absl::Status WriteRelative(const ObjectFile::Relocation& relocation, uint64_t value) {
     const int64_t distance = static_cast<int64_t>(value);
     if (distance < std::numeric_limits<int32_t>::min() || distance > std::numeric_limits<int32_t>::max()) {
-      return NotLoadable("relocation that does not fit 32 bits");
+      return DamagedFile("relocation that does not fit 32 bits");
     }
     return Write<int32_t>(relocation, static_cast<int32_t>(distance));
   }
@@ -258,7 +254,7 @@ class ObjectLinker {
       if (RegionOf(file_.sections[symbol.section]) != kCode) break;
       return object_->base_ + offsets_[symbol.section] + symbol.value;
     }
-    return NotLoadable(absl::StrCat("no function '", entry, "'"));
+    return DamagedFile(absl::StrCat("no function '", entry, "'"));
   }
 
   ObjectFile file_;                    // all objects, merged
