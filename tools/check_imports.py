@@ -1,9 +1,13 @@
-"""Checks the imports of habana_frameworks: no cycles, and no import of a higher layer."""
+"""Checks the imports of habana_frameworks: no cycles, no import of a higher layer, no import of a missing name.
+
+Missing names are looked for in programs inside strings and pages too, which no linter reads.
+"""
 
 from __future__ import annotations
 
 import ast
 import pathlib
+import re
 import sys
 from collections.abc import Iterator, Mapping
 
@@ -21,6 +25,9 @@ LAYERS = (
     (f"{PACKAGE}._internal.flag_values", f"{PACKAGE}._internal.version"),
     (f"{PACKAGE}.lib",),
 )
+
+# An import of names of the package, in Python or in a string or page with Python in it.
+FROM_IMPORT = re.compile(rf"from ({re.escape(PACKAGE)}[\w.]*) import (?:\(([^)]*)\)|(\w[\w, ]*))")
 
 
 def modules(root: pathlib.Path) -> dict[str, pathlib.Path]:
@@ -65,11 +72,55 @@ def check(graph: Mapping[str, set[str]]) -> Iterator[str]:
         yield f"modules import each other in a circle: {circle}"
 
 
+def names_of(source: str) -> set[str]:
+    """Returns the names that a module's source binds at its top level or lists in `__all__`."""
+    found: set[str] = set()
+    nodes: list[ast.AST] = list(ast.parse(source).body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):
+            found.update(ast.literal_eval(node.value))
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        else:
+            nodes.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def missing_names(text: str, known: Mapping[str, set[str]]) -> Iterator[str]:
+    """Yields what a text imports from the package and does not exist. `known` has the names of each module."""
+    for module, several, one in FROM_IMPORT.findall(text):
+        if module.startswith(f"{PACKAGE}.lib"):
+            continue  # The build generates it.
+        if module not in known:
+            yield f"module {module}"
+            continue
+        for name in re.findall(r"(\w+)(?: as \w+)?\s*(?:,|$)", re.sub(r"#.*", "", several or one)):
+            if name not in known[module] and f"{module}.{name}" not in known:
+                yield f"{name} in {module}"
+
+
+def texts(root: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Yields the files of a tree that may hold Python."""
+    yield root / "README.md"
+    for folder in ("benchmarks", "docs", "examples", "habana_frameworks", "tests", "tools"):
+        for pattern in ("*.py", "*.md", "*.in"):
+            yield from (root / folder).rglob(pattern)
+
+
 def main() -> int:
     """Checks the tree. Returns exit code 1 if there are problems."""
     found = modules(ROOT)
-    graph = {module: imports(path.read_text(), found) - {module} for module, path in found.items()}
-    problems = list(check(graph))
+    sources = {module: path.read_text() for module, path in found.items()}
+    problems = list(check({module: imports(source, found) - {module} for module, source in sources.items()}))
+    known = {module: names_of(source) for module, source in sources.items()}
+    for path in texts(ROOT):
+        for name in missing_names(path.read_text(), known):
+            problems.append(f"{path.relative_to(ROOT)} imports {name}, which does not exist")
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

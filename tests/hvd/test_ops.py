@@ -10,7 +10,8 @@ import numpy as np
 from tests.hvd.jobs import run_code
 
 LOAD = """
-from habana_frameworks.tensorflow import _passes, load_habana_module, statistics
+from habana_frameworks.tensorflow import load_habana_module, statistics
+from habana_frameworks.tensorflow.explanation import passes
 load_habana_module()
 own_sets = [hvd.ProcessSet([0]), hvd.ProcessSet([1])]
 hvd.init(process_sets=own_sets)

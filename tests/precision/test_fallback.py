@@ -8,7 +8,8 @@ from tests.support.processes import run_with_tensorflow
 COMPARE = """
 import numpy as np
 import tensorflow as tf
-from habana_frameworks.tensorflow import _passes, load_habana_module, statistics
+from habana_frameworks.tensorflow import load_habana_module, statistics
+from habana_frameworks.tensorflow.explanation import passes
 
 load_habana_module()
 

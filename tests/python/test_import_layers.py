@@ -1,4 +1,4 @@
-"""The layers of the Python package: an import of a layer above, or a circle, fails the lint."""
+"""The layers of the Python package: an import of a layer above, a circle, or a missing name fails the lint."""
 
 from __future__ import annotations
 
@@ -49,3 +49,23 @@ def test_the_lint_refuses_a_circle() -> None:
 )
 def test_imports_are_found_wherever_they_stand(source: str, found: set[str]) -> None:
     assert check_imports.imports(source, MODULES) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        (f"from {PACKAGE} import load_habana_module, statistics", []),
+        (f"from {PACKAGE} import gone, load_habana_module, gone_too", [f"gone in {PACKAGE}", f"gone_too in {PACKAGE}"]),
+        (f"from {PACKAGE} import (\n    statistics as s,\n    gone,\n)", [f"gone in {PACKAGE}"]),
+        (f"    from {PACKAGE}.gone import anything", [f"module {PACKAGE}.gone"]),
+        (f"from {PACKAGE} import HabanaEstimator\nfrom {PACKAGE}.errors import JobError", []),
+        (f"from {PACKAGE}.lib import device_pb2", []),
+    ],
+)
+def test_names_that_do_not_exist_are_found_in_any_text(text: str, missing: list[str]) -> None:
+    known = {module: check_imports.names_of(path.read_text()) for module, path in MODULES.items()}
+    assert list(check_imports.missing_names(text, known)) == missing
+
+
+def test_the_tree_keeps_the_rules() -> None:
+    assert check_imports.main() == 0
