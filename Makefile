@@ -114,6 +114,7 @@ lint: $(PACKAGES) ## every check that runs no code
 	mypy
 	clang-format --dry-run -Werror $(CXX_FILES)
 	$(PYTHON) tools/generate_flags.py --check
+	$(PYTHON) tools/generate_op_facts.py --check
 	$(PYTHON) tools/generate_op_lists.py --check
 	$(PYTHON) tools/layers.py --check
 	$(PYTHON) tools/check_tree.py

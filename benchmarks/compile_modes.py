@@ -131,8 +131,8 @@ def train(problem: str, device: str, seconds: float, cold_memory: bool) -> Start
         from habana_frameworks.tensorflow.explanation import passes
 
         (cluster,) = [cluster for cluster in statistics.clusters() if "train_step" in cluster.name]
-        (report,) = [report for report in passes.recent_reports() if "train_step" in report["function"]]
-        in_passes = sum(time["seconds"] for time in report["times"])
+        (report,) = [report for report in passes.recent_reports() if "train_step" in report.function]
+        in_passes = sum(time.seconds for time in report.times)
         lowering, loading = cluster.lowering_seconds, cluster.compile_seconds - cluster.lowering_seconds
         on_cpu, compiled = cluster.fallbacks, statistics.recipes().compiled
     later.sort()

@@ -63,9 +63,9 @@ def measure(nodes: int, host_share: float, repeats: int) -> tuple[float, dict[st
     clusters = converted = 0
     for _ in range(repeats):
         report = passes.run(graph, function="__inference_generated_1").report
-        runs.append({entry["pass"]: entry["seconds"] for entry in report["times"]})
-        clusters = len(report["clusters"])
-        converted = sum(rewrite["pass"] == "bf16" for rewrite in report["rewrites"])
+        runs.append({entry.pass_name: entry.seconds for entry in report.times})
+        clusters = len(report.clusters)
+        converted = sum(rewrite.pass_name == "bf16" for rewrite in report.rewrites)
     each = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
     return statistics.median(sum(run.values()) for run in runs), each, clusters, converted
 

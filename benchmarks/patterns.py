@@ -23,7 +23,7 @@ def found_patterns() -> dict[str, int]:
     from habana_frameworks.tensorflow.explanation import passes
 
     for report in reversed(passes.recent_reports()):
-        names = [entry["what"].split(":")[0] for entry in report["rewrites"] if entry["pass"] == "patterns"]
+        names = [entry.what.split(":")[0] for entry in report.rewrites if entry.pass_name == "patterns"]
         if names:
             return dict(Counter(names))
     return {}

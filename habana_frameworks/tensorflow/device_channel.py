@@ -37,7 +37,7 @@ def check_address(address: str) -> None:
     """Raises ValueError unless `address` is "unix:/path" or "host:port"."""
     if address.startswith("unix:"):
         if not address.startswith("unix:/"):
-            raise ValueError(f"{address}: unix: needs an absolute path")
+            raise ValueError(f"{address}: the path after unix: must be absolute")
         return
     host, _, port = address.rpartition(":")
     if not host:
@@ -84,8 +84,8 @@ def _check_owner(address: str) -> None:
     _, user, _ = _CREDENTIALS.unpack(peer)
     if user not in (os.geteuid(), 0):
         raise ValueError(
-            f"{address}: the socket is that of a process of user {user}, and only servers of one's own user and of "
-            "root are used; start one at another path"
+            f"{address}: the socket belongs to a process of user {user}; only servers of your own user or root are "
+            "trusted: start your own server at another path"
         )
 
 
@@ -102,7 +102,7 @@ def _read_secret(setting: str, path: str) -> bytes | None:
     """Reads a secret file. Raises ValueError if its group or other users have any access."""
     file = pathlib.Path(path)
     if path and file.exists() and file.stat().st_mode & 0o077:
-        raise ValueError(f"{setting}={path}: others may open it: chmod 600 {path}")
+        raise ValueError(f"{setting}={path} is accessible to other users: chmod 600 {path}")
     return _read(setting, path)
 
 
@@ -122,10 +122,11 @@ def _check_secrecy(backend: str, token: str, certificates: bool) -> None:
         return
     if certificates:
         raise ValueError(
-            f"HPU_SERVER_CA or HPU_SERVER_CERT is set, and grpc:// is not encrypted: HPU_BACKEND=grpcs://{target(backend)}"
+            "HPU_SERVER_CA or HPU_SERVER_CERT is set, but grpc:// is not encrypted: set "
+            f"HPU_BACKEND=grpcs://{target(backend)}"
         )
     if token and not _is_loopback(target(backend).rpartition(":")[0].strip("[]")):
-        raise ValueError(f"a token must not cross the network in clear: HPU_BACKEND=grpcs://{target(backend)}")
+        raise ValueError(f"sending a token over a network requires TLS: set HPU_BACKEND=grpcs://{target(backend)}")
 
 
 def _is_loopback(host: str) -> bool:

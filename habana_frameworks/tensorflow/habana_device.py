@@ -36,9 +36,9 @@ def get_type() -> str:
 
 def device_count() -> int:
     """Returns the number of modules of this machine or of the device server. A process holds one. Acquires nothing."""
-    modules = info()["modules"]
+    modules = info().get("modules")
     if modules is None:
-        raise DeviceError(14, str(info().get("error", "the backend does not know its modules")))
+        raise DeviceError(14, str(info().get("error", "the backend cannot list its modules")))
     return int(modules)
 
 
@@ -51,9 +51,10 @@ def get_device_name() -> str:
 def info() -> dict[str, Any]:
     """Returns backend, acquisition state, modules and memory. Acquires nothing.
 
-    hpu_device_info in plugin/c_api/c_api.h documents the keys.
+    The keys are the fields of DeviceInfo in proto/hpu/report/v1/report.proto; fields without a value are missing.
     """
-    return dict(c_api.read_json(plugin_library.handle(), "hpu_device_info"))
+    message = c_api.read_message(plugin_library.handle(), "hpu_device_info", "DeviceInfo")
+    return {field.name: value for field, value in message.ListFields()}
 
 
 def memory_info() -> MemoryInfo:

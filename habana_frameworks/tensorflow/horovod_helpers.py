@@ -59,7 +59,7 @@ def hvd_init(framework: Framework = Framework.TENSORFLOW) -> None:
         module.init()
     if multinode_helpers.comm_size() > 1 and multinode_helpers.comm_rank() != module.rank():
         raise errors.JobError(
-            f"the launcher says that this is rank {multinode_helpers.comm_rank()}, Horovod that it is {module.rank()}"
+            f"rank mismatch: {multinode_helpers.comm_rank()} from the launcher, {module.rank()} from Horovod"
         )
     hvd._module = module
 

@@ -137,7 +137,7 @@ def _range_hook() -> SynapseLoggerHook | None:
         return None
     start, _, stop = text.partition(":")
     if not (start.isdigit() and stop.isdigit() and int(start) < int(stop)):
-        raise SettingError(f"HABANA_PROFILE_RANGE={text}: must be start:stop, two numbers of steps, as 10:20")
+        raise SettingError(f"HABANA_PROFILE_RANGE={text}: must be start:stop, two step numbers, such as 10:20")
     hook = SynapseLoggerHook(range(int(start), int(stop)))
     atexit.register(hook.finish)
     return hook

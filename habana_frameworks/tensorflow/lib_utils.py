@@ -60,15 +60,15 @@ def mandatory_libraries(tensorflow_version: str) -> list[pathlib.Path]:
         searched = ", ".join(map(str, search_paths()))
         raise PluginNotFoundError(
             f"Cannot find Habana modules: no {PLUGIN}.so.{tensorflow_version} in {searched}. In a source tree run "
-            "`make build`; elsewhere install the package again (pip install hpu-tensorflow). "
-            "`hpu doctor` checks the set-up."
+            "`make build`; otherwise reinstall the package (pip install hpu-tensorflow). "
+            "Run `hpu doctor` to check the setup."
         )
     if tensorflow_version not in found:
         versions = ", ".join(sorted(found))
         raise TensorFlowError(
-            f"TensorFlow {tensorflow_version} is installed, and this build of hpu-tensorflow is for {versions}. "
-            f"Install that one (pip install tensorflow-cpu=={sorted(found)[-1]}), or build the package "
-            "again against the one that is installed."
+            f"TensorFlow {tensorflow_version} is installed, but this build of hpu-tensorflow is for {versions}. "
+            f"Install a supported version (pip install tensorflow-cpu=={sorted(found)[-1]}), or rebuild "
+            "hpu-tensorflow for the installed TensorFlow."
         )
     return [found[tensorflow_version]]
 

@@ -74,7 +74,7 @@ def load_op_library(path: str | os.PathLike[str]) -> types.ModuleType:
 
     name = os.fspath(path)
     if not pathlib.Path(name).is_file():
-        raise FileNotFoundError(f"no library of custom ops at {name}")
+        raise FileNotFoundError(f"custom op library not found: {name}")
     return tf.load_op_library(name)  # type: ignore[no-any-return]
 
 
@@ -90,8 +90,8 @@ def _load() -> None:
         module = tf.load_op_library(str(path))
     except (tf.errors.OpError, OSError, RuntimeError) as error:
         raise errors.PluginLoadError(
-            f"Cannot find Habana modules: {path} cannot be loaded: {error}. Build it again (`make build`) with the "
-            "TensorFlow that is installed; `hpu doctor` checks the set-up."
+            f"Cannot find Habana modules: {path} cannot be loaded: {error}. Rebuild it (`make build`) for the "
+            "installed TensorFlow; run `hpu doctor` to check the setup."
         ) from error
     plugin = c_api.open_plugin(path)
     _check_backend(plugin)
@@ -137,9 +137,9 @@ def _uninitialized_context() -> Any:
 
     if context.context()._initialized:
         raise errors.AlreadyInitializedError(
-            "TensorFlow was initialised before the Habana module was loaded, and its list of devices is fixed from "
-            "then on: call load_habana_module() before the first operation (right after the imports), or restart the "
-            "notebook's kernel."
+            "TensorFlow was initialised before the Habana module was loaded, so its device list can no longer change: "
+            "call load_habana_module() before the first operation (right after the imports). In a notebook, restart "
+            "the kernel first."
         )
     return context.context()
 
@@ -153,7 +153,7 @@ def _allow_short_device_names() -> None:
 
 def _check_backend(plugin: ctypes.CDLL) -> None:
     """Raises BackendError if this build lacks the backend of HPU_BACKEND, or if the backend rejects its settings."""
-    error = c_api.read_json(plugin, "hpu_device_info").get("error")
+    error = c_api.read_message(plugin, "hpu_device_info", "DeviceInfo").error
     if error:
         raise errors.BackendError(f"{error} (docs/user/settings.md explains the settings)")
 
@@ -162,7 +162,7 @@ def _warn_of_other_keras() -> None:
     version = util.other_keras()
     if version is not None:
         _logger.warning(
-            "Keras %s is in use, which is not tf.keras of TensorFlow 2.15: models made with it were not tested on "
-            "the HPU (docs/user/keras.md). Install keras==2.15.* and import tensorflow.keras",
+            "Keras %s is in use instead of TensorFlow 2.15's tf.keras, and is not tested on the HPU "
+            "(docs/user/keras.md). Install keras==2.15.* and import tensorflow.keras",
             version,
         )

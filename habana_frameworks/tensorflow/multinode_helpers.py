@@ -59,8 +59,8 @@ def _setup_env_for_multinode(required: bool = False) -> None:
     if ranks.size <= 1:
         if required:
             raise RuntimeError(
-                "several processes are required; start the program with mpirun or `hpu run` (neither a launcher's "
-                "variables nor TF_CONFIG name more than one)"
+                "this program requires several processes, but neither a launcher's variables nor TF_CONFIG name more "
+                "than one: start it with mpirun or `hpu run`"
             )
         return
     _choose_module(ranks)

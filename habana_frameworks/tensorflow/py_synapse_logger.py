@@ -67,9 +67,9 @@ class _SynapseLogger:
             try:
                 self.category_mask = int(value, 0)
             except ValueError:
-                raise ValueError(f"category_mask={value}: must be a number, as 0x3") from None
+                raise ValueError(f"category_mask={value} is not a number, such as 0x3") from None
         else:
-            raise ValueError(f"the synapse logger has no command {name}=…; it has file_name and category_mask")
+            raise ValueError(f"the synapse logger has no command {name}=…; valid: file_name and category_mask")
 
     def use_pid_suffix(self) -> None:
         self.pid_suffix = True
@@ -115,7 +115,7 @@ def _run(logger: _SynapseLogger, text: str) -> None:
         actions[name]()
     else:
         known = ", ".join([*actions, "file_name=…", "category_mask=…", *sorted(_WITHOUT_EFFECT)])
-        raise ValueError(f"the synapse logger has no command {name}; it has {known}")
+        raise ValueError(f"the synapse logger has no command {name}; valid: {known}")
 
 
 def command(text: str) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
+if TYPE_CHECKING:
+    from habana_frameworks.tensorflow.lib import report_pb2
+
+_T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 
 
@@ -85,7 +89,7 @@ class Statistics:
         found = [cluster for cluster in self.launched_clusters if name_part in cluster.name]
         if len(found) != 1:
             names = ", ".join(cluster.name for cluster in self.launched_clusters) or "none"
-            raise LookupError(f"{len(found)} launched clusters have {name_part!r} in their name; launched are: {names}")
+            raise LookupError(f"{name_part!r} matches {len(found)} launched clusters, not 1; launched: {names}")
         return found[0]
 
 
@@ -113,29 +117,30 @@ class Recipes:
     uploaded: int = 0
 
 
-def parse(data: Mapping[str, Any]) -> Statistics:
-    """Converts the JSON object returned by hpu_statistics (plugin/c_api/c_api.h). Ignores unknown keys."""
-    clusters = tuple(_dataclass(Cluster, entry) for entry in data["clusters"])
-    return _dataclass(Statistics, {**data, "clusters": clusters, "eager": _dataclass(Eager, data["eager"])})  # type: ignore[no-any-return]
+def parse(message: report_pb2.Statistics) -> Statistics:
+    """Converts the message of hpu_statistics (plugin/c_api/c_api.h)."""
+    clusters = tuple(_convert(Cluster, cluster) for cluster in message.clusters)
+    return _convert(Statistics, message, clusters=clusters, eager=_convert(Eager, message.eager))
 
 
-def _dataclass(kind: Any, data: Mapping[str, Any]) -> Any:
-    # Older plugins lack the fields that have a default.
-    missing = dataclasses.MISSING
-    required = {f.name for f in dataclasses.fields(kind) if f.default is missing and f.default_factory is missing}
-    fields = [f for f in dataclasses.fields(kind) if f.name in required or f.name in data]
-    return kind(**{field.name: data[field.name] for field in fields})
+def _convert(kind: type[_T], message: Any, **changed: Any) -> _T:
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: changed[name] if name in changed else _plain(getattr(message, name)) for name in names})
 
 
-def parse_placement(reports: Iterable[Mapping[str, Any]]) -> Placement:
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, MutableMapping) else value
+
+
+def parse_placement(reports: Iterable[report_pb2.GraphReport]) -> Placement:
     """Adds up the passes' reports, one per graph."""
     listed = list(reports)
-    return Placement(sum(report["hpu_nodes"] for report in listed), sum(report["nodes"] for report in listed))
+    return Placement(sum(report.hpu_nodes for report in listed), sum(report.nodes for report in listed))
 
 
 def get() -> Statistics:
     """Returns the statistics of this process. Loads the module if necessary; acquires nothing."""
-    return parse(c_api.read_json(plugin_library.handle(), "hpu_statistics"))
+    return parse(c_api.read_message(plugin_library.handle(), "hpu_statistics", "Statistics"))
 
 
 def clusters() -> tuple[Cluster, ...]:
@@ -160,12 +165,12 @@ def _log_table() -> None:
 
 def placement() -> Placement:
     """Returns the placement of the ops in the latest graphs."""
-    return parse_placement(c_api.read_json(plugin_library.handle(), "hpu_graph_reports"))
+    return parse_placement(c_api.read_message(plugin_library.handle(), "hpu_graph_reports", "GraphReports").reports)
 
 
 def recipes() -> Recipes:
     """Returns the origin of this process's recipes."""
-    return _dataclass(Recipes, c_api.read_json(plugin_library.handle(), "hpu_recipe_cache"))  # type: ignore[no-any-return]
+    return _convert(Recipes, c_api.read_message(plugin_library.handle(), "hpu_recipe_cache", "RecipeCounters"))
 
 
 def reset() -> None:

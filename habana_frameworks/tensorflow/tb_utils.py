@@ -224,7 +224,7 @@ class TensorBoardHook(tf.compat.v1.train.SessionRunHook):
         parts = [part.strip() for part in profile_steps.split(",") if part]
         self._bounds = [int(part) for part in parts if part.isdecimal()]
         if parts and (len(parts) != 2 or len(self._bounds) != 2 or self._bounds[0] > self._bounds[1]):
-            raise ValueError(f'profile_steps is "{profile_steps}": must be "first,last", two numbers of steps')
+            raise ValueError(f'profile_steps is "{profile_steps}": must be "first,last", two step numbers')
         self._output_dir = output_dir or "."
         self._step = 0
         self._profiling = False

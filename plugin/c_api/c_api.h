@@ -26,10 +26,7 @@ HPU_EXPORT const char* hpu_version(void);
 
 // --- device ---
 
-// The device as a JSON object: "backend" (the value of HPU_BACKEND, or the acquired device's), "acquired" (bool),
-// "modules" (number on this machine, or null), "compiler_target" (where the backend knows it before the device is
-// acquired), and, once acquired, "type", "description", "module_id", "memory_bytes", "host_pool_bytes". "error" is
-// present if the backend is unknown. Acquires nothing.
+// The device as a hpu.report.v1.DeviceInfo. Acquires nothing.
 HPU_EXPORT hpu_buffer hpu_device_info(void);
 
 // Device memory, in bytes. Only `limit` is nonzero before the device is acquired.
@@ -79,11 +76,7 @@ HPU_EXPORT int32_t hpu_event_elapsed(const hpu_event* begin, const hpu_event* en
 
 // --- kernels ---
 
-// Statistics of compiling, launching and CPU fallbacks so far, as a JSON object. "clusters": each with "name", "ops",
-// "arguments", "constants", "argument_bytes", "recipes", "compile_seconds", "lowering_seconds" (part of
-// compile_seconds), "recipe_bytes", "launches", "fallbacks", "fallback_bytes", "fallback_reasons". "eager": "recipes",
-// "compile_seconds", "launches", "host_runs", "host_bytes". Totals over clusters and eager ops: "compile_seconds",
-// "launches", "fallbacks", "fallback_bytes".
+// Statistics of compiling, launching and CPU fallbacks so far, as a hpu.report.v1.Statistics.
 HPU_EXPORT hpu_buffer hpu_statistics(void);
 // The clusters that were compiled or launched, as a table with one line each.
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);
@@ -93,23 +86,15 @@ HPU_EXPORT void hpu_statistics_reset(void);
 // Turns recording of every op of every graph on or off; off at first, as it costs memory and time. Turning it on drops
 // earlier records. Graphs that are already optimised are not recorded.
 HPU_EXPORT void hpu_collect_op_records(int32_t collect);
-// The records as a JSON object. "graphs": as hpu_graph_reports, with "record", "ops" and "gaps"; "dropped" counts
-// graphs for which there was no room. "crossings": tensors sent between the HPU and the CPU ("record", "key", "from",
-// "to"). "copies" of these tensors: times and bytes by "record" and "name", which is the key. "host_runs" of ops
-// outside clusters by their CPU kernel: the same, by node name. "failures" of clusters: "record", "cluster", "rule",
-// "nodes", "reason".
+// The records as a hpu.report.v1.OpRecords.
 HPU_EXPORT hpu_buffer hpu_op_records(void);
 
 // --- recipes ---
 
-// Counters of the recipe caches since the process started, as a JSON object: "memory_hits", "disk_hits", "compiled",
-// "disk_misses", "stored", "refused" (unusable entries), "evicted", "waits" (for another process that compiled),
-// "wait_seconds". Remote cache: "remote_hits", "remote_misses", "remote_refused" (unusable entries), "remote_failures"
-// (of transfers), "uploaded".
+// Counters of the recipe caches since the process started, as a hpu.report.v1.RecipeCounters.
 HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
-// Run time of each instruction of the recipes in memory, as a JSON array: "name" (the cluster that the recipe was
-// compiled for) and "instructions" ("instruction", "kind", "op", "op_type", "seconds" over all launches;
-// plugin/hal/recipe.h). No instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
+// Run time of each instruction of the recipes in memory, over all launches, as a hpu.report.v1.RecipeTimes. No
+// instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
 HPU_EXPORT hpu_buffer hpu_recipe_times(void);
 // Waits until recipes that are stored in the background are on disk and uploaded. The wait for uploads lasts at most
 // the remote cache's time-out.
@@ -130,7 +115,7 @@ HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows
 // The compiler's view of the function `function` in the library of a serialised GraphDef (compiler_ir.h). Both
 // functions return an absl status code. On success `out` gets the described result, otherwise the message.
 
-// The arguments whose values are part of the program (compile-time constants), as a JSON list of numbers.
+// The arguments whose values are part of the program (compile-time constants), as a hpu.report.v1.NumberList.
 HPU_EXPORT int32_t hpu_constant_arguments(const void* graph, size_t size, const char* function, hpu_buffer* out);
 // The function at a stage of its compilation. The graph has one node per argument.
 HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* function, const char* stage,
@@ -141,24 +126,19 @@ HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* f
 // Each returns an absl status code. On success `out` gets the described result, otherwise the message. `path` is the
 // directory (TF_RECIPE_CACHE_PATH); a key is an entry's file name without suffix.
 
-// A JSON object. "entries": each with "key", "bytes", "used" (seconds since 1970), "problem" (empty, or why it would
-// not be loaded) and, without a problem, "cluster", "ops" (number of instructions), "created", "compile_seconds",
-// "workspace_bytes", "payload_bytes", "arguments", "results", "program" (its SHA-256), "backend", "target",
-// "package_version", "tensorflow_version". "damaged": files that were set aside. "pending": lock and temporary files.
+// All entries, as a hpu.report.v1.RecipeListing. Marks none as used.
 HPU_EXPORT int32_t hpu_store_list(const char* path, hpu_buffer* out);
 // Removes files that were set aside, leftovers of killed processes, and the least recently used entries. It stops
 // removing entries once the rest has at most `max_bytes` and none was last used more than `max_unused_s` ago; a
-// negative number sets no limit. Entries that are being read stay. A JSON object: "entries" and "bytes" removed,
-// "in_use" (entries over the limits that stayed), "busy" (another process evicts: no entry was removed), "leftovers"
-// and "damaged" removed.
+// negative number sets no limit. Entries that are being read stay. `out` gets a hpu.report.v1.RecipeCleaning.
 HPU_EXPORT int32_t hpu_store_clean(const char* path, int64_t max_bytes, int64_t max_unused_s, hpu_buffer* out);
 // The bytes of an entry, which must verify.
 HPU_EXPORT int32_t hpu_store_read(const char* path, const char* key, hpu_buffer* out);
-// Describes an entry's bytes like hpu_store_list; fails if they are not an entry of this key.
+// Describes an entry's bytes by a hpu.report.v1.RecipeEntry; fails if they are not an entry of this key.
 HPU_EXPORT int32_t hpu_store_inspect(const char* key, const void* bytes, size_t size, hpu_buffer* out);
 // Verifies an entry and puts it in place atomically. On success `out` gets an empty text.
 HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void* bytes, size_t size, hpu_buffer* out);
-// Differences between the programs of entries `before` and `now`: a JSON list of readable texts.
+// Differences between the programs of entries `before` and `now`, as a hpu.report.v1.TextList.
 HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
 
 // --- profiling ---
@@ -198,8 +178,8 @@ HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose
 // nodes' devices count as assigned. `function` is the name of the graph's function, or "". Returns an absl status code.
-// On success `graph_out` gets the GraphDef after the pass, serialized deterministically, and `report_out` the report as
-// JSON (plugin/passes/reporting/report.h). On errors `graph_out` is empty and `report_out` holds the message.
+// On success `graph_out` gets the GraphDef after the pass, serialized deterministically, and `report_out` a
+// hpu.report.v1.GraphReport. On errors `graph_out` is empty and `report_out` holds the message.
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
                                       hpu_buffer* graph_out, hpu_buffer* report_out);
 
@@ -209,8 +189,8 @@ HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char
 HPU_EXPORT int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused,
                                      const char* device, hpu_buffer* graph_out, hpu_buffer* name_out);
 
-// Reports of the latest graphs that TensorFlow passed to the graph passes in this process, oldest first, as a JSON
-// list.
+// Reports of the latest graphs that TensorFlow passed to the graph passes in this process, as a
+// hpu.report.v1.GraphReports.
 HPU_EXPORT hpu_buffer hpu_graph_reports(void);
 
 #ifdef __cplusplus

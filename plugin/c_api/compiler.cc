@@ -3,8 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "plugin/base/json/json.h"
+#include "hpu/report/v1/report.pb.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/compiler/background/compile_queue.h"
@@ -16,33 +15,39 @@ hpu_buffer hpu_recipe_cache(void) {
   const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
   const hpu::store::StoreCounters& disk = hpu::DiskCache::Get().counters();
   const hpu::store::RemoteCounters& remote = hpu::DiskCache::Get().remote_counters();
-  return hpu::MakeBuffer(
-      absl::StrCat("{\"memory_hits\": ", cache.memory_hits.load(), ", \"disk_hits\": ", cache.disk_hits.load(),
-                   ", \"compiled\": ", cache.compiled.load(), ", \"disk_misses\": ", disk.misses.load(),
-                   ", \"stored\": ", disk.stored.load(), ", \"refused\": ", disk.refused.load(),
-                   ", \"evicted\": ", disk.evicted.load(), ", \"waits\": ", disk.waits.load(), ", \"wait_seconds\": ",
-                   static_cast<double>(disk.wait_microseconds.load()) * 1e-6, ", \"remote_hits\": ", remote.hits.load(),
-                   ", \"remote_misses\": ", remote.misses.load(), ", \"remote_refused\": ", remote.refused.load(),
-                   ", \"remote_failures\": ", remote.failures.load(), ", \"uploaded\": ", remote.uploaded.load(), "}"));
+  hpu::report::v1::RecipeCounters counters;
+  counters.set_memory_hits(cache.memory_hits);
+  counters.set_disk_hits(cache.disk_hits);
+  counters.set_compiled(cache.compiled);
+  counters.set_disk_misses(disk.misses);
+  counters.set_stored(disk.stored);
+  counters.set_refused(disk.refused);
+  counters.set_evicted(disk.evicted);
+  counters.set_waits(disk.waits);
+  counters.set_wait_seconds(static_cast<double>(disk.wait_microseconds) * 1e-6);
+  counters.set_remote_hits(remote.hits);
+  counters.set_remote_misses(remote.misses);
+  counters.set_remote_refused(remote.refused);
+  counters.set_remote_failures(remote.failures);
+  counters.set_uploaded(remote.uploaded);
+  return hpu::MakeBuffer(counters.SerializeAsString());
 }
 
 hpu_buffer hpu_recipe_times(void) {
-  const auto add_time = [](std::string* out, const hpu::hal::InstructionTime& time) {
-    hpu::JsonObject json;
-    json.Add("instruction", time.instruction);
-    json.Add("kind", time.kind);
-    json.Add("op", time.op);
-    json.Add("op_type", time.op_type);
-    json.Add("seconds", time.seconds);
-    out->append(std::move(json).Finish());
-  };
-  const auto add_recipe = [&](std::string* out, const std::shared_ptr<const hpu::hal::Recipe>& recipe) {
-    hpu::JsonObject json;
-    json.Add("name", recipe->name());
-    json.AddLiteral("instructions", hpu::JsonList(recipe->times(), add_time));
-    out->append(std::move(json).Finish());
-  };
-  return hpu::MakeBuffer(hpu::JsonList(hpu::RecipeCache::Get().Recipes(), add_recipe));
+  hpu::report::v1::RecipeTimes times;
+  for (const std::shared_ptr<const hpu::hal::Recipe>& recipe : hpu::RecipeCache::Get().Recipes()) {
+    hpu::report::v1::RecipeTimes::Recipe& entry = *times.add_recipes();
+    entry.set_name(std::string(recipe->name()));
+    for (const hpu::hal::InstructionTime& time : recipe->times()) {
+      hpu::report::v1::InstructionTime& instruction = *entry.add_instructions();
+      instruction.set_instruction(time.instruction);
+      instruction.set_kind(time.kind);
+      instruction.set_op(time.op);
+      instruction.set_op_type(time.op_type);
+      instruction.set_seconds(time.seconds);
+    }
+  }
+  return hpu::MakeBuffer(times.SerializeAsString());
 }
 
 void hpu_recipe_cache_flush(void) { hpu::DiskCache::Get().Flush(); }

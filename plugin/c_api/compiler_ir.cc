@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "hpu/report/v1/report.pb.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/tensorflow/device/process_device.h"
@@ -22,7 +22,8 @@ int32_t Give(const absl::StatusOr<std::string>& result, hpu_buffer* out) {
 absl::StatusOr<tensorflow::GraphDef> Parse(const void* graph, size_t size) {
   tensorflow::GraphDef definition;
   if (!definition.ParseFromArray(graph, static_cast<int>(size))) {
-    return absl::InvalidArgumentError("not a serialised GraphDef");
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot parse the graph as a serialised GraphDef (", size, " bytes)"));
   }
   return definition;
 }
@@ -32,7 +33,9 @@ absl::StatusOr<std::string> ListConstants(const void* graph, size_t size, const 
   if (!definition.ok()) return definition.status();
   const absl::StatusOr<std::vector<int>> constants = hpu::ConstantArguments(*definition, function);
   if (!constants.ok()) return constants.status();
-  return absl::StrCat("[", absl::StrJoin(*constants, ", "), "]");
+  hpu::report::v1::NumberList list;
+  *list.mutable_numbers() = {constants->begin(), constants->end()};
+  return list.SerializeAsString();
 }
 
 absl::StatusOr<std::string> MakeIr(const void* graph, size_t size, const char* function, const char* stage) {

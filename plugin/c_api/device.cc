@@ -1,8 +1,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "hpu/report/v1/report.pb.h"
 #include "plugin/base/flags/flags.h"
-#include "plugin/base/json/json.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/hal/backend.h"
@@ -15,29 +15,32 @@
 namespace hpu {
 namespace {
 
-std::string DescribeDevice() {
-  JsonObject json;
+report::v1::DeviceInfo DescribeDevice() {
+  report::v1::DeviceInfo described;
   ProcessDevice* device = ProcessDevice::GetIfAcquired();
-  json.Add("acquired", device != nullptr);
+  described.set_acquired(device != nullptr);
   absl::StatusOr<hal::Backend*> backend = hal::GetBackend(flags::Backend());
-  absl::StatusOr<int> modules = backend.ok() ? (*backend)->ModuleCount() : backend.status();
-  json.AddLiteral("modules", modules.ok() ? std::to_string(*modules) : "null");
-  if (!modules.ok()) json.Add("error", modules.status().message());
+  const absl::StatusOr<int> modules = backend.ok() ? (*backend)->ModuleCount() : backend.status();
+  if (modules.ok()) {
+    described.set_modules(*modules);
+  } else {
+    described.set_error(std::string(modules.status().message()));
+  }
   if (device == nullptr) {
-    json.Add("backend", backend.ok() ? std::string((*backend)->name()) : flags::Backend());
+    described.set_backend(backend.ok() ? std::string((*backend)->name()) : flags::Backend());
     const absl::StatusOr<std::string> target = backend.ok() ? (*backend)->CompilerTarget() : backend.status();
-    if (target.ok()) json.Add("compiler_target", *target);
-    return std::move(json).Finish();
+    if (target.ok()) described.set_compiler_target(*target);
+    return described;
   }
   const hal::DeviceInfo& info = device->hal().info();
-  json.Add("backend", info.backend);
-  json.Add("type", info.type);
-  json.Add("description", info.description);
-  json.Add("module_id", info.module_id);
-  json.Add("memory_bytes", info.memory_bytes);
-  json.Add("compiler_target", info.compiler_target);
-  json.Add("host_pool_bytes", device->host_pool().size());
-  return std::move(json).Finish();
+  described.set_backend(info.backend);
+  described.set_type(info.type);
+  described.set_description(info.description);
+  described.set_module_id(info.module_id);
+  described.set_memory_bytes(info.memory_bytes);
+  described.set_compiler_target(info.compiler_target);
+  described.set_host_pool_bytes(device->host_pool().size());
+  return described;
 }
 
 }  // namespace
@@ -50,7 +53,7 @@ void hpu_buffer_free(hpu_buffer* buffer) {
   *buffer = hpu_buffer{nullptr, 0};
 }
 
-hpu_buffer hpu_device_info(void) { return hpu::MakeBuffer(hpu::DescribeDevice()); }
+hpu_buffer hpu_device_info(void) { return hpu::MakeBuffer(hpu::DescribeDevice().SerializeAsString()); }
 
 hpu_memory hpu_memory_info(void) {
   const auto stats = hpu::DeviceAllocator()->GetStats().value_or(tensorflow::AllocatorStats());

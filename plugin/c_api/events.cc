@@ -17,7 +17,7 @@ namespace {
 
 absl::StatusOr<hal::StreamKind> StreamKindOf(int32_t stream) {
   if (stream < HPU_STREAM_COMPUTE || stream > HPU_STREAM_DEVICE_TO_HOST) {
-    return absl::InvalidArgumentError(absl::StrCat("there is no stream ", stream, "; streams are 0 to 2"));
+    return absl::InvalidArgumentError(absl::StrCat("invalid stream ", stream, ": expected 0 to 2"));
   }
   return static_cast<hal::StreamKind>(stream);
 }

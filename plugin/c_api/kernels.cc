@@ -1,11 +1,10 @@
-#include "absl/strings/str_cat.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/passes/reporting/report.h"
 #include "plugin/tensorflow/kernels/op_counters.h"
 #include "plugin/tensorflow/kernels/statistics.h"
 
-hpu_buffer hpu_statistics(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToJson()); }
+hpu_buffer hpu_statistics(void) { return hpu::MakeBuffer(hpu::Statistics::Get().Read().SerializeAsString()); }
 
 hpu_buffer hpu_statistics_table(void) { return hpu::MakeBuffer(hpu::Statistics::Get().ToTable()); }
 
@@ -17,5 +16,8 @@ void hpu_collect_op_records(int32_t collect) {
 }
 
 hpu_buffer hpu_op_records(void) {
-  return hpu::MakeBuffer(absl::StrCat("{", hpu::passes::OpReports(), ",", hpu::OpCounters::Get().ToJsonMembers(), "}"));
+  hpu::report::v1::OpRecords records;
+  hpu::passes::AddOpRecords(&records);
+  hpu::OpCounters::Get().AddTo(&records);
+  return hpu::MakeBuffer(records.SerializeAsString());
 }

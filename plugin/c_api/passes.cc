@@ -30,7 +30,7 @@ absl::Status Import(const void* data, size_t size, tensorflow::FunctionLibraryDe
                     std::unique_ptr<tensorflow::Graph>* graph) {
   tensorflow::GraphDef definition;
   if (!definition.ParseFromArray(data, static_cast<int>(size))) {
-    return tensorflow::errors::InvalidArgument("not a serialised GraphDef");
+    return tensorflow::errors::InvalidArgument("cannot parse the graph as a serialised GraphDef (", size, " bytes)");
   }
   TF_RETURN_IF_ERROR(library->AddLibrary(definition.library()));
   *graph = std::make_unique<tensorflow::Graph>(library);
@@ -58,14 +58,14 @@ absl::Status RunOn(const void* data, size_t size, const char* name, const char* 
   std::unique_ptr<tensorflow::Graph> graph;
   TF_RETURN_IF_ERROR(Import(data, size, &library, &graph));
   PassContext context(&graph, &library, GraphName(function), Settings::FromEnvironment());
-  context.report.function = function;
+  context.report.set_function(function);
   if (std::strcmp(name, "all") == 0) {
     TF_RETURN_IF_ERROR(RunPasses(&context));
   } else {
     TF_RETURN_IF_ERROR(RunPass(&context, name));
   }
   *graph_out = Export(*graph, library);
-  *report_out = context.report.ToJson();
+  *report_out = context.report.SerializeAsString();
   return absl::OkStatus();
 }
 
@@ -104,4 +104,4 @@ int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, c
   return static_cast<int32_t>(status.code());
 }
 
-hpu_buffer hpu_graph_reports() { return hpu::MakeBuffer(hpu::passes::RecentReports()); }
+hpu_buffer hpu_graph_reports() { return hpu::MakeBuffer(hpu::passes::RecentReports().SerializeAsString()); }

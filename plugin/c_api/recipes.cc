@@ -1,11 +1,10 @@
 // Recipe cache functions of the C interface, for tools that read and change a cache directory.
 #include <cstring>
 #include <string>
-#include <utility>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "plugin/base/json/json.h"
+#include "hpu/report/v1/report.pb.h"
 #include "plugin/c_api/c_api.h"
 #include "plugin/c_api/c_buffer.h"
 #include "plugin/recipes/cleaning.h"
@@ -22,49 +21,37 @@ namespace {
 
 using store::StoreDirectory;
 
-template <typename Texts>
-std::string Strings(const Texts& texts) {
-  return JsonStrings({texts.begin(), texts.end()});
-}
-
-void AddContents(const store::Contents& contents, JsonObject* json) {
-  const recipe::v1::Ingredients& ingredients = contents.ingredients;
-  const recipe::v1::Metadata& metadata = contents.metadata;
-  json->Add("cluster", metadata.cluster());
-  json->Add("ops", CountInstructions(ingredients.program()));
-  json->Add("created", metadata.created());
-  json->Add("compile_seconds", metadata.compile_seconds());
-  json->Add("workspace_bytes", metadata.workspace_bytes());
-  json->Add("payload_bytes", contents.payload_bytes);
-  json->AddLiteral("arguments", Strings(metadata.arguments()));
-  json->AddLiteral("results", Strings(metadata.results()));
-  json->Add("program", store::Hex(store::Sha256({ingredients.program()})));
-  json->Add("backend", ingredients.backend());
-  json->Add("target", ingredients.target());
-  json->Add("package_version", ingredients.package_version());
-  json->Add("tensorflow_version", ingredients.tensorflow_version());
-}
-
-std::string ToJson(const store::ListedEntry& entry) {
-  JsonObject json;
-  json.Add("key", entry.key);
-  json.Add("bytes", entry.bytes);
-  json.Add("used", entry.used);
-  json.Add("problem", entry.contents.status().message());
-  if (entry.contents.ok()) AddContents(*entry.contents, &json);
-  return std::move(json).Finish();
+void Describe(const store::ListedEntry& listed, report::v1::RecipeEntry* entry) {
+  entry->set_key(listed.key);
+  entry->set_bytes(listed.bytes);
+  entry->set_used(listed.used);
+  entry->set_problem(std::string(listed.contents.status().message()));
+  if (!listed.contents.ok()) return;
+  const recipe::v1::Ingredients& ingredients = listed.contents->ingredients;
+  const recipe::v1::Metadata& metadata = listed.contents->metadata;
+  entry->set_cluster(metadata.cluster());
+  entry->set_ops(CountInstructions(ingredients.program()));
+  entry->set_created(metadata.created());
+  entry->set_compile_seconds(metadata.compile_seconds());
+  entry->set_workspace_bytes(metadata.workspace_bytes());
+  entry->set_payload_bytes(listed.contents->payload_bytes);
+  *entry->mutable_arguments() = metadata.arguments();
+  *entry->mutable_results() = metadata.results();
+  entry->set_program(store::Hex(store::Sha256({ingredients.program()})));
+  entry->set_backend(ingredients.backend());
+  entry->set_target(ingredients.target());
+  entry->set_package_version(ingredients.package_version());
+  entry->set_tensorflow_version(ingredients.tensorflow_version());
 }
 
 absl::StatusOr<std::string> List(const char* path) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
-  TF_ASSIGN_OR_RETURN(const store::Listing listing, store::List(directory));
-  JsonObject json;
-  json.AddLiteral("entries", JsonList(listing.entries, [](std::string* out, const store::ListedEntry& entry) {
-                    out->append(ToJson(entry));
-                  }));
-  json.AddLiteral("damaged", JsonStrings(listing.damaged));
-  json.AddLiteral("pending", JsonStrings(listing.pending));
-  return std::move(json).Finish();
+  TF_ASSIGN_OR_RETURN(const store::Listing found, store::List(directory));
+  report::v1::RecipeListing listing;
+  for (const store::ListedEntry& entry : found.entries) Describe(entry, listing.add_entries());
+  *listing.mutable_damaged() = {found.damaged.begin(), found.damaged.end()};
+  *listing.mutable_pending() = {found.pending.begin(), found.pending.end()};
+  return listing.SerializeAsString();
 }
 
 absl::StatusOr<std::string> Clean(const char* path, int64_t max_bytes, int64_t max_unused_s) {
@@ -73,14 +60,14 @@ absl::StatusOr<std::string> Clean(const char* path, int64_t max_bytes, int64_t m
   if (max_bytes >= 0) limits.max_bytes = max_bytes;
   if (max_unused_s >= 0) limits.max_unused = absl::Seconds(max_unused_s);
   TF_ASSIGN_OR_RETURN(const store::Eviction eviction, store::Evict(directory, limits));
-  JsonObject json;
-  json.Add("entries", eviction.entries);
-  json.Add("bytes", eviction.bytes);
-  json.Add("in_use", eviction.in_use);
-  json.Add("busy", eviction.busy);
-  json.Add("leftovers", store::RemoveLeftovers(directory));
-  json.Add("damaged", store::RemoveDamaged(directory));
-  return std::move(json).Finish();
+  report::v1::RecipeCleaning cleaning;
+  cleaning.set_entries(eviction.entries);
+  cleaning.set_bytes(eviction.bytes);
+  cleaning.set_in_use(eviction.in_use);
+  cleaning.set_busy(eviction.busy);
+  cleaning.set_leftovers(store::RemoveLeftovers(directory));
+  cleaning.set_damaged(store::RemoveDamaged(directory));
+  return cleaning.SerializeAsString();
 }
 
 absl::StatusOr<std::string> Read(const char* path, const char* key) {
@@ -91,7 +78,9 @@ absl::StatusOr<std::string> Read(const char* path, const char* key) {
 absl::StatusOr<std::string> Inspect(const char* key, absl::string_view bytes) {
   store::ListedEntry entry{key, static_cast<int64_t>(bytes.size()), 0, store::Inspect(key, bytes)};
   TF_RETURN_IF_ERROR(entry.contents.status());
-  return ToJson(entry);
+  report::v1::RecipeEntry described;
+  Describe(entry, &described);
+  return described.SerializeAsString();
 }
 
 absl::StatusOr<std::string> Write(const char* path, const char* key, absl::string_view bytes) {
@@ -110,11 +99,14 @@ absl::StatusOr<std::string> Compare(const char* path, const char* before, const 
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
   TF_ASSIGN_OR_RETURN(const std::string before_program, ProgramOf(directory, before));
   TF_ASSIGN_OR_RETURN(const std::string now_program, ProgramOf(directory, now));
-  return JsonStrings(Differences(before_program, now_program));
+  const std::vector<std::string> differences = Differences(before_program, now_program);
+  report::v1::TextList list;
+  *list.mutable_texts() = {differences.begin(), differences.end()};
+  return list.SerializeAsString();
 }
 
 // Stores the result or the message in `out`; returns the status code.
-int32_t Give(const absl::StatusOr<std::string>& result, hpu_buffer* out) {
+int32_t Return(const absl::StatusOr<std::string>& result, hpu_buffer* out) {
   *out = result.ok() ? MakeBuffer(*result) : MakeBuffer(result.status().message());
   return static_cast<int32_t>(result.status().code());
 }
@@ -128,26 +120,26 @@ absl::string_view View(const void* bytes, size_t size) {
 
 extern "C" {
 
-int32_t hpu_store_list(const char* path, hpu_buffer* out) { return hpu::Give(hpu::List(path), out); }
+int32_t hpu_store_list(const char* path, hpu_buffer* out) { return hpu::Return(hpu::List(path), out); }
 
 int32_t hpu_store_clean(const char* path, int64_t max_bytes, int64_t max_unused_s, hpu_buffer* out) {
-  return hpu::Give(hpu::Clean(path, max_bytes, max_unused_s), out);
+  return hpu::Return(hpu::Clean(path, max_bytes, max_unused_s), out);
 }
 
 int32_t hpu_store_read(const char* path, const char* key, hpu_buffer* out) {
-  return hpu::Give(hpu::Read(path, key), out);
+  return hpu::Return(hpu::Read(path, key), out);
 }
 
 int32_t hpu_store_inspect(const char* key, const void* bytes, size_t size, hpu_buffer* out) {
-  return hpu::Give(hpu::Inspect(key, hpu::View(bytes, size)), out);
+  return hpu::Return(hpu::Inspect(key, hpu::View(bytes, size)), out);
 }
 
 int32_t hpu_store_write(const char* path, const char* key, const void* bytes, size_t size, hpu_buffer* out) {
-  return hpu::Give(hpu::Write(path, key, hpu::View(bytes, size)), out);
+  return hpu::Return(hpu::Write(path, key, hpu::View(bytes, size)), out);
 }
 
 int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out) {
-  return hpu::Give(hpu::Compare(path, before, now), out);
+  return hpu::Return(hpu::Compare(path, before, now), out);
 }
 
 }  // extern "C"

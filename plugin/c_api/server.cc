@@ -20,7 +20,9 @@ namespace control = ::hpu::serve::v1;
 absl::StatusOr<control::Options> ReceiveOptions(const files::FileDescriptor& socket) {
   HPU_ASSIGN_OR_RETURN(const files::Packet first, files::ReceivePacket(socket));
   control::Options options;
-  if (!options.ParseFromString(first.bytes)) return absl::InvalidArgumentError("the options cannot be read");
+  if (!options.ParseFromString(first.bytes)) {
+    return absl::InvalidArgumentError("cannot parse the fork server's options");
+  }
   return options;
 }
 
@@ -51,6 +53,6 @@ absl::Status RunSessionForkServer(const files::FileDescriptor& socket) {
 extern "C" int32_t hpu_serve_fork_server(int32_t socket) {
   hpu::log::ReadSettings();
   const absl::Status status = hpu::serve::RunSessionForkServer(hpu::files::FileDescriptor(socket));
-  if (!status.ok()) HPU_LOG(kBackend, kError) << "the device server's fork server ended: " << status;
+  if (!status.ok()) HPU_LOG(kBackend, kError) << "the device server's fork server failed: " << status;
   return static_cast<int32_t>(status.code());
 }

@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "plugin/compiler/operand_shape.h"
 #include "plugin/compiler/pooling_rules.h"
+#include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
@@ -72,49 +71,37 @@ absl::Status CheckBatchNormalization(const OpKernel&, XlaOpKernelContext* contex
   return absl::OkStatus();
 }
 
-const absl::flat_hash_map<std::string, Rule>& Rules() {
-  static const auto* rules = new absl::flat_hash_map<std::string, Rule>({
-      {"AvgPool", CheckPooling},
-      {"AvgPool3D", CheckPooling},
-      {"AvgPool3DGrad", CheckAveragePoolingGradient},
-      {"AvgPoolGrad", CheckAveragePoolingGradient},
-      {"Conv2DBackpropFilter", CheckDilations},
-      {"Conv2DBackpropInput", CheckDilations},
-      {"Conv3DBackpropFilterV2", CheckDilations},
-      {"Conv3DBackpropInputV2", CheckDilations},
-      {"FakeQuantWithMinMaxArgs", CheckFakeQuantization},
-      {"FakeQuantWithMinMaxArgsGradient", CheckFakeQuantizationGradient},
-      {"FusedBatchNorm", CheckBatchNormalization},
-      {"FusedBatchNormV2", CheckBatchNormalization},
-      {"FusedBatchNormV3", CheckBatchNormalization},
-      {"GatherNd", CheckGatherNd},
-      {"MaxPool", CheckPooling},
-      {"MaxPool3D", CheckPooling},
-      {"MaxPool3DGrad", CheckMaxPoolingGradient},
-      {"MaxPool3DGradGrad", CheckMaxPoolingSecondGradient},
-      {"MaxPoolGrad", CheckMaxPoolingGradient},
-      {"MaxPoolGradGrad", CheckMaxPoolingSecondGradient},
-      {"MaxPoolGradGradV2", CheckMaxPoolingSecondGradient},
-      {"MaxPoolGradV2", CheckMaxPoolingGradient},
-      {"MaxPoolV2", CheckPooling},
-  });
-  return *rules;
+Rule RuleOf(ArgumentCheck check) {
+  switch (check) {
+    case ArgumentCheck::kNone:
+      return nullptr;
+    case ArgumentCheck::kAveragePoolingGradient:
+      return CheckAveragePoolingGradient;
+    case ArgumentCheck::kBatchNormalization:
+      return CheckBatchNormalization;
+    case ArgumentCheck::kDilations:
+      return CheckDilations;
+    case ArgumentCheck::kFakeQuantization:
+      return CheckFakeQuantization;
+    case ArgumentCheck::kFakeQuantizationGradient:
+      return CheckFakeQuantizationGradient;
+    case ArgumentCheck::kGatherNd:
+      return CheckGatherNd;
+    case ArgumentCheck::kMaxPoolingGradient:
+      return CheckMaxPoolingGradient;
+    case ArgumentCheck::kMaxPoolingSecondGradient:
+      return CheckMaxPoolingSecondGradient;
+    case ArgumentCheck::kPooling:
+      return CheckPooling;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 absl::Status CheckArguments(const OpKernel& kernel, XlaOpKernelContext* context) {
-  const auto rule = Rules().find(kernel.type_string());
-  return rule == Rules().end() ? absl::OkStatus() : rule->second(kernel, context);
-}
-
-bool SumsOverWindows(const std::string& op) {
-  static const auto* ops = new absl::flat_hash_set<std::string>(
-      {"AvgPool3DGrad", "AvgPoolGrad", "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv3D",
-       "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "DepthwiseConv2dNative",
-       "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "MaxPool3DGrad", "MaxPoolGrad",
-       "MaxPoolGradV2"});
-  return ops->contains(op);
+  const Rule rule = RuleOf(FactsOf(kernel.type_string()).argument_check);
+  return rule == nullptr ? absl::OkStatus() : rule(kernel, context);
 }
 
 bool IsSumOfNothing(const OpKernel& kernel, XlaOpKernelContext* context) {
@@ -123,7 +110,7 @@ bool IsSumOfNothing(const OpKernel& kernel, XlaOpKernelContext* context) {
     const absl::StatusOr<TensorShape> images = OperandShape(context, 1);
     return images.ok() && images->num_elements() == 0;
   }
-  if (!SumsOverWindows(kernel.type_string())) return false;
+  if (!FactsOf(kernel.type_string()).sums_windows) return false;
   for (int i = 0; i < context->num_inputs(); ++i) {
     const absl::StatusOr<TensorShape> shape = OperandShape(context, i);
     if (shape.ok() && shape->num_elements() == 0) return true;

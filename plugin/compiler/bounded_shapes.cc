@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -141,11 +140,11 @@ absl::Status CheckWindows(const xla::HloModule& module) {
       for (int64_t d = 0; d < shape.rank(); ++d) {
         const xla::WindowDimension& window = instruction->window().dimensions(d);
         if (!shape.is_dynamic_dimension(d) || (window.padding_low() == 0 && window.padding_high() == 0)) continue;
-        return absl::UnimplementedError(absl::StrCat(
-            instruction->metadata().op_name(), " (", instruction->metadata().op_type(), ") has windows over dimension ",
-            d, " of an array of shape ", shape.ToString(),
-            ", whose size is known only when it runs. Compute it outside the function with jit_compile=True, or on an "
-            "array of static shape"));
+        return absl::UnimplementedError(
+            absl::StrCat(instruction->metadata().op_name(), " (", instruction->metadata().op_type(),
+                         "): padded windows over dimension ", d, " of shape ", shape.ToString(),
+                         " are not supported, because the size of this dimension is dynamic; move the op out of the "
+                         "jit_compile=True function, or make the shape static"));
       }
     }
   }
@@ -153,17 +152,6 @@ absl::Status CheckWindows(const xla::HloModule& module) {
 }
 
 }  // namespace
-
-bool HasDynamicResult(absl::string_view op) {
-  static const auto* ops = new absl::flat_hash_set<absl::string_view>{"Where",
-                                                                      "UniqueV2",
-                                                                      "UniqueWithCounts",
-                                                                      "UniqueWithCountsV2",
-                                                                      "ListDiff",
-                                                                      "NonMaxSuppressionV3",
-                                                                      "NonMaxSuppressionV4"};
-  return ops->contains(op);
-}
 
 bool HasDynamicShapes(const xla::HloModuleProto& program) {
   return absl::c_any_of(program.computations(), [](const xla::HloComputationProto& computation) {
@@ -183,7 +171,8 @@ absl::StatusOr<StaticProgram> RemoveDynamicShapes(const xla::XlaComputation& pro
   TF_RETURN_IF_ERROR(RunPadder(module.get()));
   rewritten.hlo = module->ToProto();
   if (HasDynamicShapes(rewritten.hlo)) {
-    return absl::UnimplementedError("XLA leaves arrays of the program whose sizes are known only when it runs");
+    return absl::UnimplementedError(absl::StrCat(
+        program.name(), ": XLA's dynamic padder left dynamic shapes in the program; only static shapes are supported"));
   }
   return rewritten;
 }

@@ -21,9 +21,6 @@ struct StaticProgram {
   int sizes = 0;
 };
 
-// Whether the op's lowering has results whose size depends on data. Only jit_compile functions may hold such ops.
-bool HasDynamicResult(absl::string_view op);
-
 // Whether any array of the program has a dynamic dimension.
 bool HasDynamicShapes(const xla::HloModuleProto& program);
 

@@ -106,7 +106,10 @@ class CheckedLowering : public tensorflow::OpKernel {
     for (int i = 0; i < num_outputs(); ++i) {
       xla::Shape shape;
       tensorflow::TensorShape known;
-      if (!shapes[i].AsTensorShape(&known)) return absl::UnimplementedError("the shape of a result is not known");
+      if (!shapes[i].AsTensorShape(&known)) {
+        return absl::UnimplementedError(
+            absl::StrCat(type_string(), ": the shape of result ", i, " is unknown at compile time"));
+      }
       TF_RETURN_IF_ERROR(tensorflow::TensorShapeToXLAShape(output_type(i), known, &shape));
       context->SetOutput(i, xla::Zeros(context->builder(), shape));
     }
@@ -116,7 +119,9 @@ class CheckedLowering : public tensorflow::OpKernel {
   // Reading the shape also detects errors of the program's builder, which otherwise would not name the op.
   absl::Status CheckResult(OpKernelContext* context, int i, const PartialTensorShape& expected) const {
     const tensorflow::Tensor* const output = context->mutable_output(i);
-    if (output == nullptr) return absl::InternalError(absl::StrCat(type_string(), " has no result ", i));
+    if (output == nullptr) {
+      return absl::InternalError(absl::StrCat(type_string(), ": the lowering did not set result ", i));
+    }
     const XlaExpression* const result = XlaExpression::CastExpressionFromTensor(*output);
     if (result->kind() != XlaExpression::Kind::kXlaOp) return absl::OkStatus();
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, result->GetXlaShape());
@@ -128,8 +133,8 @@ class CheckedLowering : public tensorflow::OpKernel {
       same = shape.is_dynamic_dimension(d) || expected.dim_size(d) < 0 || expected.dim_size(d) == shape.dimensions(d);
     }
     if (same) return absl::OkStatus();
-    return absl::UnimplementedError(absl::StrCat(type_string(), " cannot be compiled: its lowering gives ",
-                                                 shape.ToString(), " as result ", i, ", which is to be ",
+    return absl::UnimplementedError(absl::StrCat(type_string(), " cannot be compiled: its lowering returned ",
+                                                 shape.ToString(), " as result ", i, ", expected ",
                                                  tensorflow::DataTypeString(output_type(i)), expected.DebugString()));
   }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "plugin/compiler/bounded_shapes.h"
 #include "plugin/compiler/checked_lowering.h"
+#include "plugin/op_facts/op_facts.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 
 namespace hpu {
@@ -27,18 +28,9 @@ void AddStrings(tensorflow::KernelDef* kernel, absl::string_view attribute) {
   }
 }
 
-// Checks that the compiler drops. Functions with jit_compile=True lose them, as on XLA:CPU; clusters exclude them.
-bool IsDroppedCheck(absl::string_view op) { return op == "Assert" || op == "CheckNumerics"; }
-
-// Random ops whose seed or state is an argument. Functions with jit_compile=True draw XLA's numbers, as on XLA:CPU;
-// clusters exclude these ops.
-bool DrawsFromArguments(absl::string_view op) {
-  return absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful");
-}
-
 bool Takes(tensorflow::KernelDef* kernel) {
   const absl::string_view op = kernel->op();
-  if (IsKeptFromCompiler(op) && !HasDynamicResult(op) && !IsDroppedCheck(op) && !DrawsFromArguments(op)) return false;
+  if (FactsOf(op).compile == CompilePolicy::kNever) return false;
   static const auto* subtractions =
       new absl::flat_hash_set<absl::string_view>{"ResourceScatterSub", "ResourceScatterNdSub", "TensorScatterSub"};
   if (subtractions->contains(op)) RemoveBooleans(kernel);
@@ -58,63 +50,9 @@ void RegisterChecked() {
 
 }  // namespace
 
-bool IsKeptFromCompiler(absl::string_view op) {
-  // Random ops without a seed argument draw from a state that is baked into the program. Other random ops draw other
-  // numbers than the CPU: only functions with jit_compile=True compile them (plugin/passes rewrites ops that have a V2
-  // form). tf2xla drops Assert and CheckNumerics, so their errors would be lost.
-  if (HasDynamicResult(op)) return true;
-  static const auto* kept = new absl::flat_hash_set<absl::string_view>{"RandomUniform",
-                                                                       "RandomUniformInt",
-                                                                       "RandomStandardNormal",
-                                                                       "TruncatedNormal",
-                                                                       "ParameterizedTruncatedNormal",
-                                                                       "Multinomial",
-                                                                       "RandomShuffle",
-                                                                       "RandomPoissonV2",
-                                                                       "RandomGammaV2",
-                                                                       "StatefulUniform",
-                                                                       "StatefulUniformFullInt",
-                                                                       "StatefulUniformInt",
-                                                                       "StatefulStandardNormalV2",
-                                                                       "StatefulTruncatedNormal",
-                                                                       "StatelessRandomUniform",
-                                                                       "StatelessRandomNormal",
-                                                                       "StatelessTruncatedNormal",
-                                                                       "StatelessRandomUniformInt",
-                                                                       "StatelessRandomUniformFullInt",
-                                                                       "StatelessMultinomial",
-                                                                       "Assert",
-                                                                       "CheckNumerics",
-                                                                       "CheckNumericsV2",
-                                                                       "XlaLaunch",
-                                                                       "XlaHostCompute",
-                                                                       "XlaSendToHost",
-                                                                       "XlaRecvFromHost",
-                                                                       "XlaSend",
-                                                                       "XlaRecv",
-                                                                       "_XlaHostComputeMlir",
-                                                                       "CollectiveReduceV2",
-                                                                       "CollectiveGatherV2",
-                                                                       "CollectiveAssignGroupV2",
-                                                                       "CollectiveReduceScatterV2"};
-  return kept->contains(op);
-}
+bool IsKeptFromCompiler(absl::string_view op) { return FactsOf(op).compile != CompilePolicy::kAlways; }
 
-bool DrawsOnHost(absl::string_view op) {
-  const bool random =
-      absl::StrContains(op, "Random") || absl::StrContains(op, "Truncated") || absl::StrContains(op, "Multinomial");
-  return random && IsKeptFromCompiler(op);
-}
-
-bool DrawsOtherNumbers(absl::string_view op) {
-  static const auto* ops = new absl::flat_hash_set<absl::string_view>{
-      "StatelessParameterizedTruncatedNormal", "StatelessRandomGammaV3",   "StatelessRandomGetKeyCounter",
-      "StatelessRandomGetKeyCounterAlg",       "StatelessRandomNormalV2",  "StatelessRandomUniformFullIntV2",
-      "StatelessRandomUniformIntV2",           "StatelessRandomUniformV2", "StatelessTruncatedNormalV2"};
-  return ops->contains(op);
-}
-
-bool LosesErrors(absl::string_view op) { return op == "SparseToDense"; }
+bool DrawsOnHost(absl::string_view op) { return FactsOf(op).random != RandomNumbers::kNone && IsKeptFromCompiler(op); }
 
 void RegisterLowerings() {
   static const bool registered = [] {

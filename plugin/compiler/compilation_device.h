@@ -16,14 +16,6 @@ bool IsKeptFromCompiler(absl::string_view op);
 // True for the random ops among these. Unless a pass rewrites them, they run by their CPU kernels.
 bool DrawsOnHost(absl::string_view op);
 
-// Whether compiled code draws other random numbers than the op's CPU kernel: it converts bits to floating-point numbers
-// differently and derives another key from a seed. Only jit_compile functions may hold such ops.
-bool DrawsOtherNumbers(absl::string_view op);
-
-// Whether compiled code loses errors of the op's CPU kernel that depend on values and that no check finds beforehand,
-// such as the order of indices. Only jit_compile functions may hold such ops, as on XLA:CPU.
-bool LosesErrors(absl::string_view op);
-
 // Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first
 // tf.function runs, so the plugin calls it when it is loaded. Later calls do nothing. Thread safe.
 void RegisterLowerings();

@@ -53,7 +53,7 @@ absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* ex
   executable->recipe = std::move(recipe);
   if (executable->recipe->arguments().size() != executable->argument_inputs.size()) {
     return absl::InternalError(absl::StrCat(executable->name, ": the recipe has ",
-                                            executable->recipe->arguments().size(), " arguments, the cluster ",
+                                            executable->recipe->arguments().size(), " arguments, but the cluster has ",
                                             executable->argument_inputs.size()));
   }
   for (Executable::Update& update : executable->updates) {
@@ -66,7 +66,7 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
                                                            const std::vector<ArgumentDescription>& arguments,
                                                            const std::atomic<bool>* cancelled) {
   log::ReadSettings();
-  HPU_LOG(kCompiler, kDebug) << source.name << ": compiling, " << arguments.size() << " arguments";
+  HPU_LOG(kCompiler, kDebug) << source.name << ": compiling with " << arguments.size() << " arguments";
   const trace::Scope traced(trace::Lane::kCompile, source.name);
   CompileProgress::Scope progress(CompileProgress::Get(), source.name, CountOps(source));
   const CompileTask task{cancelled, &progress};
@@ -74,7 +74,7 @@ absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, 
   if (executable.ok()) {
     HPU_LOG(kCompiler, kInfo) << source.name << ": compiled in " << (*executable)->compile_seconds << " s";
   } else if (!absl::IsCancelled(executable.status())) {
-    HPU_LOG(kCompiler, kError) << source.name << ": does not compile: " << executable.status();
+    HPU_LOG(kCompiler, kError) << source.name << ": compilation failed: " << executable.status();
   }
   return executable;
 }

@@ -20,7 +20,7 @@ struct CompileTask {
   absl::Status Enter(absl::string_view step) const {
     if (progress != nullptr) progress->Enter(step);
     const bool over = cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
-    return over ? absl::CancelledError("no caller waits for the recipe any more") : absl::OkStatus();
+    return over ? absl::CancelledError("compilation cancelled: the recipe is no longer needed") : absl::OkStatus();
   }
 };
 

@@ -55,7 +55,9 @@ absl::StatusOr<ArgumentDescription> Describe(const NodeDef& node) {
 
 absl::StatusOr<xla::HloModuleProto> ParseModule(const std::string& bytes) {
   xla::HloModuleProto proto;
-  if (!proto.ParseFromString(bytes)) return absl::InternalError("the compiler's program cannot be read");
+  if (!proto.ParseFromString(bytes)) {
+    return absl::InternalError(absl::StrCat("cannot parse the compiler's HLO module (", bytes.size(), " bytes)"));
+  }
   return proto;
 }
 
@@ -77,7 +79,7 @@ absl::StatusOr<std::string> Optimize(const hal::Program& program) {
   absl::StatusOr<std::string> optimized = backend->OptimizedProgram(program);
   if (absl::IsUnimplemented(optimized.status())) {
     return absl::UnimplementedError(absl::StrCat("the backend ", backend->name(),
-                                                 " does not show its optimised program: ask for stage=\"hlo\", or use ",
+                                                 " cannot return its optimised program: request stage=\"hlo\", or set ",
                                                  "HPU_BACKEND=emulator"));
   }
   return optimized;
@@ -138,7 +140,7 @@ absl::StatusOr<std::string> CompilerIr(const GraphDef& graph, const std::string&
                                        const DeviceGetter& acquire) {
   if (!absl::c_linear_search(kStages, stage)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("no stage ", stage, " of compilation: it is one of ", absl::StrJoin(kStages, ", ")));
+        absl::StrCat("unknown compilation stage '", stage, "'; expected one of ", absl::StrJoin(kStages, ", ")));
   }
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionLibraryDefinition> library, LibraryOf(graph));
   ClusterSource source;

@@ -35,9 +35,8 @@ std::string DescribeOps(const ClusterSource& source) {
 
 absl::Status ExplainCrash(const ClusterSource& source, absl::Status status) {
   if (!containment::IsCrash(status)) return status;
-  return absl::InternalError(
-      absl::StrCat("the compiler crashed while ", status.message(), "; ", DescribeOps(source),
-                   ". TF_PLACE_ON_CPU=<op type> keeps the op that it cannot compile on the CPU"));
+  return absl::InternalError(absl::StrCat("the compiler crashed while ", status.message(), "; ", DescribeOps(source),
+                                          ". To keep the failing op on the CPU, set TF_PLACE_ON_CPU=<op type>"));
 }
 
 }  // namespace hpu

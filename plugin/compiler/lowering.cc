@@ -76,13 +76,13 @@ absl::Status Compile(const ClusterSource& source, const std::vector<XlaArgument>
 absl::Status CheckResultShapes(const ClusterSource& source, const xla::Shape& shape, int expected) {
   const std::string& name = source.name;
   if (shape.tuple_shapes_size() != expected) {
-    return absl::InternalError(absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(), " results, ",
-                                            expected, " are accounted for"));
+    return absl::InternalError(
+        absl::StrCat(name, ": the program returns ", shape.tuple_shapes_size(), " results, expected ", expected));
   }
   for (const xla::Shape& element : shape.tuple_shapes()) {
     if (!element.IsArray() || (element.is_dynamic() && !source.dynamic_results)) {
       return absl::UnimplementedError(
-          absl::StrCat(name, ": a result has the shape ", element.ToString(), ", which is known only when it runs"));
+          absl::StrCat(name, ": a result has shape ", element.ToString(), "; results must be arrays of static shape"));
     }
   }
   return absl::OkStatus();
@@ -99,7 +99,7 @@ absl::Status FillOutputs(const ClusterSource& source, const XlaCompiler::Compila
     to.shape = from.shape;
     if (from.is_tensor_list || from.type == tensorflow::DT_VARIANT) {
       return absl::UnimplementedError(
-          absl::StrCat(name, ": output ", i, " is a tensor list, which cannot leave a recipe"));
+          absl::StrCat(name, ": output ", i, " is a tensor list or variant; a recipe can return arrays only"));
     }
     if (from.is_constant) {
       to.kind = Executable::Output::Kind::kConstant;
@@ -160,7 +160,7 @@ absl::StatusOr<Lowered> LowerHere(const ClusterSource& source, const std::vector
   }
   if (!hlo->SerializeToString(&lowered.program.hlo)) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(source.name, ": the program is over 2 GB; keep large constants out of it"));
+        absl::StrCat(source.name, ": the program exceeds 2 GB; pass large constants as arguments or variables"));
   }
   return lowered;
 }

@@ -59,7 +59,9 @@ class PoolingWindows {
   absl::StatusOr<TensorShape> OutputShape(const TensorShape& images) const {
     TensorShape shape = images;
     if (padding_ == tensorflow::EXPLICIT || format_ == tensorflow::FORMAT_NCHW_VECT_C) {
-      return absl::UnimplementedError("explicit paddings and vectors of channels cannot be compiled");
+      return absl::UnimplementedError(padding_ == tensorflow::EXPLICIT
+                                          ? "pooling: explicit padding is not supported; use SAME or VALID padding"
+                                          : "pooling: the data format NCHW_VECT_C is not supported");
     }
     for (int i = 0; i < rank_; ++i) {
       int64_t output = 0, pad = 0;

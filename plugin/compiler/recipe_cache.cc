@@ -55,7 +55,7 @@ std::vector<std::shared_ptr<const hal::Recipe>> RecipeCache::Recipes() {
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(hal::Device& device,
                                                                               const hal::Program& program,
                                                                               const CompileTask& task) {
-  TF_RETURN_IF_ERROR(task.Enter("looking for its recipe"));
+  TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
   TF_ASSIGN_OR_RETURN(const store::Key key, KeyOf(device, program));
   if (std::shared_ptr<const hal::Recipe> recipe = Find(key)) {
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);

@@ -72,7 +72,7 @@ absl::StatusOr<Backend*> GetBackend(absl::string_view spec) {
     for (const auto& [name, entry] : registry.entries) names.push_back(name);
     for (const auto& [scheme, factory] : registry.schemes) names.push_back(absl::StrCat(scheme, ":…"));
     return absl::InvalidArgumentError(absl::StrCat(
-        "HPU_BACKEND=", spec, " names no backend of this build; known are: auto, ", absl::StrJoin(names, ", ")));
+        "HPU_BACKEND=", spec, " is not a backend of this build; expected one of: auto, ", absl::StrJoin(names, ", ")));
   }
   if (found->second.backend == nullptr) found->second.backend = found->second.factory();
   return found->second.backend.get();

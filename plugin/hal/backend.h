@@ -35,17 +35,17 @@ class Backend {
   // Target of recipes compiled here, besides the program: the DeviceInfo::compiler_target of a device acquired now.
   // Unimplemented if only an acquired device knows it. Acquires nothing.
   virtual absl::StatusOr<std::string> CompilerTarget() {
-    return absl::UnimplementedError("known once the device is acquired");
+    return absl::UnimplementedError("the compiler target is known only after a device is acquired");
   }
   // Compiles without a device and without loading the result. Returns the bytes that Recipe::Serialize would return for
   // Device::Compile's recipe. May take seconds. Unimplemented if only an acquired device compiles. Acquires nothing.
   virtual absl::StatusOr<std::string> Compile(const Program& program) {
-    return absl::UnimplementedError("an acquired device compiles");
+    return absl::UnimplementedError("this backend requires an acquired device to compile");
   }
   // The program after the backend's passes, from which code is generated: a serialised xla::HloModuleProto. Fails with
   // the errors of Compile; Unimplemented if the backend does not show it. Acquires nothing.
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
-    return absl::UnimplementedError("the backend does not show its optimised program");
+    return absl::UnimplementedError("the backend cannot return its optimised program");
   }
   // Acquires the first free module that the options admit. Unavailable if all are held: the message names the holders
   // (process id and command) and what to do.

@@ -40,14 +40,14 @@ tensorflow::Status RunDriverPass(const tensorflow::GraphOptimizationPassOptions&
   PassContext context(options.graph, options.flib_def, NameOfGraph(function, **options.graph),
                       Settings::FromEnvironment(options.session_options));
   context.function = function;
-  context.report.function = function;
+  context.report.set_function(function);
   RecordPlacement(&context);
   tensorflow::Status status;
   if (on_hpu && !RunsInParts(**options.graph)) {
     status = RunPasses(&context);
   } else {
-    context.report.nodes = (*options.graph)->num_op_nodes();
-    if (records) RecordUnclusteredOps(&context, "partial-run", "a Session runs the graph piece by piece");
+    context.report.set_nodes((*options.graph)->num_op_nodes());
+    if (records) RecordUnclusteredOps(&context, "partial-run", "a Session runs the graph in parts (partial_run)");
   }
   for (tensorflow::Node* node : (*options.graph)->op_nodes()) node->ClearAttr(kRefusalAttr);
   KeepReport(context.report);

@@ -10,7 +10,7 @@
 #include "plugin/passes/control_flow/switch_side_pass.h"
 #include "plugin/passes/driver_pass.h"
 #include "plugin/passes/patterns/in_place_pass.h"
-#include "plugin/passes/placement/crossing_pass.h"
+#include "plugin/passes/placement/host_device_transfer_pass.h"
 #include "plugin/passes/placement/placement_pass.h"
 #include "plugin/passes/placement/user_pin_pass.h"
 #include "plugin/passes/reporting/dump_pass.h"
@@ -54,7 +54,7 @@ constexpr Phase kPhases[] = {
     // Clusters (pipeline.h), before TensorFlow's own (10).
     {Registry::POST_REWRITE_FOR_EXEC, 5, "DriverPass", RunDriverPass},
     // TensorFlow partitions the graph.
-    {Registry::POST_PARTITIONING, 100, "CrossingPass", RunCrossingPass},
+    {Registry::POST_PARTITIONING, 100, "HostDeviceTransferPass", RunHostDeviceTransferPass},
 };
 
 class PhasePass : public tensorflow::GraphOptimizationPass {

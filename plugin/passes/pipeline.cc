@@ -63,7 +63,9 @@ absl::Status RunTimed(const Pass& pass, PassContext* context) {
   tensorflow::FixupSourceAndSinkEdges(context->graph->get());
   const absl::Status status = pass.run(context);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  context->report.times.push_back({std::string(pass.name), seconds.count()});
+  report::v1::PassTime* time = context->report.add_times();
+  time->set_pass_name(std::string(pass.name));
+  time->set_seconds(seconds.count());
   return status;
 }
 
@@ -127,7 +129,7 @@ absl::Status RunPass(PassContext* context, std::string_view name) {
   for (const Pass& pass : kPasses) {
     if (pass.name == name) return RunTimed(pass, context);
   }
-  return tensorflow::errors::NotFound("no graph pass is called ", std::string(name), "; there are ",
+  return tensorflow::errors::NotFound("unknown graph pass ", std::string(name), "; expected one of ",
                                       absl::StrJoin(PassNames(), ", "));
 }
 

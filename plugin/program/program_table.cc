@@ -55,21 +55,24 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
 // `what` names the array in error messages.
 absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::string& what) {
   if (shape.element_type() == xla::TUPLE) {
-    return absl::InvalidArgumentError(absl::StrCat(what, " is a tuple; programs take and return flat arrays"));
+    return absl::InvalidArgumentError(absl::StrCat(what, " is a tuple; parameters and results must be arrays"));
   }
   hal::TensorSpec spec;
   spec.dtype = DataTypeOf(shape.element_type());
   if (spec.dtype == hal::DataType::kInvalid) {
-    return absl::UnimplementedError(absl::StrCat(
-        what, " has element type ", xla::PrimitiveType_Name(shape.element_type()), ", which the device lacks"));
+    return absl::UnimplementedError(
+        absl::StrCat(what, " has the unsupported element type ", xla::PrimitiveType_Name(shape.element_type())));
   }
   for (bool dynamic : shape.is_dynamic_dimension()) {
-    if (dynamic) return absl::UnimplementedError(absl::StrCat(what, " has a dynamic dimension; sizes must be known"));
+    if (dynamic) {
+      return absl::UnimplementedError(absl::StrCat(what, " has a dynamic dimension; all dimensions must be static"));
+    }
   }
   uint64_t bytes = hal::SizeOf(spec.dtype);
   for (int64_t dim : shape.dimensions()) {
     if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
-      return absl::InvalidArgumentError(absl::StrCat(what, " has an impossible dimension (", dim, ")"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, " has the invalid dimension ", dim, " (negative, or the array exceeds 2^64 bytes)"));
     }
     spec.dims.push_back(dim);
   }
@@ -80,18 +83,20 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
 absl::Status ReadAliases(const xla::HloModuleProto& module, ProgramTable* table) {
   for (const auto& entry : module.input_output_alias().entries()) {
     if (entry.output_shape_index_size() != 1 || entry.parameter_shape_index_size() != 0) {
-      return absl::InvalidArgumentError("an alias of the program does not name one result and one whole parameter");
+      return absl::InvalidArgumentError("input/output alias: expected one result and one whole parameter");
     }
     int64_t result = entry.output_shape_index(0);
     int64_t argument = entry.parameter_number();
     if (result < 0 || result >= static_cast<int64_t>(table->results.size()) || argument < 0 ||
         argument >= static_cast<int64_t>(table->arguments.size())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the program aliases result ", result, " with parameter ", argument, "; one does not exist"));
+      return absl::InvalidArgumentError(absl::StrCat("input/output alias of result ", result, " and parameter ",
+                                                     argument, ": out of range for ", table->results.size(),
+                                                     " results and ", table->arguments.size(), " parameters"));
     }
     if (table->results[result].spec.bytes != table->arguments[argument].bytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the program aliases result ", result, " with parameter ", argument, " of another size"));
+      return absl::InvalidArgumentError(absl::StrCat("input/output alias of result ", result, " and parameter ",
+                                                     argument, ": sizes differ (", table->results[result].spec.bytes,
+                                                     " and ", table->arguments[argument].bytes, " bytes)"));
     }
     table->results[result].aliased_argument = static_cast<int32_t>(argument);
   }
@@ -103,7 +108,8 @@ absl::Status ReadAliases(const xla::HloModuleProto& module, ProgramTable* table)
 absl::StatusOr<ProgramTable> MakeProgramTable(const xla::HloModuleProto& module) {
   const xla::ProgramShapeProto& shape = module.host_program_shape();
   if (shape.result().element_type() != xla::TUPLE) {
-    return absl::InvalidArgumentError("the program does not return a tuple");
+    return absl::InvalidArgumentError(
+        absl::StrCat("the program must return a tuple, got ", xla::PrimitiveType_Name(shape.result().element_type())));
   }
   ProgramTable table;
   for (int i = 0; i < shape.parameters_size(); ++i) {

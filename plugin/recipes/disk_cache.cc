@@ -93,9 +93,10 @@ std::shared_ptr<store::RemoteCache> DiskCache::CurrentRemote() {
   settings.timeout = RemoteTimeout();
   absl::MutexLock lock(&mutex_);
   if (transfer_command_.empty()) {
-    WarnOnce(&warned_of_command_,
-             "HPU_RECIPE_CACHE_REMOTE is not used: Python does not know its interpreter "
-             "(sys.executable), which transfers need");
+    WarnOnce(
+        &warned_of_command_,
+        "HPU_RECIPE_CACHE_REMOTE is ignored: transfers require the path of the Python interpreter, but sys.executable "
+        "is empty");
     return nullptr;
   }
   settings.command = transfer_command_;
@@ -116,9 +117,9 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
   lookup.claim.store = CurrentStore();
   if (lookup.claim.store == nullptr) {
     if (!flags::RecipeCacheRemote().empty()) {
-      WarnOnce(&warned_of_path_,
-               "HPU_RECIPE_CACHE_REMOTE is not used without a local directory: set "
-               "TF_RECIPE_CACHE_PATH");
+      WarnOnce(
+          &warned_of_path_,
+          "HPU_RECIPE_CACHE_REMOTE is ignored because it requires a local cache directory: set TF_RECIPE_CACHE_PATH");
     }
     return lookup;
   }
@@ -186,7 +187,7 @@ void DiskCache::WriteJobs() {
       const bool stored = job->claim.store->Put(job->key, job->metadata, *payload, std::move(job->claim.lock));
       if (stored) Upload(job->key, *job->claim.store);
     } else {
-      Warn(absl::StrCat(job->recipe->name(), " cannot be kept: ", payload.status().message()));
+      Warn(absl::StrCat(job->recipe->name(), ": the recipe cannot be cached: ", payload.status().message()));
     }
     job.reset();
     absl::MutexLock lock(&mutex_);
@@ -210,7 +211,7 @@ void DiskCache::Flush() {
   const absl::Duration timeout = RemoteTimeout();
   if (const size_t unfinished = uploads_.Flush(absl::Now() + timeout); unfinished > 0) {
     Warn(absl::StrCat(unfinished, " recipes were not uploaded within ", absl::FormatDuration(timeout),
-                      " (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S); `hpu cache remote push` uploads them"));
+                      " (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S); upload them with `hpu cache remote push`"));
   }
 }
 

@@ -75,23 +75,26 @@ std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata,
 
 absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
   if (header.size() < kHeaderBytes || file_bytes < kHeaderBytes + kChecksumBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("it has only ", file_bytes, " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat("the file is too short for a recipe (", file_bytes,
+                                                   " bytes, at least ", kHeaderBytes + kChecksumBytes, ")"));
   }
   if (file_bytes > kMaxEntryBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("it has ", file_bytes, " bytes, and a recipe has at most ", kMaxEntryBytes));
+        absl::StrCat("the file has ", file_bytes, " bytes; a recipe has at most ", kMaxEntryBytes));
   }
-  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("not a recipe");
+  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("not a recipe file");
   const uint32_t version = absl::little_endian::Load32(header.data() + 8);
   if (version != kFormatVersion) {
-    return absl::InvalidArgumentError(absl::StrCat("its format has version ", version, ", not ", kFormatVersion));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unsupported format version ", version, ", expected ", kFormatVersion));
   }
   const Sizes sizes = SizesOf(header);
   const uint64_t rest = file_bytes - kHeaderBytes - kChecksumBytes;
   // Checked one by one, so that no sum can overflow.
   if (sizes.ingredients > rest || sizes.metadata > rest - sizes.ingredients ||
       sizes.payload != rest - sizes.ingredients - sizes.metadata) {
-    return absl::InvalidArgumentError(absl::StrCat("it has ", file_bytes, " bytes, not what its header says"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the size of the file (", file_bytes, " bytes) does not match its header"));
   }
   return absl::OkStatus();
 }

@@ -20,7 +20,8 @@ constexpr size_t kKeyDigits = 64;
 absl::Status CheckKey(absl::string_view key) {
   const auto is_digit = [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); };
   if (key.size() == kKeyDigits && absl::c_all_of(key, is_digit)) return absl::OkStatus();
-  return absl::InvalidArgumentError("its name is not that of a key, 64 hexadecimal digits");
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid key '", key, "': expected ", kKeyDigits, " lower-case hexadecimal digits"));
 }
 
 }  // namespace
@@ -28,14 +29,14 @@ absl::Status CheckKey(absl::string_view key) {
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes) {
   TF_RETURN_IF_ERROR(CheckKey(key));
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
-  if (Hex(Sha256({entry.ingredients})) != key) {
-    return absl::InvalidArgumentError("the recipe does not match its key; it is ignored and compiled again");
+  if (const std::string found = Hex(Sha256({entry.ingredients})); found != key) {
+    return absl::InvalidArgumentError(absl::StrCat("the recipe does not match its key (found ", found, ")"));
   }
   Contents contents;
   contents.payload_bytes = entry.payload.size();
   if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size()) ||
       !contents.metadata.ParseFromArray(entry.metadata.data(), entry.metadata.size())) {
-    return absl::InvalidArgumentError("what it says of its recipe cannot be read");
+    return absl::InvalidArgumentError("cannot parse the recipe's metadata");
   }
   return contents;
 }

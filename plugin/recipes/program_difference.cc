@@ -87,7 +87,7 @@ std::vector<std::string> CompareKinds(const Instructions& before, const Instruct
     const auto& [kind, count] = kinds[i];
     lines.push_back(absl::StrCat(kind, ": ", std::abs(count), count > 0 ? " more" : " fewer"));
   }
-  if (kinds.empty()) lines.push_back("the same kinds in another order");
+  if (kinds.empty()) lines.push_back("the same instructions in a different order");
   return lines;
 }
 
@@ -104,12 +104,14 @@ int64_t CountInstructions(const std::string& program) {
 std::vector<std::string> Differences(const std::string& before, const std::string& now) {
   if (before == now) return {};
   xla::HloModuleProto before_module, now_module;
-  if (!before_module.ParseFromString(before) || !now_module.ParseFromString(now)) return {"a program cannot be read"};
+  if (!before_module.ParseFromString(before) || !now_module.ParseFromString(now)) {
+    return {"cannot parse one of the programs"};
+  }
   const Instructions first = Flatten(before_module), second = Flatten(now_module);
   const bool same_kinds =
       absl::c_equal(first, second, [](const auto* a, const auto* b) { return a->opcode() == b->opcode(); });
   std::vector<std::string> lines = same_kinds ? CompareFields(first, second) : CompareKinds(first, second);
-  if (lines.empty()) lines.push_back("equal instructions; the aliases of arguments and results differ");
+  if (lines.empty()) lines.push_back("equal instructions; the input/output aliases differ");
   return lines;
 }
 

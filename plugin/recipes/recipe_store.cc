@@ -63,15 +63,15 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     }
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) return {};
     if (waited >= settings_.lock_timeout) {
-      warn_(absl::StrCat(name, ": ", Describe(holder), " has been compiling it for more than ",
+      warn_(absl::StrCat(name, ": ", Describe(holder), " has been compiling this recipe for more than ",
                          absl::FormatDuration(settings_.lock_timeout),
-                         "; it is compiled here, too (HPU_RECIPE_LOCK_TIMEOUT_S)"));
+                         " (HPU_RECIPE_LOCK_TIMEOUT_S); this process compiles it as well"));
       counters_.misses.fetch_add(1, std::memory_order_relaxed);
       return {};
     }
     if (poll == kFirstPoll) counters_.waits.fetch_add(1, std::memory_order_relaxed);
     if (absl::Now() >= next_report) {
-      warn_(absl::StrCat(name, ": waiting for ", Describe(holder), ", which compiles it, for ",
+      warn_(absl::StrCat(name, ": waiting for ", Describe(holder), ", which is compiling this recipe, for ",
                          absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " so far"));
       next_report += kReportInterval;
     }
@@ -89,7 +89,7 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
       return std::nullopt;
     }
     counters_.refused.fetch_add(1, std::memory_order_relaxed);
-    WarnOnce(absl::StrCat("read ", key.name), absl::StrCat(bytes.status().message(), "; the recipe is compiled"));
+    WarnOnce(absl::StrCat("read ", key.name), absl::StrCat(bytes.status().message(), "; the recipe is recompiled"));
     return std::nullopt;
   }
   const absl::StatusOr<Entry> entry = ParseEntry(*bytes);
@@ -98,7 +98,7 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
     return std::nullopt;
   }
   if (entry->ingredients != key.ingredients) {
-    Refuse(directory, key, "the recipe does not match its key; it is ignored and compiled again");
+    Refuse(directory, key, "the recipe does not match its key");
     return std::nullopt;
   }
   return std::string(entry->payload);
@@ -108,9 +108,9 @@ void RecipeStore::Refuse(const StoreDirectory& directory, const Key& key, absl::
   counters_.refused.fetch_add(1, std::memory_order_relaxed);
   const bool moved = !settings_.read_only && directory.Rename(EntryName(key.name), DamagedName(key.name)).ok();
   WarnOnce(absl::StrCat("damaged ", key.name),
-           absl::StrCat(directory.path(), "/", EntryName(key.name), " is not used: ", reason,
-                        moved ? absl::StrCat("; it is set aside as ", DamagedName(key.name)) : "",
-                        "; the recipe is compiled anew"));
+           absl::StrCat(directory.path(), "/", EntryName(key.name), " is ignored: ", reason,
+                        moved ? absl::StrCat("; the file was set aside as ", DamagedName(key.name)) : "",
+                        "; the recipe is recompiled"));
 }
 
 void RecipeStore::SetAside(const Key& key, absl::string_view reason) {
@@ -155,13 +155,14 @@ bool RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
 bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim) {
   if (settings_.read_only) return false;
   if (settings_.max_bytes > 0 && static_cast<int64_t>(bytes.size()) > settings_.max_bytes) {
-    WarnOnce("bound", absl::StrCat(name, ": its recipe of ", bytes.size(), " bytes is larger than the ",
-                                   "whole cache may be (HPU_RECIPE_CACHE_MAX_MB); it is not kept"));
+    WarnOnce("bound",
+             absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the limit for the whole ",
+                          "cache (HPU_RECIPE_CACHE_MAX_MB); it is not cached"));
     return false;
   }
   if (bytes.size() > kMaxEntryBytes) {
-    WarnOnce("entry", absl::StrCat(name, ": its recipe of ", bytes.size(), " bytes is larger than the cache takes (",
-                                   kMaxEntryBytes, "); it is not kept"));
+    WarnOnce("entry", absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the maximum of ",
+                                   kMaxEntryBytes, "; it is not cached"));
     return false;
   }
   absl::Status status = Write(key, bytes);
@@ -188,13 +189,13 @@ absl::Status RecipeStore::Write(const Key& key, absl::string_view bytes) {
     counters_.evicted.fetch_add(eviction->entries);
   } else {
     WarnOnce("evict",
-             absl::StrCat(eviction.status().message(), "; the directory may grow beyond ", "HPU_RECIPE_CACHE_MAX_MB"));
+             absl::StrCat(eviction.status().message(), "; the directory may grow beyond HPU_RECIPE_CACHE_MAX_MB"));
   }
   return absl::OkStatus();
 }
 
 void RecipeStore::WarnNotKept(const absl::Status& status) {
-  WarnOnce("not kept", absl::StrCat(status.message(), "; recipes are compiled and not kept"));
+  WarnOnce("not kept", absl::StrCat(status.message(), "; recipes are compiled but not cached"));
 }
 
 void RecipeStore::WarnOnce(const std::string& kind, const std::string& message) {

@@ -138,7 +138,7 @@ TEST_F(RecipeStoreTest, EntryThatIsLongerThanItsHeaderSaysIsRefusedUnread) {
   std::filesystem::resize_file(PathOf(EntryName(KeyOf("one").name)), kMaxEntryBytes);
   EXPECT_FALSE(Open()->FindOrClaim(KeyOf("one"), "one").payload.has_value());
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(warnings_[0], "not what its header says")) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "does not match its header")) << warnings_[0];
 }
 
 TEST_F(RecipeStoreTest, EntryUnderAnotherNameIsRefused) {
@@ -248,7 +248,7 @@ TEST_F(RecipeStoreTest, LongWaitSaysForWhomAndHowLong) {
   waiter.join();
   EXPECT_TRUE(absl::StartsWith(warnings_[0], absl::StrCat("the cluster: waiting for pid ", getpid(), " (")))
       << warnings_[0];
-  EXPECT_TRUE(absl::StrContains(warnings_[0], "), which compiles it, for ")) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "), which is compiling this recipe, for ")) << warnings_[0];
   EXPECT_TRUE(absl::EndsWith(warnings_[0], "s so far")) << warnings_[0];
 }
 
@@ -327,7 +327,7 @@ TEST_F(RecipeStoreTest, PlaceThatCannotBeWrittenIsReportedOnce) {
     store->Put(KeyOf(program), {}, "payload", std::move(lookup.claim));
   }
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(warnings_[0], "recipes are compiled and not kept")) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], "recipes are compiled but not cached")) << warnings_[0];
 }
 
 }  // namespace recipe_store_test

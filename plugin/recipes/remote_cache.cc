@@ -27,7 +27,7 @@ std::vector<std::string> CommandLine(const RemoteSettings& settings) {
 absl::Status LoadEntry(const Key& key, absl::string_view bytes, const RemoteCache::Load& load) {
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (entry.ingredients != key.ingredients) {
-    return absl::InvalidArgumentError("it was made from other ingredients than its key");
+    return absl::InvalidArgumentError("the recipe does not match its key");
   }
   return load(entry.payload);
 }
@@ -54,7 +54,7 @@ absl::StatusOr<TransferReply> RemoteCache::Channel::Call(const std::vector<std::
   {
     absl::MutexLock lock(&mutex_);
     if (!mutex_.AwaitWithDeadline(absl::Condition(&idle), deadline)) {
-      return absl::DeadlineExceededError("another transfer of this process took the time");
+      return absl::DeadlineExceededError("timed out waiting for another transfer of this process");
     }
     busy_ = true;
   }
@@ -95,8 +95,9 @@ std::optional<std::string> RemoteCache::Fetch(const Key& key, absl::string_view 
 
 void RemoteCache::Refuse(const Key& key, absl::string_view name, absl::string_view reason) {
   counters_.refused.fetch_add(1, std::memory_order_relaxed);
-  WarnOnce(absl::StrCat("refused ", key.name), absl::StrCat("entry ", key.name, " (", name, ") of ", settings_.url,
-                                                            " is not used: ", reason, "; the recipe is compiled"));
+  WarnOnce(absl::StrCat("refused ", key.name),
+           absl::StrCat("entry ", key.name, " (", name, ") of ", settings_.url, " is ignored: ", reason,
+                        "; the recipe is compiled locally"));
 }
 
 void RemoteCache::Upload(const Key& key, const std::string& path) {
@@ -107,24 +108,27 @@ void RemoteCache::Upload(const Key& key, const std::string& path) {
   if (outcome == "stored") {
     counters_.uploaded.fetch_add(1, std::memory_order_relaxed);
   } else if (outcome == "skipped" && !reply->bytes.empty()) {
-    WarnOnce("skipped", absl::StrCat(settings_.url, " did not take entry ", key.name, ": ", reply->bytes));
+    WarnOnce("skipped", absl::StrCat(settings_.url, " did not store entry ", key.name, ": ", reply->bytes));
   } else if (outcome == "denied") {
     uploads_denied_ = true;
-    WarnOnce("denied", absl::StrCat(settings_.url, " takes no uploads: ", reply->bytes,
-                                    "; recipes are fetched only (HPU_RECIPE_CACHE_REMOTE_READ_ONLY=1 asks for that)"));
+    WarnOnce(
+        "denied",
+        absl::StrCat(
+            settings_.url, " refuses uploads: ", reply->bytes,
+            "; this process only downloads recipes (set HPU_RECIPE_CACHE_REMOTE_READ_ONLY=1 if this is intended)"));
   }
 }
 
 std::string RemoteCache::HandleFailures(const absl::StatusOr<TransferReply>& reply) {
   if (reply.ok() && reply->outcome == "unusable") {
     unusable_ = true;
-    WarnOnce("unusable", absl::StrCat("the remote cache ", settings_.url, " is not used: ", reply->bytes));
+    WarnOnce("unusable", absl::StrCat("the remote cache ", settings_.url, " cannot be used: ", reply->bytes));
   } else if (!reply.ok() || reply->outcome == "failed") {
     failures_.fetch_add(1);
     counters_.failures.fetch_add(1, std::memory_order_relaxed);
     WarnOnce("failed", absl::StrCat("the remote cache ", settings_.url,
                                     " failed: ", reply.ok() ? reply->bytes : reply.status().message(), "; after ",
-                                    kMaxRemoteFailures, " failures this process compiles without it"));
+                                    kMaxRemoteFailures, " failures this process stops using it"));
   }
   return reply.ok() ? reply->outcome : "failed";
 }

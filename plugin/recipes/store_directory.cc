@@ -38,7 +38,7 @@ absl::Status MakeDirectories(const std::string& path) {
     const std::string part = path.substr(0, end);
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
       // A parent may exist but deny access; only the last directory's result counts.
-      if (end == std::string::npos) return SystemError(absl::StrCat("cannot make ", part));
+      if (end == std::string::npos) return SystemError(absl::StrCat("cannot create ", part));
     }
     if (end == std::string::npos) return absl::OkStatus();
   }
@@ -47,11 +47,12 @@ absl::Status MakeDirectories(const std::string& path) {
 // FailedPrecondition if the file is not trusted. Root is trusted, since root can write any file anyway.
 absl::Status CheckTrust(const struct stat& info, const std::string& path) {
   if (info.st_uid != geteuid() && info.st_uid != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " belongs to user ", info.st_uid, ", not to you"));
+    return absl::FailedPreconditionError(absl::StrCat(path, " is owned by user ", info.st_uid,
+                                                      "; the owner must be you (user ", geteuid(), ") or root"));
   }
   if ((info.st_mode & 022) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path, " can be written by other users (chmod go-w ", path, " if what it holds is yours)"));
+        absl::StrCat(path, " can be written by other users; if you trust its contents, run: chmod go-w ", path));
   }
   return absl::OkStatus();
 }
@@ -122,18 +123,18 @@ absl::Status StoreDirectory::Write(absl::string_view name, absl::string_view byt
     fsync(fd());
     return absl::OkStatus();
   }
-  const absl::Status status = written.ok() ? Error(name, "cannot be put in place") : written;
+  const absl::Status status = written.ok() ? Error(name, "cannot be moved into place") : written;
   unlinkat(fd(), temporary.c_str(), 0);
   return status;
 }
 
 absl::Status StoreDirectory::WriteNew(const std::string& name, absl::string_view bytes) const {
   const FileDescriptor file(openat(fd(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.valid()) return Error(name, "cannot be made");
+  if (!file.valid()) return Error(name, "cannot be created");
   // Locked during writing, because the next cleaning removes unlocked temporary files as leftovers.
   flock(file.get(), LOCK_EX | LOCK_NB);
   if (!WriteAll(file.get(), bytes)) return Error(name, "cannot be written");
-  if (fsync(file.get()) != 0) return Error(name, "cannot be written to the disk");
+  if (fsync(file.get()) != 0) return Error(name, "cannot be flushed to disk");
   return absl::OkStatus();
 }
 

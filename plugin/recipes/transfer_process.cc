@@ -32,7 +32,7 @@ absl::Status Ended(absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("the transfer process ended: ", why));
 }
 
-absl::Status ProtocolError() { return absl::InternalError("the transfer process sent no valid reply"); }
+absl::Status ProtocolError() { return absl::InternalError("the transfer process sent an invalid reply"); }
 
 // Attributes and files of the child: default signals, a process group of its own (Ctrl-C in a terminal must not end
 // it), `socket` as standard input, nothing to write to.
@@ -72,7 +72,8 @@ class SpawnOptions {
 absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const std::vector<std::string>& command) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot make a socket: ", std::strerror(errno)));
+    return absl::UnavailableError(
+        absl::StrCat("cannot create a socket pair for the transfer process: ", std::strerror(errno)));
   }
   FileDescriptor ours(ends[0]);
   const FileDescriptor theirs(ends[1]);
@@ -148,7 +149,9 @@ absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, a
 absl::Status TransferProcess::Await(short events, absl::Time deadline) {  // NOLINT(runtime/int)
   while (true) {
     const absl::Duration left = deadline - absl::Now();
-    if (left <= absl::ZeroDuration()) return absl::DeadlineExceededError("no answer within the time limit");
+    if (left <= absl::ZeroDuration()) {
+      return absl::DeadlineExceededError("the transfer process did not reply within the time limit");
+    }
     pollfd file = {socket_.get(), events, 0};
     const int64_t milliseconds = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));
     const int ready = poll(&file, 1, static_cast<int>(std::min<int64_t>(milliseconds, 1000)));

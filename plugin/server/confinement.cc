@@ -192,7 +192,7 @@ absl::Status Confine(Role role) {
   filter.Refuse(SYS_clone3, ENOSYS);
   filter.RefuseTheRest(EPERM);
   if (filter.Install()) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("the process cannot be confined: ", std::strerror(errno)));
+  return absl::UnimplementedError(absl::StrCat("cannot confine the process with seccomp: ", std::strerror(errno)));
 }
 
 void SetApart() {

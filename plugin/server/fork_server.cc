@@ -71,7 +71,7 @@ class ForkServer {
     control::Forked answer;
     const files::FileDescriptor pidfd(pid < 0 ? -1 : static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     if (pidfd.valid()) return Answer(std::move(answer), pid, pidfd.get());
-    answer.set_error(absl::StrCat("no process: ", std::strerror(errno)));
+    answer.set_error(absl::StrCat("cannot create a process: ", std::strerror(errno)));
     if (pid > 0) kill(pid, SIGKILL);
     return Answer(std::move(answer), -1);
   }
@@ -92,7 +92,7 @@ class ForkServer {
     }
     control::Forked answer;
     const auto found = ends_.find(child);
-    answer.set_end(found == ends_.end() ? "an unknown end" : found->second);
+    answer.set_end(found == ends_.end() ? "unknown exit status" : found->second);
     return Answer(std::move(answer), child);
   }
 
@@ -119,7 +119,7 @@ class ForkServer {
 absl::StatusOr<std::pair<control::Forked, files::Packet>> ReceiveAnswer(const files::FileDescriptor& socket) {
   HPU_ASSIGN_OR_RETURN(files::Packet packet, files::ReceivePacket(socket));
   control::Forked answer;
-  if (!answer.ParseFromString(packet.bytes)) return absl::DataLossError("the fork server's answer cannot be read");
+  if (!answer.ParseFromString(packet.bytes)) return absl::DataLossError("cannot parse the fork server's answer");
   return std::make_pair(std::move(answer), std::move(packet));
 }
 
@@ -158,9 +158,9 @@ std::string ForkClient::End(pid_t child) {
   control::ForkRequest request;
   request.set_ended_pid(child);
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!files::SendPacket(socket_, request.SerializeAsString()).ok()) return "an unknown end";
+  if (!files::SendPacket(socket_, request.SerializeAsString()).ok()) return "unknown exit status";
   auto answer = ReceiveAnswer(socket_);
-  return answer.ok() ? answer->first.end() : "an unknown end";
+  return answer.ok() ? answer->first.end() : "unknown exit status";
 }
 
 }  // namespace hpu::serve

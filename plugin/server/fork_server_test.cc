@@ -57,7 +57,7 @@ TEST_F(ForkServerTest, TellsHowChildrenEnd) {
   const ForkClient::Child other = Fork('s');
   EXPECT_EQ("exit code 7", client_->End(one.pid));
   EXPECT_EQ("signal 11 (Segmentation fault)", client_->End(other.pid));
-  EXPECT_EQ("an unknown end", client_->End(server_));
+  EXPECT_EQ("unknown exit status", client_->End(server_));
 }
 
 TEST_F(ForkServerTest, KillsAChildThatDoesNotEnd) {

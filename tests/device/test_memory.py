@@ -138,7 +138,7 @@ def test_exhausted_memory_says_what_to_do(use: str) -> None:
         """,
         {"HPU_MEMORY_MB": "32"},
     )
-    message = ("[20971520]", "HPU:0", "20.00MiB asked for", "20.00MiB of 32.00MiB in use", "HPU_MEMORY_MB (now 32)")
+    message = ("[20971520]", "HPU:0", "20.00MiB requested", "20.00MiB of 32.00MiB in use", "HPU_MEMORY_MB (now 32)")
     for part in message:
         assert part in done.stdout, done.stdout
 

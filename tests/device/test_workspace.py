@@ -62,7 +62,8 @@ def test_too_large_a_reservation_is_told_and_left() -> None:
         "result = [launch(1)]", HABANA_INITIAL_WORKSPACE_SIZE_MB="13271", HPU_MEMORY_MB="1024", TF_CPP_MIN_LOG_LEVEL="1"
     )
     assert sizes == [16]
-    assert "HABANA_INITIAL_WORKSPACE_SIZE_MB=13271 has no effect: the device has 1024 MiB" in log
+    assert "HABANA_INITIAL_WORKSPACE_SIZE_MB=13271 is ignored: " in log
+    assert "must be between 0 and the size of device memory, 1024 MiB" in log
 
 
 def test_it_gives_way_to_tensors() -> None:
@@ -132,7 +133,7 @@ except tf.errors.ResourceExhaustedError as error:
 """,
         HPU_MEMORY_MB="64",
     )
-    assert "bytes of memory for temporaries; " in message
+    assert "bytes of HPU memory for temporaries; " in message
     told = re.search(r"(\d+) bytes of arguments, (\d+) of results and (\d+) of temporaries", message)
     assert told, message
     arguments, results, temporaries = map(int, told.groups())
@@ -152,4 +153,4 @@ except tf.errors.InvalidArgumentError as error:
 """,
         HPU_WORKSPACE_CHUNK_MB=value,
     )
-    assert f"HPU_WORKSPACE_CHUNK_MB={value} is less than 1" in result
+    assert f"HPU_WORKSPACE_CHUNK_MB must be at least 1, got {value}" in result

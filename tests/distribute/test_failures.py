@@ -165,5 +165,5 @@ def test_a_stall_is_explained(backend: Backend, tmp_path: pathlib.Path) -> None:
     assert line.startswith("[0] ")
     assert "HPU_COLLECTIVE_STALL_S" in line
     assert "has waited 1s for other workers" in line
-    assert "rank 0 (/job:worker/replica:0/task:0) this process" in line
+    assert "rank 0 (/job:worker/replica:0/task:0) is this process" in line
     assert "rank 1 (/job:worker/replica:0/task:1) is up" in line

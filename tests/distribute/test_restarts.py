@@ -173,7 +173,7 @@ def test_wrong_usage(tmp_path: pathlib.Path) -> None:
         assert done.returncode == 2
         return done.stderr
 
-    assert "--min-ranks 3 is more than the 2 processes of -np" in refused("--restarts", "1", "--min-ranks", "3")
+    assert "--min-ranks 3 exceeds the number of processes (-np 2)" in refused("--restarts", "1", "--min-ranks", "3")
     assert "--min-ranks 1 applies to restarts: add --restarts" in refused("--min-ranks", "1")
     assert "--restarts: -1 is not a whole number from 0 to" in refused("--restarts", "-1")
 

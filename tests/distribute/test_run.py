@@ -182,7 +182,7 @@ def test_wrong_usage(script: pathlib.Path) -> None:
 
     assert "no program at" in refused(str(script))
     write(script, "")
-    assert "3 processes need as many modules, and 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
+    assert "too few modules for 3 processes: 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
     assert "a (of --modules or HABANA_VISIBLE_MODULES) is not a list of module" in refused(
         "--modules", "a", str(script)
     )

@@ -160,9 +160,9 @@ def test_workers_that_will_not_find_each_other_are_told(tmp_path: pathlib.Path) 
     """
     launcher = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
     done = run_with_tensorflow(code, {"TF_CONFIG": None, "HPU_MODULE_LOCK_DIR": str(tmp_path), **launcher})
-    assert "started 2 processes, and TF_CONFIG is not set: this HPUStrategy has one worker" in done.stderr
-    assert "started 2 processes, and TF_CONFIG, by which they find each other, does not name them" in done.stdout
-    assert "HPUStrategy was made after TensorFlow's first operation" in done.stdout
+    assert "started 2 processes, but TF_CONFIG is not set: this HPUStrategy has only one worker" in done.stderr
+    assert "started 2 processes, but TF_CONFIG does not name them" in done.stdout
+    assert "HPUStrategy was created after TensorFlow's first operation" in done.stdout
 
 
 def test_one_worker_without_tf_config_and_with_a_resolver(tmp_path: pathlib.Path) -> None:

@@ -287,6 +287,6 @@ def test_calls_of_recurrent_layers_are_inlined_with_their_gradients(length: int 
         # Lists get bounds, so that loops compile whole.
         assert_one_cluster("recurrent_step", launches=4)
         return
-    refused = {refusal["op"] for refusal in report_of("recurrent_step")["refusals"]}
+    refused = {refusal.op for refusal in report_of("recurrent_step").refusals}
     assert "TensorListPushBack" in refused and "PartitionedCall" not in refused
     assert_launched()

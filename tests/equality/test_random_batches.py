@@ -191,7 +191,7 @@ def test_dropout_of_flattened_images_keeps_one_cluster() -> None:
 
     with tf.device(HPU):
         flattened(tf.ones([2, 5, 6, 8]))
-    assert len(report_of("flattened")["clusters"]) == 1
+    assert len(report_of("flattened").clusters) == 1
 
 
 def test_dropout_behind_two_inputs_keeps_one_cluster() -> None:
@@ -202,4 +202,4 @@ def test_dropout_behind_two_inputs_keeps_one_cluster() -> None:
 
     with tf.device(HPU):
         two_inputs(tf.constant(table(5)), tf.constant(table(5, 4)))
-    assert len(report_of("two_inputs")["clusters"]) == 1
+    assert len(report_of("two_inputs").clusters) == 1

@@ -105,5 +105,5 @@ def test_the_report_tells_of_unused_results() -> None:
         return tf.while_loop(lambda i, _a, _b: i < 3, lambda i, a, b: (i + 1, tf.tanh(a), b * 2), (0, x, x))[1]
 
     assert_same_graph(half_of_it, X)
-    rewrites = [rewrite["what"] for rewrite in report_of("half_of_it")["rewrites"] if rewrite["pass"] == "results"]
-    assert rewrites[0] == "without 2 results that nothing uses"  # the second is a counter that TensorFlow adds
+    rewrites = [rewrite.what for rewrite in report_of("half_of_it").rewrites if rewrite.pass_name == "results"]
+    assert rewrites[0] == "unused results removed: 2"  # the second is a counter that TensorFlow adds

@@ -55,30 +55,30 @@ def test_bytes_of_copies_are_those_of_the_edges(output: tuple[str, str, explanat
     # A 4 by 4 float32 tensor there and back, three times; the CPU kernel's result only, three times.
     assert graph.op("on_cpu").copied_bytes == 3 * 2 * 64 and graph.op("on_cpu").copies == 6
     assert graph.op("noise/TruncatedNormal").copied_bytes == 3 * 64
-    assert graph.op("noise/TruncatedNormal").host_runs == 3
+    assert graph.op("noise/TruncatedNormal").cpu_runs == 3
     totals = {total.rule.name: total for total in output[2].rules()}
     assert totals["pinned"].copied_bytes == 3 * 2 * 64
 
 
-def test_cuts_name_the_ops_between(output: tuple[str, str, explanation.Explanation]) -> None:
+def test_splits_name_the_ops_between(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("refused")
     assert len(graph.clusters) > 1
-    cycles = [cut for cut in graph.cuts if cut.rule == "cycle"]
-    assert any("on_cpu" in cut.through for cut in cycles) and graph.op("on_cpu").cuts >= 1
-    assert {cut.rule for cut in output[2].graph("nested").cuts} == {"mandatory"}
+    cycles = [split for split in graph.splits if split.rule == "cycle"]
+    assert any("on_cpu" in split.through for split in cycles) and graph.op("on_cpu").splits >= 1
+    assert {split.rule for split in output[2].graph("nested").splits} == {"must-compile"}
     clean = output[2].graph("clean")
-    assert not clean.cuts and [cluster.launches for cluster in clean.clusters] == [1]
+    assert not clean.splits and [cluster.launches for cluster in clean.clusters] == [1]
 
 
 def test_lowered_loops_are_told(output: tuple[str, str, explanation.Explanation]) -> None:
     graph = output[2].graph("looping")
     assert [(entry.op, entry.rule) for entry in graph.lowered] == [("While", "lowered")]
-    assert {"loop", "deadness"} & {cut.rule for cut in graph.cuts}
+    assert {"loop", "deadness"} & {split.rule for split in graph.splits}
 
 
 def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Explanation]) -> None:
     text = output[1]
-    assert "pinned (1 op, 1 cut" not in text and "pinned (1 op, 384 bytes copied)" in text
+    assert "pinned (1 op, 1 split" not in text and "pinned (1 op, 384 bytes copied)" in text
     assert "-> remove the tf.device around it" in text
     assert "  refused " in text and "4 graphs:" in text
 
@@ -135,7 +135,7 @@ def test_times_of_a_program_that_reads_no_result(tmp_path: pathlib.Path) -> None
     done = run([*COMMAND, "--time", str(program)])
     assert "Time of habana_cluster_unread_0" in done.stderr and "No times" not in done.stderr
     failed = run([*COMMAND, "--time", str(program)], {"HPU_FAULTS": "launch@1"})
-    assert "work that the program did not wait for failed" in failed.stderr and "launch" in failed.stderr
+    assert "work still queued at the end of the program failed" in failed.stderr and "launch" in failed.stderr
     assert "1 graph:" in failed.stderr
 
 

@@ -20,13 +20,13 @@ OPS = (
     model.Op("x", "_Arg", "HPU:0", None, ("float",), (), "border", "is an argument"),
     model.Op("tanh", "Tanh", "HPU:0", "habana_cluster_f_0", ("bfloat16",), (0,)),
     model.Op(
-        "</script><b>", "Exp", "CPU:0", None, ("float",), (1,), "pinned", "the program & its wish", 128, 2, cuts=1
+        "</script><b>", "Exp", "CPU:0", None, ("float",), (1,), "pinned", "the program & its wish", 128, 2, splits=1
     ),
     model.Op("mul", "Mul", "HPU:0", "habana_cluster_f_1", ("float",), (1, 2)),
 )
 CLUSTERS = tuple(model.Cluster(f"habana_cluster_f_{n}", "HPU:0", 1, 1, 0, 0, 1, False, launches=2) for n in range(2))
-CUT = model.Cut("habana_cluster_f_0", "habana_cluster_f_1", "cycle", "ops run between", ("</script><b>",))
-GRAPH = model.Graph("f", "__inference_f_1", OPS, CLUSTERS, (CUT,))
+SPLIT = model.ClusterSplit("habana_cluster_f_0", "habana_cluster_f_1", "cycle", "ops run between", ("</script><b>",))
+GRAPH = model.Graph("f", "__inference_f_1", OPS, CLUSTERS, (SPLIT,))
 EXPLANATION = explanation.Explanation((GRAPH,), Eager(0, 0.0, 0, 0, 0))
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node to run the layout")
 

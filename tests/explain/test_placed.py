@@ -42,16 +42,16 @@ def test_bytes_that_a_refusal_costs(explanation: Explanation) -> None:
 
 
 def test_ops_that_cut_clusters(explanation: Explanation) -> None:
-    assert [(cut.rule, tuple(cut.through)) for cut in explanation.graph("placed").cuts] == [
+    assert [(split.rule, tuple(split.through)) for split in explanation.graph("placed").splits] == [
         ("cycle", ("listed",)),
         ("cycle", ("unlisted",)),
     ]
-    (cut,) = explanation.graph("updated").cuts
-    assert (cut.rule, tuple(cut.through)) == ("resource-hazard", ("AssignAddVariableOp",))
+    (split,) = explanation.graph("updated").splits
+    assert (split.rule, tuple(split.through)) == ("resource-hazard", ("AssignAddVariableOp",))
     assert explanation.graph("updated").op("AssignAddVariableOp").rule == "user-setting"
 
 
 def test_limits_and_branches_that_cut_clusters(explanation: Explanation) -> None:
     long = explanation.graph("long")
-    assert {cut.rule for cut in long.cuts} == {"size-limit"} and len(long.clusters) == len(long.cuts) + 1
-    assert {cut.rule for cut in explanation.graph("branching").cuts} == {"deadness"}
+    assert {split.rule for split in long.splits} == {"size-limit"} and len(long.clusters) == len(long.splits) + 1
+    assert {split.rule for split in explanation.graph("branching").splits} == {"deadness"}

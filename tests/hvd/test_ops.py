@@ -48,7 +48,7 @@ def test_eager_ops(tmp_path: pathlib.Path) -> None:
                 int32=hvd.allreduce(tf.constant([rank, 7]), op=hvd.Sum),
                 object=hvd.broadcast_object({"root": rank}, root_rank=1)["root"],
             )
-            rules = {r["op"]: r["rule"] for report in passes.recent_reports() for r in report["refusals"]}
+            rules = {r.op: r.rule for report in passes.recent_reports() for r in report.refusals}
             assert rules["HorovodAllreduce"] == "horovod", rules
     """
     results = run_code(tmp_path, LOAD + textwrap.dedent(code))
@@ -87,7 +87,7 @@ def test_ops_in_functions(tmp_path: pathlib.Path) -> None:
         assert statistics.get().fallbacks == 0
         clusters = [c.name for c in statistics.get().launched_clusters]
         assert clusters and all("step" in name for name in clusters), clusters
-        refused = {r["op"]: r["rule"] for r in passes.recent_reports()[-1]["refusals"]}
+        refused = {r.op: r.rule for r in passes.recent_reports()[-1].refusals}
         assert refused["HorovodAllreduce"] == refused["HorovodAllgather"] == "horovod", refused
     """
     results = run_code(tmp_path, LOAD + textwrap.dedent(code))

@@ -80,7 +80,7 @@ def test_n_jobs_of_one_rank_are_an_error(tmp_path: pathlib.Path) -> None:
     """
     done = run_python(WITHOUT_HOOK + textwrap.dedent(code), check=False)
     assert done.returncode == 1
-    assert "JobError: Open MPI started 4 processes, and Horovod's job has 1" in done.stderr
+    assert "JobError: Open MPI started 4 processes, but Horovod's job has 1" in done.stderr
 
 
 def test_ranks_that_cannot_meet_are_told_why(tmp_path: pathlib.Path) -> None:

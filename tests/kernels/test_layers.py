@@ -90,7 +90,7 @@ def test_instance_normalization_is_a_keras_layer() -> None:
     config = layer.get_config()
     assert (config["groups"], config["axis"]) == (-1, -1)
     assert HabanaInstanceNormalization.from_config(config).get_config() == config
-    with pytest.raises(ValueError, match="at least 3 dimensions with a known last one"):
+    with pytest.raises(ValueError, match="must have rank 3 or more"):
         layer(tf.zeros([2, 3]))
     with pytest.raises(ValueError, match="groups=2"):
         HabanaInstanceNormalization(groups=2)
@@ -200,11 +200,11 @@ def test_pyramid_roi_align(ratio: int, coordinates: str) -> None:
 
 def test_pyramid_roi_align_says_what_is_wrong() -> None:
     image, boxes = tf.zeros([2, 16, 16, 3]), tf.zeros([2, 3, 4])
-    with pytest.raises(ValueError, match="takes a list of images"):
+    with pytest.raises(ValueError, match="must be a non-empty list or tuple"):
         habana_ops.pyramid_roi_align(image, COUNTS, boxes, LEVELS)
     with pytest.raises(ValueError, match="sampling_ratio=0"):
         habana_ops.pyramid_roi_align([image], COUNTS, boxes, LEVELS, sampling_ratio=0)
-    with pytest.raises(ValueError, match=r"image 0 of the pyramid has the shape \(None, None, 16, 3\)"):
+    with pytest.raises(ValueError, match=r"image 0 of the pyramid has shape \(None, None, 16, 3\)"):
         tf.function(lambda x: habana_ops.pyramid_roi_align([x], COUNTS, boxes, LEVELS)).get_concrete_function(
             tf.TensorSpec([None, None, 16, 3])
         )

@@ -82,7 +82,7 @@ def test_a_shuffle_is_part_of_a_cluster() -> None:
     with tf.device(HPU):
         x = tf.random.normal([32, 4])
         shuffled = shuffled_sines(x)
-    assert len(report_of("shuffled_sines")["clusters"]) == 1
+    assert len(report_of("shuffled_sines").clusters) == 1
     assert statistics.get().cluster("shuffled_sines").launches == 1
     np.testing.assert_allclose(np.sort(shuffled, 0), np.sort(np.sin(x) + 1.0, 0), 1e-5)
 

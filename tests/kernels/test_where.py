@@ -115,4 +115,4 @@ def test_copies_are_counted() -> None:
         assert (statistics.get().eager.host_runs, statistics.get().eager.host_bytes) == (1, 6 + 3 * 2 * 8)
         graph = htf.explain(lambda x: tf.where(x) + 1, flags).graph("lambda")
     (op,) = (op for op in graph.ops if op.type == "Where")
-    assert (op.rule, op.device, op.host_runs, op.copied_bytes) == ("dynamic-size", "HPU:0", 1, 6 + 3 * 2 * 8)
+    assert (op.rule, op.device, op.cpu_runs, op.copied_bytes) == ("dynamic-size", "HPU:0", 1, 6 + 3 * 2 * 8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections.abc import Callable
@@ -80,7 +81,7 @@ INSIDE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 def main() -> None:
     """Prints what some of them give on the HPU, in a list."""
-    from habana_frameworks.tensorflow import load_habana_module
+    from habana_frameworks.tensorflow import load_habana_module, statistics
 
     load_habana_module()
     results = []
@@ -89,9 +90,7 @@ def main() -> None:
             function, arguments = RESULTS[name]
             found = tf.function(function, jit_compile=True)(*[tf.constant(a) for a in arguments])
             results.append([value.numpy().tolist() for value in tf.nest.flatten(found)])
-    from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
-
-    recipes = c_api.read_json(plugin_library.handle(), "hpu_recipe_cache")
+    recipes = dataclasses.asdict(statistics.recipes())
     sys.stdout.write(json.dumps({"results": results, "recipes": recipes}) + "\n")
 
 

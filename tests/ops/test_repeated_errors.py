@@ -103,8 +103,8 @@ def test_a_step_without_doubtful_values_has_no_checks() -> None:
 
     with tf.device(HPU):
         step(tf.constant([1, 2], tf.int64))
-    rewrites = passes.recent_reports()[-1]["rewrites"]
-    assert not [rewrite for rewrite in rewrites if rewrite["pass"] == "checks"]
+    rewrites = passes.recent_reports()[-1].rewrites
+    assert not [rewrite for rewrite in rewrites if rewrite.pass_name == "checks"]
 
 
 def test_the_least_number_by_minus_one() -> None:

@@ -37,7 +37,7 @@ def test_the_conversion_is_what_the_reference_says(
     path = tmp_path_factory.getbasetemp() / "random.json"
     graph = bf16_graphs.Builder().build(plan)
     result = convert(graph, config, path)
-    reported = {rewrite["node"]: rewrite["what"].split()[-1] for rewrite in result.report["rewrites"]}
+    reported = {rewrite.node: rewrite.what.split()[-1] for rewrite in result.report.rewrites}
     assert reported == bf16_reference.converted(graph, config, HPU)
 
     before = {node.name: node for node in graph.node}
@@ -57,4 +57,4 @@ def test_the_conversion_is_what_the_reference_says(
     with tf.Graph().as_default():
         tf.import_graph_def(result.graph, name="")
     again = convert(result.graph, config, path)
-    assert again.report["rewrites"] == [] and shape_of(again.graph) == shape_of(result.graph)
+    assert again.report.rewrites == [] and shape_of(again.graph) == shape_of(result.graph)

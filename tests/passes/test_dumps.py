@@ -31,7 +31,7 @@ def read(path: pathlib.Path) -> tf.compat.v1.GraphDef:
 def pass_names() -> list[str]:
     with pytest.raises(DeviceError) as error:
         passes.run(tf.compat.v1.GraphDef(), "no such pass")
-    return str(error.value).split("there are ")[1].split(", ")
+    return str(error.value).split("expected one of ")[1].split(", ")
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_one_warning_where_there_can_be_no_dumps(case: str, tmp_path: pathlib.Pa
         environment["TF_DUMP_GRAPH_PREFIX"] = str(tmp_path / "file")
     done = run_with_tensorflow(PROGRAM, environment)
     assert "DONE 1.5" in done.stdout
-    assert done.stderr.count("no graph dumps") == 1
+    assert done.stderr.count("graph dumps") == 1
     if case == "no directory":
         silent = run_with_tensorflow(PROGRAM, {**environment, "HBN_TF_GRAPH_DUMP": None})
-        assert "no graph dumps" not in silent.stderr, "nobody asked for them"
+        assert "graph dumps" not in silent.stderr, "nobody asked for them"

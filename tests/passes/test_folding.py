@@ -24,7 +24,7 @@ def test_what_depends_on_constants_alone_is_computed_once() -> None:
     graph = graph_of(build)
     result = passes.run(graph, "fold")
     assert ops(result) == ["AddV2", "Const", "Identity", "Placeholder"]
-    assert result.report["rewrites"][0]["pass"] == "fold"
+    assert result.report.rewrites[0].pass_name == "fold"
     assert result.data == passes.run(graph, "fold").data
     x = np.array([4.0, 5.0], np.float32)
     np.testing.assert_allclose(run_on_cpu(result.graph, {"x:0": x}), run_on_cpu(graph, {"x:0": x}), rtol=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -34,7 +33,7 @@ def placeholder(shape: list[int | None], dtype: tf.DType = tf.float32, name: str
 
 
 def refusals(result: passes.PassResult) -> dict[str, str]:
-    return {refusal["node"]: refusal["rule"] for refusal in result.report["refusals"]}
+    return {refusal.node: refusal.rule for refusal in result.report.refusals}
 
 
 def launches(graph: tf.compat.v1.GraphDef) -> list[tf.compat.v1.NodeDef]:
@@ -50,7 +49,7 @@ def run_on_cpu(graph: tf.compat.v1.GraphDef, feeds: Mapping[str, object], fetch:
 
 def test_an_unknown_pass_is_refused_with_the_names_of_those_there_are() -> None:
     with pytest.raises(
-        DeviceError, match="no graph pass is called fuse; there are results, fold, patterns, bf16, fp32_math, random"
+        DeviceError, match="unknown graph pass fuse; expected one of results, fold, patterns, bf16, fp32_math, random"
     ):
         passes.run(tf.compat.v1.GraphDef(), "fuse")
 
@@ -72,8 +71,8 @@ def test_clusters_are_named_after_the_function_without_its_number() -> None:
         ("__backward_step_7", "backward_step"),
         ("", "session"),
     ]:
-        (cluster,) = passes.run(graph, function=function).report["clusters"]
-        assert cluster["name"] == f"habana_cluster_{name}_0"
+        (cluster,) = passes.run(graph, function=function).report.clusters
+        assert cluster.name == f"habana_cluster_{name}_0"
 
 
 def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
@@ -114,7 +113,7 @@ def test_launches_keep_int32_on_the_host_and_order_arguments() -> None:
 def test_what_stays_out_has_a_reason(rule: str, op: Callable[[tf.Tensor], tf.Tensor]) -> None:
     result = passes.run(graph_of(lambda: on_cpu(op(tf.tanh(placeholder([2, 2]) * 2.0)))))
     assert rule in refusals(result).values()
-    assert all(refusal["reason"] for refusal in result.report["refusals"])
+    assert all(refusal.reason for refusal in result.report.refusals)
 
 
 def test_a_value_that_depends_on_data_is_no_constant_of_a_cluster() -> None:
@@ -162,7 +161,7 @@ def test_rewritten_random_ops_draw_what_the_cpu_draws(name: str, dtype: tf.DType
 
     graph = graph_of(build)
     rewritten = passes.run(graph, "random")
-    assert [rewrite["op"] for rewrite in rewritten.report["rewrites"]] == [name]
+    assert [rewrite.op for rewrite in rewritten.report.rewrites] == [name]
     for shape in ([7, 5], [1, 1], [0, 3], [64, 33]):
         feeds = {"key:0": [123], "counter:0": [7, 1 << 63], "shape:0": shape}
         expected, got = run_on_cpu(graph, feeds), run_on_cpu(rewritten.graph, feeds)
@@ -285,7 +284,7 @@ def test_a_split_cluster_computes_the_same_with_the_refused_op_outside() -> None
         if node.op == "HabanaLaunch":
             node.attr["function"].func.name = name
     np.testing.assert_allclose(run_on_cpu(split, {"x:0": [0.5, -1.0, 2.0]}), expected, rtol=1e-6)
-    with pytest.raises(DeviceError, match="holds no op"):
+    with pytest.raises(DeviceError, match="contains none of the ops"):
         passes.split(graph, launch.name, ["nothing"])
 
 
@@ -322,7 +321,7 @@ def test_stateful_ops_of_a_cluster_wait_for_the_calls_that_their_inputs_come_fro
     assert [f"^{calls[0].name}" in call.input for call in calls] == [False, True]
 
 
-def test_reports_are_json_with_odd_names() -> None:
+def test_reports_of_odd_names() -> None:
     graph = graph_of(lambda: on_cpu(tf.tanh(placeholder([2]) * 2.0)))
     report = passes.run(graph, function='a"b\\c').report
-    assert json.loads(json.dumps(report))["graph"] == "a_b_c"
+    assert (report.graph, report.function) == ("a_b_c", 'a"b\\c')

@@ -26,8 +26,8 @@ def patterns_in(build: Build, shape: tuple[int, ...] = (4, 6, 16)) -> list[str]:
         for index, result in enumerate(results):
             on_cpu(result, f"out_{index}")
 
-    rewrites = passes.run(graph_of(graph), "patterns").report["rewrites"]
-    return sorted(rewrite["what"].split(":")[0] for rewrite in rewrites)
+    rewrites = passes.run(graph_of(graph), "patterns").report.rewrites
+    return sorted(rewrite.what.split(":")[0] for rewrite in rewrites)
 
 
 def gelu(x: tf.Tensor, half: float = 0.5, root: float = np.sqrt(2.0)) -> tf.Tensor:

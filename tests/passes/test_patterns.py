@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("hpu")
 
 def found(name_part: str) -> list[str]:
     """Names of the patterns found in the latest graph of that name, in order of the alphabet."""
-    return sorted(rewrite["what"].split(":")[0] for rewrite in pattern_rewrites(name_part))
+    return sorted(rewrite.what.split(":")[0] for rewrite in pattern_rewrites(name_part))
 
 
 def train_step(case: Case, dtype: tf.DType, batch: int | None) -> Any:
@@ -107,5 +107,5 @@ def test_precision_lists_that_do_not_name_a_fused_op_mean_what_it_holds(monkeypa
     monkeypatch.setenv("TF_BF16_CONVERSION", "full")
     case = next(case for case in CASES if case.name == "bias_relu")
     run(case, tf.float32, case.shape[0], True, monkeypatch)
-    converted = {rewrite["op"] for rewrite in report_of("pattern_step")["rewrites"] if rewrite["pass"] == "bf16"}
+    converted = {rewrite.op for rewrite in report_of("pattern_step").rewrites if rewrite.pass_name == "bf16"}
     assert {"MatMul", "HabanaBiasAddActivation"} <= converted

@@ -70,8 +70,8 @@ def test_groups_in_functions(
     got = run(function, gradients)
     rewrites = pattern_rewrites("function_step")
     if not gradients:  # a gradient's function takes values of the forward one, which must not be hidden
-        assert sorted(rewrite["what"].split(":")[0] for rewrite in rewrites) == patterns
-        assert all("/" in rewrite["node"] for rewrite in rewrites)
+        assert sorted(rewrite.what.split(":")[0] for rewrite in rewrites) == patterns
+        assert all("/" in rewrite.node for rewrite in rewrites)
     assert_close(got, plain)
     assert_launched()
 

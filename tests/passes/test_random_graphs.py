@@ -79,7 +79,7 @@ def test_clusters_compute_what_the_graph_computes(plan: list[random_graphs.Step]
     holder = holders(clustered)
     # Clusters have copies of constants, which wait for nothing; what was folded is one, whatever it was made of.
     constants = {node.name for node in graph.node if node.op == "Const"}
-    constants |= {rewrite["node"] for rewrite in result.report["rewrites"] if rewrite["pass"] == "fold"}
+    constants |= {rewrite.node for rewrite in result.report.rewrites if rewrite.pass_name == "fold"}
     for name, sources in reaches(graph, constants).items():
         for source in sources - constants:
             assert holder[source] == holder[name] or holder[source] in before[holder[name]], (source, name)

@@ -19,10 +19,10 @@ def ops_on_hpu(graph: tf.compat.v1.GraphDef) -> list[str]:
 def test_mlp_step_is_one_cluster(optimizer: str) -> None:
     result = passes.run(keras_graphs.train_step("mlp", optimizer), function="__inference_train_function_12")
     assert ops_on_hpu(result.graph) == ["HabanaLaunch"]
-    (cluster,) = result.report["clusters"]
-    assert cluster["name"] == "habana_cluster_train_function_0"
+    (cluster,) = result.report.clusters
+    assert cluster.name == "habana_cluster_train_function_0"
     (launch,) = (node for node in result.graph.node if node.op == "HabanaLaunch")
-    assert launch.name == launch.attr["function"].func.name == cluster["name"]
+    assert launch.name == launch.attr["function"].func.name == cluster.name
     assert not launch.attr["must_compile"].b
 
 
@@ -34,5 +34,5 @@ def test_step_is_one_cluster_with_the_state_of_random_ops_beside_it(model: str, 
     ops = ops_on_hpu(result.graph)
     assert ops.count("HabanaLaunch") == 1
     assert set(ops) <= {"HabanaLaunch", "HabanaPhiloxState", "Pack", "Const"}
-    (cluster,) = result.report["clusters"]
-    assert cluster["constants"] == 0  # nothing that changes makes a recipe of its own
+    (cluster,) = result.report.clusters
+    assert cluster.constants == 0  # nothing that changes makes a recipe of its own

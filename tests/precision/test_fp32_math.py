@@ -33,8 +33,8 @@ def test_operands_are_rounded_and_sums_are_not(hpu: str, monkeypatch: pytest.Mon
     np.testing.assert_allclose(plain[0], x @ w, rtol=1e-5, atol=1e-5)
     monkeypatch.setenv("HPU_FP32_MATH", "bfloat16")
     fast = products(x, w, kernel)
-    rewrites = [r for r in passes.recent_reports()[-1]["rewrites"] if r["pass"] == "fp32_math"]
-    assert sorted(rewrite["op"] for rewrite in rewrites) == ["Conv2D", "MatMul"]
+    rewrites = [r for r in passes.recent_reports()[-1].rewrites if r.pass_name == "fp32_math"]
+    assert sorted(rewrite.op for rewrite in rewrites) == ["Conv2D", "MatMul"]
     np.testing.assert_allclose(fast[0], rounded(x) @ rounded(w), rtol=1e-5, atol=1e-5)
     with tf.device("/device:CPU:0"):
         image = rounded(x).reshape(1, 8, 8, 4)
@@ -50,5 +50,5 @@ def test_conversion_and_rounding_of_the_rest(hpu: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("TF_BF16_CONVERSION", "basic")
     x = np.linspace(-1, 1, 256, dtype=np.float32).reshape(64, 4)
     products(x, x[:4].copy(), np.ones((3, 3, 4, 2), np.float32))
-    rewrites = passes.recent_reports()[-1]["rewrites"]
-    assert {rewrite["pass"] for rewrite in rewrites} == {"bf16"}
+    rewrites = passes.recent_reports()[-1].rewrites
+    assert {rewrite.pass_name for rewrite in rewrites} == {"bf16"}

@@ -122,7 +122,7 @@ def plain_precision() -> Iterator[None]:
 
 def converted_products() -> int:
     reports = passes.recent_reports()
-    return sum(r["op"] == "MatMul" and r["pass"] == "bf16" for report in reports for r in report["rewrites"])
+    return sum(r.op == "MatMul" and r.pass_name == "bf16" for report in reports for r in report.rewrites)
 
 
 def descent() -> Any:

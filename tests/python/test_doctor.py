@@ -99,7 +99,7 @@ def test_plugin_for_another_tensorflow(bare_package: pathlib.Path) -> None:
 def test_unknown_backend() -> None:
     code, findings = doctor({"HPU_BACKEND": "abacus"})
     assert code == 1
-    assert "HPU_BACKEND=abacus names no backend" in about(findings, "backend", "error")[0]["text"]
+    assert "HPU_BACKEND=abacus is not a backend" in about(findings, "backend", "error")[0]["text"]
 
 
 def test_settings() -> None:
@@ -113,10 +113,10 @@ def test_settings() -> None:
     ]
     assert "HPU_CLUSTERING=off (default on)" in [finding["text"] for finding in about(findings, "settings", "ok")]
     notes = [finding["text"] for finding in about(findings, "settings", "note")]
-    assert "XLA_FLAGS=--xla_foo is TensorFlow's own" in notes
-    assert "HOROVOD_FUSION_THRESHOLD=0 is for the processes of a job" in notes
-    assert "GRAPH_VISUALIZATION=1 is accepted and has no effect" in notes
-    assert "HPU_EMULATOR_MODULES=3: it is called HPU_MODULES now" in notes
+    assert "XLA_FLAGS=--xla_foo is a setting of TensorFlow" in notes
+    assert "HOROVOD_FUSION_THRESHOLD=0 applies to the processes of a job" in notes
+    assert "GRAPH_VISUALIZATION=1 is accepted but has no effect" in notes
+    assert "HPU_EMULATOR_MODULES=3: this setting was renamed to HPU_MODULES" in notes
 
 
 def test_secrets_are_not_shown() -> None:

@@ -106,7 +106,7 @@ def test_an_old_name_counts_and_is_said_to_be_old(
     monkeypatch.delenv(flag.name, raising=False)
     monkeypatch.setenv(flag.old_name, "3")
     settings_check.report_unknown_settings()
-    assert caplog.messages == [f"{flag.old_name} is called {flag.name} now; the old name still counts"]
+    assert caplog.messages == [f"{flag.old_name} was renamed to {flag.name}; the old name still works"]
     assert flag_values.parse_string(flag) == "3"
     monkeypatch.setenv(flag.name, "4")
     assert flag_values.parse_string(flag) == "4"

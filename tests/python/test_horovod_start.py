@@ -75,7 +75,7 @@ def test_mpi_that_finds_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_mpi_that_finds_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     made = basics(monkeypatch, 1)
     mpirun(4)
-    with pytest.raises(errors.JobError, match="Open MPI started 4 processes, and Horovod's job has 1"):
+    with pytest.raises(errors.JobError, match="Open MPI started 4 processes, but Horovod's job has 1"):
         horovod_start.start(made, Basics.init)
     assert not made.initialized
     made.initialized = True
@@ -137,13 +137,13 @@ def test_variables_of_two_machines() -> None:
 
 def test_local_ranks_that_are_not_distinct() -> None:
     members = [Member("10.0.0.1", 0), Member("10.0.0.1", 0)]
-    with pytest.raises(errors.JobError, match="the ranks 0, 1 are all local rank 0"):
+    with pytest.raises(errors.JobError, match="ranks 0, 1 all have local rank 0"):
         gloo._variables(RANKS, members, "10.0.0.1", 1)
 
 
 def test_addresses_that_are_none() -> None:
     os.environ["HPU_HOROVOD_RENDEZVOUS"] = "somewhere"
-    with pytest.raises(errors.JobError, match=r"somewhere .* is not host:port"):
+    with pytest.raises(errors.JobError, match="not host:port: somewhere"):
         gloo.meet(RANKS)
 
 
@@ -172,13 +172,13 @@ def test_ranks_on_one_machine_learn_rank_0s_port() -> None:
 def test_two_processes_that_are_both_rank_0() -> None:
     os.environ["PMIX_NAMESPACE"] = f"test-twice-{os.getpid()}"
     loopback.agree(RANKS, lambda: 1, 0.0)
-    with pytest.raises(errors.JobError, match="another process is rank 0 of this job of Open MPI"):
+    with pytest.raises(errors.JobError, match="this Open MPI job has two processes with rank 0"):
         loopback.agree(RANKS, lambda: 1, 0.0)
 
 
 def test_waiting_for_rank_0_ends() -> None:
     os.environ["PMIX_NAMESPACE"] = f"test-none-{os.getpid()}"
-    with pytest.raises(errors.JobError, match="rank 1 waited too long for rank 0"):
+    with pytest.raises(errors.JobError, match="rank 1 timed out waiting for rank 0"):
         loopback.agree(Ranks(Launcher.OPEN_MPI, 2, 1, 2, 1), lambda: 1, time.monotonic() + 0.2)
 
 

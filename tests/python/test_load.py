@@ -49,7 +49,7 @@ def test_tensorflow_initialised_before() -> None:
 def test_another_tensorflow_version() -> None:
     text = failure_of("import tensorflow as tf\ntf.__version__ = '2.16.2'\n" + REPORT_ERROR + USE_CPU)
     assert text.startswith(
-        "TensorFlowError: TensorFlow 2.16.2 is installed, and this build of hpu-tensorflow is for 2.15.1."
+        "TensorFlowError: TensorFlow 2.16.2 is installed, but this build of hpu-tensorflow is for 2.15.1."
     )
     assert "pip install tensorflow-cpu==2.15.1" in text
 
@@ -85,7 +85,9 @@ def test_source_tree_without_plugin_uses_the_installed_one(bare_package: pathlib
 
 def test_unknown_backend() -> None:
     text = failure_of(REPORT_ERROR, {"HPU_BACKEND": "abacus"})
-    assert text.startswith("BackendError: HPU_BACKEND=abacus names no backend of this build; known are: auto, emulator")
+    assert text.startswith(
+        "BackendError: HPU_BACKEND=abacus is not a backend of this build; expected one of: auto, emulator"
+    )
 
 
 def test_unknown_variable() -> None:
@@ -176,7 +178,7 @@ def test_op_library_that_is_not_there() -> None:
         except FileNotFoundError as error:
             print(error)
     """
-    assert run_with_tensorflow(code).stdout == "no library of custom ops at missing/libcustom.so\n"
+    assert run_with_tensorflow(code).stdout == "custom op library not found: missing/libcustom.so\n"
 
 
 def test_device_queries(hpu: str) -> None:

@@ -98,7 +98,7 @@ def test_chosen_module_is_kept(name: str) -> None:
 
 def test_rank_that_is_no_number() -> None:
     os.environ["OMPI_COMM_WORLD_RANK"] = "first"
-    with pytest.raises(ValueError, match="OMPI_COMM_WORLD_RANK=first is not a whole number"):
+    with pytest.raises(ValueError, match="OMPI_COMM_WORLD_RANK=first, set by Open MPI, is not a whole number"):
         multinode_helpers.comm_rank()
 
 
@@ -112,7 +112,7 @@ def test_srun() -> None:
     os.environ["SLURM_STEP_TASKS_PER_NODE"] = "3(x2),2,1"
     assert ranks() == (9, 7, 2, 1)
     os.environ["SLURM_STEP_TASKS_PER_NODE"] = "three"
-    with pytest.raises(ValueError, match="SLURM_STEP_TASKS_PER_NODE=three is not a list"):
+    with pytest.raises(ValueError, match="SLURM_STEP_TASKS_PER_NODE=three is not in srun's list format"):
         multinode_helpers.comm_rank()
 
 
@@ -145,7 +145,7 @@ def test_tf_config(kind: str, index: int, expected: tuple[int, int, int, int]) -
 @pytest.mark.parametrize("text", ["{", "[]", '{"cluster": {"worker": 3}}', '{"task": {"index": "x"}}'])
 def test_tf_config_that_is_none(text: str) -> None:
     os.environ["TF_CONFIG"] = text
-    with pytest.raises(ValueError, match=r"TF_CONFIG=.* is not as TensorFlow documents it"):
+    with pytest.raises(ValueError, match=r"TF_CONFIG=.* is invalid"):
         multinode_helpers.comm_size()
 
 

@@ -1,45 +1,48 @@
-"""The statistics: JSON of the plugin into dataclasses, and the real thing."""
+"""The statistics: messages of the plugin as dataclasses, and the real thing."""
 
 from __future__ import annotations
 
 import pytest
 
 from habana_frameworks.tensorflow import statistics
+from habana_frameworks.tensorflow.lib import report_pb2
 
-CLUSTER = {
-    "name": "habana_cluster_train_step_0",
-    "ops": 81,
-    "recipes": 2,
-    "compile_seconds": 0.5,
-    "launches": 10,
-    "fallbacks": 1,
-    "fallback_bytes": 64,
-}
-EAGER = {"recipes": 3, "compile_seconds": 0.25, "launches": 7, "host_runs": 6, "host_bytes": 1024}
-TOTALS = {"compile_seconds": 0.75, "launches": 17, "fallbacks": 1, "fallback_bytes": 64}
+EAGER = report_pb2.EagerCounters(recipes=3, compile_seconds=0.25, launches=7, host_runs=6, host_bytes=1024)
+
+
+def cluster(name: str, launches: int = 10) -> report_pb2.ClusterCounters:
+    return report_pb2.ClusterCounters(
+        name=f"habana_cluster_{name}_0", ops=81, recipes=2, launches=launches, fallback_reasons={"lazy": 1}
+    )
 
 
 def test_parse() -> None:
-    unused = {**CLUSTER, "name": "habana_cluster_init_0", "launches": 0, "from_a_later_release": 1}
-    parsed = statistics.parse({"clusters": [CLUSTER, unused], "eager": EAGER, **TOTALS, "from_a_later_release": []})
-    assert [cluster.name for cluster in parsed.launched_clusters] == ["habana_cluster_train_step_0"]
+    message = report_pb2.Statistics(
+        clusters=[cluster("train_step"), cluster("init", launches=0)], eager=EAGER, compile_seconds=0.75, launches=17
+    )
+    parsed = statistics.parse(message)
+    assert [counters.name for counters in parsed.launched_clusters] == ["habana_cluster_train_step_0"]
     assert parsed.cluster("train_step").ops == 81
+    assert parsed.cluster("train_step").fallback_reasons == {"lazy": 1}
     assert parsed.eager.host_runs == 6
     assert (parsed.compile_seconds, parsed.launches) == (0.75, 17)
 
 
 def test_no_or_many_clusters_of_a_name() -> None:
-    other = {**CLUSTER, "name": "habana_cluster_train_step_1"}
-    parsed = statistics.parse({"clusters": [CLUSTER, other], "eager": EAGER, **TOTALS})
-    with pytest.raises(LookupError, match="2 launched clusters have 'train_step'"):
+    parsed = statistics.parse(
+        report_pb2.Statistics(clusters=[cluster("train_step"), cluster("other_train_step")], eager=EAGER)
+    )
+    with pytest.raises(LookupError, match="'train_step' matches 2 launched clusters"):
         parsed.cluster("train_step")
-    with pytest.raises(LookupError, match="0 launched clusters have 'test_step'"):
+    with pytest.raises(LookupError, match="'test_step' matches 0 launched clusters"):
         parsed.cluster("test_step")
 
 
 def test_placement() -> None:
     assert statistics.parse_placement([]).hpu_share == 0
-    placement = statistics.parse_placement([{"nodes": 8, "hpu_nodes": 7}, {"nodes": 2, "hpu_nodes": 0}])
+    placement = statistics.parse_placement(
+        [report_pb2.GraphReport(nodes=8, hpu_nodes=7), report_pb2.GraphReport(nodes=2)]
+    )
     assert (placement.hpu_ops, placement.all_ops, placement.hpu_share) == (7, 10, 0.7)
 
 

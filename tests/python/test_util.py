@@ -59,5 +59,5 @@ def test_cyclical_learning_rate(hpu: str, mode: str) -> None:
 
 
 def test_cyclical_learning_rate_of_another_mode() -> None:
-    with pytest.raises(ValueError, match="scale_mode='linear' is none of cycle, iterations"):
+    with pytest.raises(ValueError, match="scale_mode='linear' is not one of cycle, iterations"):
         CyclicalLearningRate(0.1, 0.5, 4, lambda x: x, "linear")

@@ -108,21 +108,21 @@ def drop(prefix: str) -> Callable[[dict[str, bytes]], Any]:
 
 # What is done to the files of a good bundle, whether it is signed again after that, and the reason.
 REFUSED = {
-    "changed entry": (change_a_byte, False, "was changed since it was signed"),
-    "changed manifest": (of_another_format, False, "its signature is not by this key"),
-    "other signature": (put("signature"), False, "its signature is not by this key"),
+    "changed entry": (change_a_byte, False, "was modified after signing"),
+    "changed manifest": (of_another_format, False, "its signature does not match"),
+    "other signature": (put("signature"), False, "its signature does not match"),
     "entry damaged before signing": (change_a_byte, True, "is damaged: its checksum is wrong"),
     "entry cut off before signing": (cut_an_entry, True, "is damaged: "),
     "entries under each other's name": (swap_entries, True, "does not match its key"),
-    "other format": (of_another_format, True, "its format has version 2, not 1"),
-    "path above": (put("entries/../../x.recipe"), True, "a file outside of the directory"),
-    "absolute path": (put("/tmp/x.recipe"), True, "a file outside of the directory"),
-    "path above, written as on Windows": (put("entries\\..\\x.recipe"), True, "a file outside of the directory"),
-    "file of another kind": (put("entries/x.lock"), True, "does not belong into a bundle"),
+    "other format": (of_another_format, True, "its format version is 2, not 1"),
+    "path above": (put("entries/../../x.recipe"), True, "a path outside the directory"),
+    "absolute path": (put("/tmp/x.recipe"), True, "a path outside the directory"),
+    "path above, written as on Windows": (put("entries\\..\\x.recipe"), True, "a path outside the directory"),
+    "file of another kind": (put("entries/x.lock"), True, "contains an unexpected file"),
     "entry that is not listed": (put(f"entries/{'0' * 64}.recipe"), False, "not listed in the manifest"),
-    "entry that is missing": (drop("entries/"), False, "listed and missing"),
-    "no manifest": (drop("manifest"), False, "it lacks manifest.json"),
-    "no signature": (drop("signature"), False, "it lacks signature"),
+    "entry that is missing": (drop("entries/"), False, ".recipe is missing"),
+    "no manifest": (drop("manifest"), False, "no manifest.json"),
+    "no signature": (drop("signature"), False, "no signature"),
 }
 
 
@@ -178,7 +178,7 @@ def test_bundle_that_is_too_large(bundle: pathlib.Path, key: pathlib.Path, tmp_p
 def test_other_key(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
     key.write_bytes(SECRET[::-1])
     done = hpu_cache("import", bundle, "--key", key, "--path", tmp_path / "other")
-    assert done.returncode == 2 and "its signature is not by this key" in done.stderr
+    assert done.returncode == 2 and "its signature does not match" in done.stderr
 
 
 def test_key_file(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
@@ -214,7 +214,7 @@ def test_other_version_is_refused_and_the_rest_taken(
     assert hpu_cache("export", bundle, "--key", key, "--path", mixed).returncode == 0
     done = as_json("import", bundle, "--key", key, "--path", tmp_path / "other", code=1)
     assert set(done["refused"]) == {path.stem for path in foreign}
-    assert all(reasons[0].startswith("it was made by backend null") for reasons in done["refused"].values())
+    assert all(reasons[0].startswith("compiled with backend null") for reasons in done["refused"].values())
     assert [path.name for path in entry_files(tmp_path / "other")] == [path.name for path in entry_files(several.cache)]
 
 
@@ -231,13 +231,13 @@ def entry(**changes: str) -> Entry:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"package_version": "0.2.0_b_tf2.15.1"}, "it was made by hpu-tensorflow 0.2.0_b_tf2.15.1, and here is 0.1.0"),
-        ({"tensorflow_version": "2.16.0"}, "it was made by TensorFlow 2.16.0, and here is 2.15.1"),
-        ({"backend": "null", "target": "null 1"}, "it was made by backend null, and here is emulator"),
-        ({"target": HERE.target.replace("emulator 1", "emulator 2")}, "emulator: it was made for 2, and here is 1"),
+        ({"package_version": "0.2.0_b_tf2.15.1"}, "compiled with hpu-tensorflow 0.2.0_b_tf2.15.1, not 0.1.0"),
+        ({"tensorflow_version": "2.16.0"}, "compiled with TensorFlow 2.16.0, not 2.15.1"),
+        ({"backend": "null", "target": "null 1"}, "compiled with backend null, not emulator"),
+        ({"target": HERE.target.replace("emulator 1", "emulator 2")}, "emulator: compiled for 2, not 1"),
         ({"target": HERE.target.replace("-fma", "+fma,+gfni")}, "cpu: this CPU lacks fma, gfni"),
         ({"target": HERE.target.replace("+avx2", "-avx2")}, "cpu: this CPU also has avx2"),
-        ({"target": HERE.target.replace("zen", "skylake")}, "cpu: it was made for skylake, and here is zen"),
+        ({"target": HERE.target.replace("zen", "skylake")}, "cpu: compiled for skylake, not zen"),
     ],
 )
 def test_what_does_not_fit_says_why(changes: dict[str, str], reason: str) -> None:

@@ -108,7 +108,7 @@ def test_a_place_that_cannot_be_written_costs_one_warning(
     assert done["losses"] == first_run.first["losses"]
     assert (done["recipes"]["compiled"], done["recipes"]["stored"]) == (first_run.first["recipes"]["compiled"] + 1, 0)
     (warning,) = [line for line in done["messages"].splitlines() if "Recipe cache: " in line]
-    assert reason in warning and "recipes are compiled and not kept" in warning
+    assert reason in warning and "recipes are compiled but not cached" in warning
 
 
 def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathlib.Path) -> None:

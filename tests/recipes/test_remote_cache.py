@@ -229,7 +229,7 @@ def test_server_that_announces_too_much(team: Team, server: StorageServer, machi
     done = team.run(machine, server.url, HPU_RECIPE_CACHE_REMOTE_READ_ONLY="1")
     assert_compiled_all(done, team)
     assert counts(done, "remote_refused", "remote_failures") == (RECIPES, 0)
-    assert all("an entry has at most" in warning for warning in warnings_of(done))
+    assert all("it is too large" in warning for warning in warnings_of(done))
 
 
 def test_share_that_is_not_mounted(team: Team, machine: pathlib.Path) -> None:
@@ -264,7 +264,7 @@ def test_uploads_that_the_server_refuses_end_and_fetching_goes_on(
     done = team.run(machine, server.url)
     assert counts(done, "remote_hits", "compiled", "uploaded") == (1, RECIPES - 1, 0)
     (warning,) = warnings_of(done)
-    assert "takes no uploads" in warning and server.count("PUT") == 1 and server.count("GET") == RECIPES
+    assert "refuses uploads" in warning and server.count("PUT") == 1 and server.count("GET") == RECIPES
 
 
 def test_program_ends_while_an_upload_hangs(team: Team, server: StorageServer, machine: pathlib.Path) -> None:

@@ -101,7 +101,7 @@ def test_pull_leaves_what_does_not_fit(shared: Remote, tmp_path: pathlib.Path) -
     shared("push", "--path", tmp_path / "null")
     pulled = shared.as_json("pull", "--path", tmp_path / "other")
     assert pulled["entries"] == [] and set(pulled["misfits"]) == {path.stem for path in entry_files(tmp_path / "null")}
-    assert all(reasons[0].startswith("it was made by backend null") for reasons in pulled["misfits"].values())
+    assert all(reasons[0].startswith("compiled with backend null") for reasons in pulled["misfits"].values())
 
 
 def test_pull_refuses_what_does_not_verify(
@@ -117,7 +117,7 @@ def test_pull_refuses_what_does_not_verify(
 
 def test_pull_of_a_key_that_is_not_there(shared: Remote, tmp_path: pathlib.Path) -> None:
     pulled = shared.as_json("pull", "--path", tmp_path / "other", "0" * 64, code=1)
-    assert pulled["failed"] == {"0" * 64: "the storage has no entry of this key"}
+    assert pulled["failed"] == {"0" * 64: "the remote cache has no entry with this key"}
 
 
 def test_push_ends_after_some_failures(several: Warm, server: StorageServer, key: pathlib.Path) -> None:
@@ -145,7 +145,7 @@ def test_explain_miss_says_what_the_remote_cache_has(
     shared("push", "--path", several.cache)
     assert "remote cache: has it" in explained()
     shutil.rmtree(storage)
-    assert "remote cache: cannot be asked" in explained()
+    assert "remote cache: cannot be queried" in explained()
     assert "remote cache" not in hpu_cache("explain-miss", "step", "--path", several.cache).stdout
 
 
@@ -154,7 +154,7 @@ def test_usage(several: Warm, server: StorageServer, key: pathlib.Path, tmp_path
     assert done.returncode == 2 and "set HPU_RECIPE_CACHE_REMOTE" in done.stderr
     http = Remote(server.url, key)
     done = http("pull", "--path", several.cache)
-    assert done.returncode == 2 and "name the keys" in done.stderr
+    assert done.returncode == 2 and "pass the keys" in done.stderr
     assert http("pull", "--path", several.cache, "no-key").returncode == 2
     assert http("push", "--path", tmp_path / "nowhere").returncode == 2
     done = Remote((tmp_path / "nowhere").as_uri(), key)("status", "--path", several.cache)

@@ -129,9 +129,9 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
     "mean loss": (lambda x: tf.reduce_mean(x * x), [[None, FEATURES]], "in Mean"),
     "gradient of weights": (lambda x: tf.matmul(x, x, True), [[None, FEATURES]], "dot sums over the rows"),
     "batch norm in training": (batch_norm, [[None, 8, 8, 2]], "normalises over the rows"),
-    "softmax over the batch": (lambda x: tf.nn.softmax(x, 0), [[None, FEATURES]], "reduce goes over the rows"),
+    "softmax over the batch": (lambda x: tf.nn.softmax(x, 0), [[None, FEATURES]], "reduce operates across the rows"),
     "cumulative sum over the batch": (lambda x: tf.cumsum(x, 0), [[None, FEATURES]], "rows"),
-    "argmax over the batch": (lambda x: tf.argmax(x, 0), [[None, FEATURES]], "reduce goes over the rows"),
+    "argmax over the batch": (lambda x: tf.argmax(x, 0), [[None, FEATURES]], "reduce operates across the rows"),
     "random numbers": (dropout, [[None, FEATURES]], "draws random numbers"),
     "stateful random numbers": (
         lambda x: x + tf.random.uniform([FEATURES]),
@@ -139,9 +139,9 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
         "rng draws random numbers",
     ),
     "sort over the batch": (lambda x: tf.sort(x, 0), [[None, FEATURES]], "rows"),
-    "reverse of the batch": (lambda x: tf.reverse(x, [0]), [[None, FEATURES]], "reverse goes over the rows"),
+    "reverse of the batch": (lambda x: tf.reverse(x, [0]), [[None, FEATURES]], "reverse operates across the rows"),
     "shift of rows": (lambda x: tf.roll(x, 1, 0), [[None, FEATURES]], "rows"),
-    "first rows": (lambda x: x[:4], [[None, FEATURES]], "slice takes some of the rows"),
+    "first rows": (lambda x: x[:4], [[None, FEATURES]], "slice selects only some of the rows"),
     "every second row": (lambda x: x[::2], [[None, FEATURES]], "shape"),
     "padded batch": (lambda x: tf.pad(x, [[1, 1], [0, 0]]), [[None, FEATURES]], "shape"),
     "batch twice": (lambda x: tf.concat([x, x], 0), [[None, FEATURES]], "concatenate adds rows"),
@@ -172,7 +172,7 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
     "rows chosen by rows": (
         lambda x: tf.gather(x, tf.cast(x[:, 0], tf.int32)),
         [[None, FEATURES]],
-        "gather chooses among the rows",
+        "gather selects among the rows",
     ),
     "fixed row": (lambda x: x - x[0], [[None, FEATURES]], "slice"),
     "segments": (
@@ -198,7 +198,7 @@ MIX_ROWS: dict[str, tuple[Function, list[list[int | None]], str]] = {
     "loop until the rows agree": (
         lambda x: tf.while_loop(lambda v: tf.reduce_max(v) > 1.0, lambda v: (v * 0.5,), (x,))[0],
         [[None, FEATURES]],
-        "reduce goes over the rows",
+        "reduce operates across the rows",
     ),
     "rows not outermost": (lambda x: x + 1.0, [[7, None]], "not the outermost"),
     "results not outermost": (lambda x: tf.transpose(x), [[None, FEATURES]], "not the outermost"),
@@ -222,7 +222,9 @@ def test_names_the_op(hpu: str) -> None:
 def test_update_of_a_variable(hpu: str) -> None:
     with tf.device(CPU):
         total = tf.Variable(tf.zeros([FEATURES]))
-    assert "goes over the rows" in (refusal(lambda x: total.assign_add(tf.reduce_sum(x, 0)), [None, FEATURES]) or "")
+    assert "operates across the rows" in (
+        refusal(lambda x: total.assign_add(tf.reduce_sum(x, 0)), [None, FEATURES]) or ""
+    )
 
 
 @pytest.mark.parametrize("rows", [0, PADDED_ROWS, PADDED_ROWS + 1])
@@ -236,5 +238,5 @@ def test_what_is_no_program(hpu: str) -> None:
     one = program(lambda x: x * 2.0, tf.zeros([PADDED_ROWS]))
     with pytest.raises(errors.DeviceError, match="not a serialised HloModuleProto"):
         row_independence.refusal(b"\xff" + one, ROWS, one, PADDED_ROWS)
-    with pytest.raises(errors.DeviceError, match="refers to what it lacks"):
+    with pytest.raises(errors.DeviceError, match="refers to a missing instruction"):
         row_independence.refusal(b"", ROWS, one, PADDED_ROWS)

@@ -133,19 +133,22 @@ def test_wrong_settings_are_named(tmp_path: pathlib.Path, monkeypatch: pytest.Mo
             {"HPU_SERVER_TOKEN_FILE": f"{tmp_path}/none"},
             f"HPU_SERVER_TOKEN_FILE={tmp_path}/none cannot be read: No such",
         ),
-        ({"HPU_SERVER_TOKEN_FILE": open_file}, f"HPU_SERVER_TOKEN_FILE={open_file}: others may open it: chmod 600"),
-        ({"HPU_SERVER_KEY": open_file}, f"HPU_SERVER_KEY={open_file}: others may open it: chmod 600"),
+        (
+            {"HPU_SERVER_TOKEN_FILE": open_file},
+            f"HPU_SERVER_TOKEN_FILE={open_file} is accessible to other users: chmod 600",
+        ),
+        ({"HPU_SERVER_KEY": open_file}, f"HPU_SERVER_KEY={open_file} is accessible to other users: chmod 600"),
         ({"HPU_SERVER_TOKEN": "a\x01b"}, "printable"),
         ({"HPU_SERVER_CERT": token_file}, "only one of HPU_SERVER_CERT and HPU_SERVER_KEY"),
         ({"HPU_SERVER_CA": token_file}, "HPU_BACKEND=grpcs://192.0.2.1:1"),
-        ({"HPU_SERVER_TOKEN": TOKEN}, "a token must not cross the network in clear"),
+        ({"HPU_SERVER_TOKEN": TOKEN}, "a token must not be sent unencrypted over the network"),
     ]
     found = refusals("grpc://192.0.2.1:1", [environment for environment, _ in cases])
     for (_, reason), refusal in zip(cases, found):
         assert reason in refusal
     # Clients in Python.
     monkeypatch.setenv("HPU_SERVER_TOKEN_FILE", open_file)
-    with pytest.raises(ValueError, match="others may open it"):
+    with pytest.raises(ValueError, match="is accessible to other users"):
         device_channel.open_channel("grpc://127.0.0.1:1")
 
 
@@ -163,7 +166,7 @@ def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         cases = [
             (f"unix:{tmp_path}/{'x' * 107}", "longer than a Unix socket's may be (107)"),
-            (f"unix:{tmp_path}/none/socket", "No such file or directory; give --listen a path that you may write to"),
+            (f"unix:{tmp_path}/none/socket", "No such file or directory; pass --listen a path in a writable directory"),
             (f"unix:{file}", "Address already in use"),
             ("127.0.0.1:99999", "'99999' is not a port"),
             ("127.0.0.1:http", "'http' is not a port"),
@@ -215,8 +218,8 @@ def test_both_sides_check_certificates(
             server.backend, [credentials(ours), credentials(ours, stranger), credentials(stranger, client)]
         )
         for refusal in unknown:
-            assert refusal.startswith(f"no connection with the device server at {server.backend}"), refusal
-            assert "HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks for" in refusal
+            assert refusal.startswith(f"cannot connect to the device server at {server.backend}"), refusal
+            assert "HPU_SERVER_CERT and HPU_SERVER_KEY satisfy its --tls-client-ca" in refusal
         # The clients may be told before the log is.
         wait_until(lambda: server.log().count("TLS handshake of ipv4:127.0.0.1:") >= 2)
         # Older gRPC (Ubuntu 22.04) does not say why.
@@ -226,7 +229,7 @@ def test_both_sides_check_certificates(
         (clear,) = refusals(server.backend.replace("grpcs:", "grpc:"), [{}])
         assert clear
         # Clients in Python.
-        with pytest.raises(monitor.UnavailableError, match="HPU_SERVER_CA vouches for its certificate"):
+        with pytest.raises(monitor.UnavailableError, match="HPU_SERVER_CA verifies its certificate"):
             monitor.read(server.backend)
         for name, value in good.items():
             monkeypatch.setenv(name, value)
@@ -295,11 +298,11 @@ def test_addresses_that_others_reach_need_tls(tmp_path: pathlib.Path, known: dic
         ("0.0.0.0:0", [], "without TLS"),
         ("0.0.0.0:0", ["--token-file", write_token(tmp_path / "token")], "without TLS"),
         ("127.0.0.1:0", tls[:2], "only one of --tls-cert"),
-        ("127.0.0.1:0", [*tls[:2], "--tls-key", str(known["client"].key)], "do not fit"),
-        ("127.0.0.1:0", ["--tls-client-ca", tls[1]], "need TLS"),
+        ("127.0.0.1:0", [*tls[:2], "--tls-key", str(known["client"].key)], "do not match"),
+        ("127.0.0.1:0", ["--tls-client-ca", tls[1]], "require TLS"),
         ("127.0.0.1:0", ["--tls-cert", str(tmp_path / "none")], "none cannot be read"),
-        ("127.0.0.1:0", ["--token-file", write_token(tmp_path / "short", "short")], "a token has at least 16"),
-        (f"unix:{tmp_path}/socket", tls, "TLS is for host:port"),
+        ("127.0.0.1:0", ["--token-file", write_token(tmp_path / "short", "short")], "a token needs at least 16"),
+        (f"unix:{tmp_path}/socket", tls, "TLS works only at host:port"),
     ]
     arguments = [["--listen", listen, *more] for listen, more, _ in cases]
     said = run_with_input(SERVE, arguments, {"XDG_STATE_HOME": str(tmp_path)}).stderr

@@ -62,9 +62,9 @@ ERRORS = [
     ({"kind": "out_of_memory", "at": 2}, "ResourceExhaustedError", "out of device memory", [2]),
     ({"kind": "copy", "at": 3}, "InternalError", "copy@3", None),
     ({"kind": "lost", "at": 5}, "AbortedError", "the HPU is lost", None),
-    ({"kind": "drop", "at": 2}, "UnavailableError", "has gone or ended the session", None),
-    ({"kind": "drop", "at": 8}, "UnavailableError", "has gone or ended the session", None),  # the cluster is compiling
-    ({"kind": "silence", "from": 1}, "UnavailableError", "has gone or ended the session", None),
+    ({"kind": "drop", "at": 2}, "UnavailableError", "is unreachable or ended the session", None),
+    ({"kind": "drop", "at": 8}, "UnavailableError", "is unreachable or ended the session", None),  # while compiling
+    ({"kind": "silence", "from": 1}, "UnavailableError", "is unreachable or ended the session", None),
 ]
 
 
@@ -130,21 +130,21 @@ def test_without_a_file_nothing_fails(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"fault": []}, "fault is not a key; did you mean faults?"),
-        ({"seed": 1}, "faults is to be a list"),
+        ({"fault": []}, "fault is not a valid key; did you mean faults?"),
+        ({"seed": 1}, "faults must be a list"),
         ({"seed": -1, "faults": []}, "seed is -1, not a whole number from 0"),
-        ([], "the whole is to be an object"),
+        ([], "the schedule must be a JSON object"),
         ({"faults": [{"kind": "lots", "at": 1}]}, "faults[0].kind is 'lots'; did you mean lost?"),
-        ({"faults": [{"kind": "lost"}]}, "faults[0] needs one of at, from, probability; it has none"),
-        ({"faults": [{"kind": "lost", "at": 1, "from": 2}]}, "it has at, from"),
+        ({"faults": [{"kind": "lost"}]}, "faults[0] needs exactly one of at, from, probability, not none"),
+        ({"faults": [{"kind": "lost", "at": 1, "from": 2}]}, ", not at, from"),
         ({"faults": [{"kind": "lost", "at": 0}]}, "faults[0].at is 0"),
         ({"faults": [{"kind": "lost", "at": True}]}, "faults[0].at is True"),
         ({"faults": [{"kind": "lost", "probabilty": 0.1}]}, "did you mean probability?"),
         ({"faults": [{"kind": "copy", "probability": 1.5}]}, "faults[0].probability is 1.5"),
-        ({"faults": [{"kind": "copy", "at": 1}, {"kind": "delay", "at": 1}]}, "faults[1]: delay needs milliseconds"),
-        ({"faults": [{"kind": "copy", "at": 1, "milliseconds": 5}]}, "copy has no milliseconds"),
+        ({"faults": [{"kind": "copy", "at": 1}, {"kind": "delay", "at": 1}]}, "faults[1]: delay requires milliseconds"),
+        ({"faults": [{"kind": "copy", "at": 1, "milliseconds": 5}]}, "copy does not take milliseconds"),
         ({"faults": [{"kind": "delay", "at": 1, "milliseconds": 20000}]}, "faults[0].milliseconds is 20000"),
-        ({"faults": [{"kind": "busy", "at": 1, "session": 1}]}, "busy has no session"),
+        ({"faults": [{"kind": "busy", "at": 1, "session": 1}]}, "busy does not take session"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: pathlib.Path, content: Any, message: str) -> None:

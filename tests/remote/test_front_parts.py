@@ -124,7 +124,7 @@ def test_busy_faults_hit_as_they_say() -> None:
     "entry", ["busy", "busy@0", "busy@x", "busy%0", "busy%1.5", "busy%..", "busy@1:5", "delay@1", "delay@1:20000", "@1"]
 )
 def test_entries_that_cannot_be_read_are_named(entry: str) -> None:
-    with pytest.raises(StatusError, match="is not kind@n") as error:
+    with pytest.raises(StatusError, match="must be kind@n") as error:
         BusyFaults([entry])
     assert f'"{entry}"' in error.value.message
 

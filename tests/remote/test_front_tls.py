@@ -144,13 +144,13 @@ def test_certificates_that_cannot_be_used_say_why(tmp_path: pathlib.Path, known:
     ours, other = known["server"], known["client"]
     certificate, key = ours.certificate.read_bytes(), ours.key.read_bytes()
     for tls, text in (
-        (Tls(certificate, other.key.read_bytes()), "do not fit"),
+        (Tls(certificate, other.key.read_bytes()), "do not match"),
         (Tls(certificate, b"nonsense"), "PEM files"),
         (Tls(certificate, key, b"nonsense"), "--tls-client-ca"),
         (Tls(certificate, b""), "only one of --tls-cert"),
-        (Tls(b"", b"", certificate), "need TLS"),
+        (Tls(b"", b"", certificate), "require TLS"),
     ):
         with pytest.raises(StatusError, match=text), front(tmp_path, address="127.0.0.1:0", token="secret", tls=tls):
             pass
-    with pytest.raises(StatusError, match="TLS is for host:port"), front(tmp_path, tls=Tls(certificate, key)):
+    with pytest.raises(StatusError, match="TLS works only at host:port"), front(tmp_path, tls=Tls(certificate, key)):
         pass

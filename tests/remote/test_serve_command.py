@@ -76,7 +76,7 @@ def test_a_port_has_a_token_of_the_users(tmp_path: pathlib.Path) -> None:
             assert client.authorize(b"Bearer " + path.read_bytes()) is Code.OK
     with Command(tmp_path, "--listen", "127.0.0.1:0") as command:
         assert command.process.stdout is not None
-        assert command.process.stdout.readline() == f"Clients need its token: HPU_SERVER_TOKEN_FILE={path}\n"
+        assert command.process.stdout.readline() == f"Clients need the server's token: HPU_SERVER_TOKEN_FILE={path}\n"
 
 
 def test_the_log_goes_to_stderr(tmp_path: pathlib.Path) -> None:
@@ -140,9 +140,9 @@ def test_a_process_has_one_server(address: str) -> None:
     [
         ({"address": "127.0.0.1:0"}, "--token-file or --tls-client-ca"),
         ({"address": "somewhere"}, "neither unix:/path nor host:port"),
-        ({"launch_timeout_seconds": -1}, "a limit of the server cannot be used"),
-        ({"limits": device_server.Limits(recipes=1 << 64)}, "a limit of the server cannot be used"),
-        ({"compilation": device_server.Compilation(workers=-1)}, "a limit of the server cannot be used"),
+        ({"launch_timeout_seconds": -1}, "a server limit is out of range"),
+        ({"limits": device_server.Limits(recipes=1 << 64)}, "a server limit is out of range"),
+        ({"compilation": device_server.Compilation(workers=-1)}, "a server limit is out of range"),
         ({"recipe_key": b"short"}, "has 5 bytes"),
         ({"faults": ["lots@1"]}, "lots@1"),
     ],

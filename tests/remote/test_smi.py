@@ -161,10 +161,10 @@ def test_loop_prints_until_interrupted(server: Server) -> None:
     ("arguments", "message"),
     [
         (["-Q", "tempature.aip"], "no field 'tempature.aip'; did you mean temperature.aip?"),
-        (["-Q", "index,xyzzy"], "no field 'xyzzy'; there are index, "),
-        (["-Q", "index", "--format=xml"], "'xml' is none of csv, noheader, nounits"),
-        (["-i", "7"], "there is no module 7; there are 0, 1"),
-        (["-l", "0"], "0 is not more than 0"),
+        (["-Q", "index,xyzzy"], "no field 'xyzzy'; fields: index, "),
+        (["-Q", "index", "--format=xml"], "'xml' is not one of csv, noheader, nounits"),
+        (["-i", "7"], "no module 7; modules: 0, 1"),
+        (["-l", "0"], "not a positive finite number: 0"),
     ],
 )
 def test_wrong_usage(server: Server, arguments: list[str], message: str) -> None:
@@ -174,7 +174,7 @@ def test_wrong_usage(server: Server, arguments: list[str], message: str) -> None
 def test_nobody_answers(tmp_path: pathlib.Path) -> None:
     address = f"unix:{tmp_path}/none"
     assert f"start one: hpu serve --listen {address}" in smi(backend=f"grpc+{address}", code=1)
-    assert "HPU_BACKEND=null has no modules to look at" in smi(backend="null", code=1)
+    assert "HPU_BACKEND=null has no observable modules" in smi(backend="null", code=1)
 
 
 def doctor(backend: str) -> tuple[int, dict[str, Any]]:

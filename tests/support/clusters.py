@@ -15,21 +15,21 @@ def report_of(name_part: str) -> Any:
     """What the passes did to the latest graph whose name holds `name_part`."""
     reports = passes.recent_reports()
     for report in reversed(reports):
-        if name_part in report["graph"]:
+        if name_part in report.graph:
             return report
     raise LookupError(f"no graph of {[report['graph'] for report in reports]} has {name_part!r} in its name")
 
 
 def pattern_rewrites(name_part: str) -> list[Any]:
     """What pattern matching did to that graph, loops and branches in it included."""
-    return [rewrite for rewrite in report_of(name_part)["rewrites"] if rewrite["pass"] == "patterns"]
+    return [rewrite for rewrite in report_of(name_part).rewrites if rewrite.pass_name == "patterns"]
 
 
 def assert_one_cluster(name_part: str, launches: int) -> statistics.Cluster:
     """The latest graph of that name is one cluster, which holds all that can run on the HPU and ran that often."""
     report = report_of(name_part)
-    assert len(report["clusters"]) == 1, [cluster["name"] for cluster in report["clusters"]]
-    left = [refusal for refusal in report["refusals"] if refusal["op"] not in OUTSIDE]
+    assert len(report.clusters) == 1, [cluster.name for cluster in report.clusters]
+    left = [refusal for refusal in report.refusals if refusal.op not in OUTSIDE]
     assert not left, left
     cluster = statistics.get().cluster(name_part)
     assert cluster.launches == launches

@@ -87,9 +87,7 @@ def expectation(flag: Flag) -> str:
     """Describes the valid values of the setting, for messages."""
     if flag.type == "enum":
         return "one of " + ", ".join(flag.values)
-    return {"bool": "a truth value (1, true, yes, on, 0, false, no, off)", "int": "a whole number"}.get(
-        flag.type, "text"
-    )
+    return {"bool": "a boolean (1, true, yes, on, 0, false, no, off)", "int": "a whole number"}.get(flag.type, "text")
 
 
 def is_valid(flag: Flag) -> bool:

@@ -32,7 +32,7 @@ def read(path: str | os.PathLike[str], what: str = "key", least_bytes: int = LEA
         os.close(descriptor)
     if len(secret) < least_bytes:
         raise KeyFileError(
-            f"the {what} file {name} has {len(secret)} bytes; a {what} has at least {least_bytes}: "
+            f"the {what} file {name} has {len(secret)} bytes, but a {what} needs at least {least_bytes}; create one: "
             f"(umask 077; head -c {LEAST_BYTES} /dev/urandom{' | base64' if what == 'token' else ''} > FILE)"
         )
     return secret
@@ -61,7 +61,7 @@ def _path_of_user(name: str, what: str, secret: bytes) -> pathlib.Path:
         if not path.exists():
             _make(path, secret)
     except OSError as error:
-        raise KeyFileError(f"the {what} file {path} cannot be made: {error.strerror}") from error
+        raise KeyFileError(f"the {what} file {path} cannot be created: {error.strerror}") from error
     return path
 
 
@@ -84,7 +84,7 @@ def _read(descriptor: int, what: str, name: pathlib.Path) -> bytes:
     if not stat.S_ISREG(info.st_mode):
         raise KeyFileError(f"the {what} file {name} is not a regular file")
     if info.st_uid != os.geteuid():
-        raise KeyFileError(f"the {what} file {name} belongs to user {info.st_uid}, not to you")
+        raise KeyFileError(f"the {what} file {name} is owned by user {info.st_uid}, not by the current user")
     if info.st_mode & 0o077:
-        raise KeyFileError(f"others may open the {what} file {name}: chmod 600 {name}")
+        raise KeyFileError(f"the {what} file {name} is accessible to other users: chmod 600 {name}")
     return os.read(descriptor, _MOST_BYTES)

@@ -20,8 +20,12 @@ def translate_vlog_level() -> None:
     if level == 0 or _VLOG in os.environ:
         return
     # TensorFlow's libraries read it once, at import; the plugin reads it at its first message.
-    reach = "the HPU plugin's messages, for TensorFlow was imported before" if "tensorflow" in sys.modules else "all"
-    _logger.warning("TensorFlow reads %s, not %s: set to %d, which reaches %s", _VLOG, _OLD_VLOG, level, reach)
+    reach = (
+        "only the HPU plugin, because TensorFlow is already imported" if "tensorflow" in sys.modules else "all messages"
+    )
+    _logger.warning(
+        "TensorFlow reads %s, not %s; it is now set to %d, which affects %s", _VLOG, _OLD_VLOG, level, reach
+    )
     os.environ[_VLOG] = str(level)
 
 
@@ -31,13 +35,13 @@ def report_unknown_settings() -> None:
     With HPU_STRICT_FLAGS, raises SettingError for unknown HPU_ variables.
     """
     for flag in flag_values.renamed(flags.ALL, os.environ):
-        _logger.warning("%s is called %s now; the old name still counts", flag.old_name, flag.name)
+        _logger.warning("%s was renamed to %s; the old name still works", flag.old_name, flag.name)
     found = flag_values.unknown(flags.ALL, os.environ)
     ours = [variable for variable in found if variable.name.startswith("HPU_")]
     if ours and flags.strict_flags():
         listed = "; ".join(map(str, ours))
         raise errors.SettingError(
-            f"{listed} (an error because HPU_STRICT_FLAGS is set; the settings are in docs/user/settings.md)"
+            f"{listed} (an error because HPU_STRICT_FLAGS is set; docs/user/settings.md lists the settings)"
         )
     for variable in found:
         _logger.warning("%s", variable)

@@ -16,10 +16,10 @@ _MARKS = {Level.OK: "ok", Level.NOTE: "note", Level.WARNING: "warning", Level.ER
 def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "doctor",
-        help="check the set-up and say how to mend it",
-        description="Checks the set-up. Exit code 0: the HPU can be used; 1: it cannot (errors are listed).",
+        help="check the setup and suggest fixes",
+        description="Checks the setup. Exit code 0: the HPU can be used; 1: it cannot (errors are listed).",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
 

@@ -19,21 +19,21 @@ NOTHING_TO_EXPLAIN = 3
 def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "explain",
-        help="run a program and say where its ops are, and why",
-        description="Runs a program with the HPU loaded, and tells on stderr which ops of its graphs are on the HPU "
-        "and in clusters, and what keeps the others out. The exit code is the program's; 2: wrong usage; 3: the "
-        "program ended well, but no graph had an op on the HPU.",
+        help="run a program and report where its ops run, and why",
+        description="Runs a program with the HPU loaded, and reports on stderr which ops of its graphs are on the HPU "
+        "and in clusters, and what keeps the other ops out. The exit code is the program's; 2: wrong usage; 3: the "
+        "program succeeded, but no graph had an op on the HPU.",
     )
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="write everything as JSON; - is stdout, and the program's output then goes to stderr",
+        help="write the full report as JSON; - means stdout, and the program's output then goes to stderr",
     )
-    parser.add_argument("--html", metavar="FILE", help="write one page with the graphs drawn, for a browser")
+    parser.add_argument("--html", metavar="FILE", help="write an HTML page that shows the graphs")
     parser.add_argument(
         "--time",
         action="store_true",
-        help="time every instruction of the emulator's programs; they take a little longer, and are compiled anew",
+        help="time every instruction on the emulator; recipes are recompiled and run a little slower",
     )
     program.add_arguments(parser)
     parser.set_defaults(run=run)
@@ -59,8 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 1
     if code == 0 and not explanation.hpu_ops:
         print(
-            "hpu explain: no graph had an op on the HPU. Graphs come from tf.function, Keras and Sessions; eager ops "
-            "are none.",
+            "hpu explain: no graph had an op on the HPU. Graphs come from tf.function, Keras and Sessions, not from "
+            "eager ops.",
             file=sys.stderr,
         )
         return NOTHING_TO_EXPLAIN
@@ -78,7 +78,7 @@ def _problem(arguments: argparse.Namespace) -> str:
         folder = pathlib.Path(target).absolute().parent
         if not folder.is_dir():
             return f"--{option} {target}: there is no directory {folder}"
-    return "--html -: a page goes to a file" if arguments.html == "-" else ""
+    return "--html cannot write to stdout: pass a file name" if arguments.html == "-" else ""
 
 
 def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:
@@ -91,7 +91,7 @@ def _write(explanation: Explanation, arguments: argparse.Namespace) -> bool:
             pathlib.Path(arguments.json).write_text(explanation.to_json(), encoding="utf-8")
         if arguments.html:
             explanation.to_html(arguments.html)
-            print(f"The graphs are drawn in {arguments.html}.", file=sys.stderr)
+            print(f"Graphs written to {arguments.html}.", file=sys.stderr)
     except OSError as error:
         print(f"hpu explain: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
         return False

@@ -29,5 +29,5 @@ def positive(text: str) -> float:
     except ValueError:
         raise argparse.ArgumentTypeError(f"not a number: {text}") from None
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not more than 0, or not finite")
+        raise argparse.ArgumentTypeError(f"not a positive finite number: {text}")
     return number

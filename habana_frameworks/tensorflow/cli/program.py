@@ -39,7 +39,7 @@ def load(command: str) -> bool:
     try:
         library_loader.load_habana_module()
     except errors.HabanaModuleError as error:
-        print(f"{command}: {error}\n(`hpu doctor` says more)", file=sys.stderr)
+        print(f"{command}: {error}\n(run `hpu doctor` for details)", file=sys.stderr)
         return False
     return True
 
@@ -63,7 +63,7 @@ def run(script: str, arguments: list[str], command: str, is_module: bool = False
     except Stop:
         return 0
     except KeyboardInterrupt:
-        print(f"{command}: interrupted; what ran until now:", file=sys.stderr)
+        print(f"{command}: interrupted; results so far:", file=sys.stderr)
         return 130
     except BaseException as error:
         # Omits the frames of this module and of runpy from the traceback.

@@ -24,10 +24,10 @@ from habana_frameworks.tensorflow._internal.launch.job_supervisor import (
 )
 from habana_frameworks.tensorflow.cli import autoload, numbers, program
 
-_DESCRIPTION = """Starts a Python program several times, each process with a rank and an HPU of its own, and passes its
-output on, line by line, with the rank before it. The first process that fails ends the others; --restarts starts all of
-them again. Exit code: 0 if all processes of the last start ended well, that of the first process that failed (128 and
-the signal's number if a signal ended it), 2: wrong usage."""
+_DESCRIPTION = """Starts several processes of a Python program, each with its own rank and HPU, and prints their output
+line by line, prefixed with the rank. When a process fails, the others are ended; --restarts starts all of them again.
+Exit code: 0 if all processes of the last start succeeded, else the exit code of the first process that failed (128 plus
+the signal number if a signal ended it); 2: wrong usage."""
 # TensorFlow's workers treat SIGTERM as a preemption notice: after a failure they keep waiting for the lost rank.
 _GRACE = Grace(after_failure=4.0, after_signal=10.0)
 _MODULES_SECONDS = 15.0
@@ -45,30 +45,35 @@ def add_parser(subparsers: Any) -> None:
         "run", help="run a program on several HPUs", description=_DESCRIPTION
     )
     parser.add_argument(
-        "-np", "--processes", type=numbers.whole(1, _MAX_RANKS), default=1, metavar="N", help="processes (default 1)"
+        "-np",
+        "--processes",
+        type=numbers.whole(1, _MAX_RANKS),
+        default=1,
+        metavar="N",
+        help="number of processes (default 1)",
     )
     parser.add_argument(
         "--restarts",
         type=numbers.whole(0, _MAX_RESTARTS),
         default=0,
         metavar="N",
-        help="after a failure, start all processes again, at most N times (default 0)",
+        help="restart all processes after a failure, at most N times (default 0)",
     )
     parser.add_argument(
         "--min-ranks",
         type=numbers.whole(1, _MAX_RANKS),
         metavar="M",
-        help="restart with fewer processes, at least M, where modules are lost (default: all processes)",
+        help="if modules are lost, restart with fewer processes, at least M (default: all processes)",
     )
     parser.add_argument(
         "--modules",
         metavar="M,…",
-        help="modules to use, one for each process (default: HABANA_VISIBLE_MODULES, else any)",
+        help="modules to use, one per process (default: HABANA_VISIBLE_MODULES, else any)",
     )
     parser.add_argument(
-        "--autoload", action="store_true", help="load the HPU before the program, for one that does not itself"
+        "--autoload", action="store_true", help="load the HPU before the program runs, if the program does not load it"
     )
-    parser.add_argument("--no-prefix", action="store_true", help="pass lines on without the rank")
+    parser.add_argument("--no-prefix", action="store_true", help="print lines without the rank")
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end; output goes to stderr")
     parser.add_argument("-m", "--module", action="store_true", help="the program is a Python module's name")
     program.add_arguments(parser)
@@ -118,11 +123,11 @@ def _problem(arguments: argparse.Namespace) -> str:
     if not all(module.isdecimal() for module in modules):
         return f"{listed} is not a list of module numbers, such as 0,1"
     if modules and len(modules) < arguments.processes:
-        return f"{arguments.processes} processes need as many modules, and {listed} names {len(modules)}"
+        return f"too few modules for {arguments.processes} processes: {listed} names only {len(modules)}"
     if len(set(map(int, modules))) < len(modules):
-        return f"{listed} names a module twice, and each has room for one process"
+        return f"{listed} names a module twice, but a module serves only one process"
     if _min_ranks(arguments) > arguments.processes:
-        return f"--min-ranks {arguments.min_ranks} is more than the {arguments.processes} processes of -np"
+        return f"--min-ranks {arguments.min_ranks} exceeds the number of processes (-np {arguments.processes})"
     if arguments.min_ranks is not None and arguments.restarts == 0:
         return f"--min-ranks {arguments.min_ranks} applies to restarts: add --restarts"
     return "" if arguments.module else program.problem(arguments.script)

@@ -15,8 +15,8 @@ from habana_frameworks.tensorflow import device_channel
 from habana_frameworks.tensorflow._internal.serve import fault_schedule
 from habana_frameworks.tensorflow.cli import numbers, serve_options
 
-_DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM ends it. Programs reach them with
-nothing but HPU_BACKEND set to what this command prints. Exit code 0: ended by a signal; 1: could not start."""
+_DESCRIPTION = """Serves emulated modules to other processes until SIGINT or SIGTERM. To use them, set HPU_BACKEND to
+the value that this command prints. Exit code 0: ended by a signal; 1: could not start."""
 # Logs refused clients, with the reason, to stderr.
 _LOG = {"TF_CPP_MIN_LOG_LEVEL": "1", "LOG_LEVEL_BACKEND": "3", "ENABLE_CONSOLE": "true"}
 
@@ -38,20 +38,25 @@ def add_parser(subparsers: Any) -> None:
         metavar="ADDRESS",
         type=_address,
         default=default_address(),
-        help="unix:/path, or host:port, whose clients need a token or a certificate, and TLS beyond the loopback "
-        "interface (port 0: any free one; default %(default)s)",
+        help="unix:/path or host:port. At host:port, clients need a token or a certificate, and addresses other than "
+        "loopback require TLS (port 0: any free port; default %(default)s)",
     )
-    parser.add_argument("--backend", default="emulator", choices=("emulator", "null"), help="what the modules are")
+    parser.add_argument(
+        "--backend",
+        default="emulator",
+        choices=("emulator", "null"),
+        help="backend of the modules (default %(default)s)",
+    )
     serve_options.add_arguments(parser)
-    parser.add_argument("--allow-faults", action="store_true", help="clients may set HPU_FAULTS, for tests")
+    parser.add_argument("--allow-faults", action="store_true", help="allow clients to set HPU_FAULTS, for tests")
     parser.add_argument(
         "--faults",
         metavar="FILE",
         type=_faults,
         default=(),
-        help="JSON file of errors and delays that sessions meet, to test programs with: docs/user/remote.md",
+        help="JSON file with errors and delays to inject into sessions, for tests (docs/user/remote.md)",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
 
@@ -111,7 +116,7 @@ def _report(arguments: argparse.Namespace, spec: str, token_file: pathlib.Path |
         return
     print(f"Serving {arguments.modules} modules: HPU_BACKEND={spec}", flush=True)
     if token_file is not None:
-        print(f"Clients need its token: HPU_SERVER_TOKEN_FILE={token_file}", flush=True)
+        print(f"Clients need the server's token: HPU_SERVER_TOKEN_FILE={token_file}", flush=True)
 
 
 def _faults(path: str) -> list[str]:

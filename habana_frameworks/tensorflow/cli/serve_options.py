@@ -18,54 +18,56 @@ _COUNT = numbers.whole(1, 1 << 31)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    access = parser.add_argument_group("who may use it")
+    access = parser.add_argument_group("access control")
     access.add_argument(
         "--key",
         metavar="FILE",
-        help="secret that recipes are signed with (32 bytes or more, mode 0600); servers with the same one take each "
-        "other's recipes (default: one of your own, made the first time)",
+        help="secret key that signs recipes (32 bytes or more, mode 0600); servers with the same key accept each "
+        "other's recipes (default: a key per user, generated at the first start)",
     )
     access.add_argument(
         "--token-file",
         metavar="FILE",
-        help=f"token that clients must show ({_LEAST_TOKEN_BYTES} characters or more, mode 0600); theirs is "
-        "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE (default at a port without --tls-client-ca: one of your own, made "
-        "the first time)",
+        help=f"token that clients must send ({_LEAST_TOKEN_BYTES} characters or more, mode 0600); clients set it in "
+        "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE (default at a port without --tls-client-ca: a token per user, "
+        "generated at the first start)",
     )
     access.add_argument("--tls-cert", metavar="FILE", help="the server's certificate (PEM); clients use grpcs://")
-    access.add_argument("--tls-key", metavar="FILE", help="its private key (PEM)")
+    access.add_argument("--tls-key", metavar="FILE", help="the certificate's private key (PEM)")
     access.add_argument(
         "--tls-client-ca",
         metavar="FILE",
-        help="certificates (PEM) that vouch for those of clients, which then must have one (HPU_SERVER_CERT)",
+        help="CA certificates (PEM) for client certificates, which are then required (HPU_SERVER_CERT)",
     )
-    most = parser.add_argument_group("how much a client may have at a time")
+    most = parser.add_argument_group("limits per client")
     most.add_argument(
         "--max-memory-mb", type=_MIB, metavar="MIB", help="device memory (default: HPU_MEMORY_MB of the server)"
     )
-    most.add_argument("--max-recipes", type=_COUNT, metavar="COUNT", help="recipes (default 16384)")
-    most.add_argument("--max-recipe-mb", type=_MIB, metavar="MIB", help="size of all recipes (default 8192)")
+    most.add_argument("--max-recipes", type=_COUNT, metavar="COUNT", help="number of recipes (default 16384)")
+    most.add_argument("--max-recipe-mb", type=_MIB, metavar="MIB", help="total size of recipes (default 8192)")
     most.add_argument(
         "--max-in-flight-mb",
         type=_MIB,
         metavar="MIB",
-        help="programs, recipes and data of copies on their way (default 2048)",
+        help="programs, recipes and copied data in flight (default 2048)",
     )
     most.add_argument(
         "--launch-timeout",
         type=numbers.whole(0, 1 << 31),
         metavar="SECONDS",
-        help="a launch that runs longer ends its session; 0: no limit (default 3600 at a port, else 0)",
+        help="end the session if a launch runs longer; 0: no limit (default 3600 at a port, else 0)",
     )
 
-    compilation = parser.add_argument_group("how programs are compiled: in processes of their own")
+    compilation = parser.add_argument_group("compilation, in separate processes")
     compilation.add_argument(
         "--compile-workers",
         type=numbers.whole(1, 1024),
         metavar="COUNT",
-        help="at most at a time (default: CPUs, from 2 to 8)",
+        help="maximum number of compiler processes (default: number of CPUs, from 2 to 8)",
     )
-    compilation.add_argument("--compile-timeout", type=_COUNT, metavar="SECONDS", help="for one program (default 1800)")
+    compilation.add_argument(
+        "--compile-timeout", type=_COUNT, metavar="SECONDS", help="time limit per program (default 1800)"
+    )
 
 
 def recipe_key(arguments: argparse.Namespace) -> bytes:
@@ -79,7 +81,7 @@ def recipe_key(arguments: argparse.Namespace) -> bytes:
         return secret_files.of_user("serve.key")
     except secret_files.KeyFileError as error:
         print(
-            f"hpu serve: {error}; recipes that clients keep will be of no use after this server's end: give it --key",
+            f"hpu serve: {error}; without a stored key, later servers refuse the recipes that clients keep: pass --key",
             file=sys.stderr,
         )
         return b""
@@ -112,7 +114,7 @@ def token(arguments: argparse.Namespace) -> Token:
 
 def _checked(text: str, path: str | pathlib.Path) -> str:
     if not (text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError(f"the token file {path} has other characters than printable ones of ASCII")
+        raise ValueError(f"the token file {path} contains blanks or characters that are not printable ASCII")
     return text
 
 

@@ -30,18 +30,20 @@ _SETTINGS = {"HPU_COMPILE_MODE": "strict", "HPU_RECIPE_CACHE_READ_ONLY": "0"}
 def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "warmup",
-        help="compile all that a program needs, then stop",
-        description="Runs a program with the HPU loaded until its recipes are on disk: to its end, or as --steps and "
-        "--idle say. Tells on stderr what was compiled. Exit code 0: all recipes are on disk; 1: some could not be "
-        "kept; 2: wrong usage; 3: the program needed no recipe; if the program fails, its own.",
+        help="compile all recipes of a program, then stop it",
+        description="Runs a program with the HPU loaded until its recipes are on disk: to its end, or until --steps or "
+        "--idle stops it. Reports on stderr what was compiled. Exit code 0: all recipes are on disk; 1: some were not "
+        "stored; 2: wrong usage; 3: the program needed no recipe; if the program fails, the program's exit code.",
     )
-    parser.add_argument("--path", metavar="DIRECTORY", help="where recipes go (default: TF_RECIPE_CACHE_PATH)")
-    parser.add_argument("--steps", type=numbers.positive, metavar="N", help="stop once a cluster was launched N times")
+    parser.add_argument("--path", metavar="DIRECTORY", help="recipe directory (default: TF_RECIPE_CACHE_PATH)")
+    parser.add_argument(
+        "--steps", type=numbers.positive, metavar="N", help="stop once a cluster has been launched N times"
+    )
     parser.add_argument(
         "--idle",
         type=numbers.positive,
         metavar="SECONDS",
-        help="stop once no new recipe was needed for so long, after the first",
+        help="stop once no new recipe was needed for this long, after the first recipe",
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object; the program's output goes to stderr"
@@ -107,7 +109,7 @@ class _Watch:
         time.sleep(_GRACE_SECONDS)
         plugin_library.finish_compiling()
         print(
-            f"hpu warmup: the program did not end within {_GRACE_SECONDS} s; it is ended here",
+            f"hpu warmup: the program did not stop within {_GRACE_SECONDS} s and is ended",
             file=sys.stderr,
             flush=True,
         )
@@ -136,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
     path = arguments.path or flags.tf_recipe_cache_path()
     problem = program.problem(arguments.script)
     if not path:
-        problem = "where do recipes go? Set TF_RECIPE_CACHE_PATH or give --path"
+        problem = "no cache directory: set TF_RECIPE_CACHE_PATH or pass --path"
     if problem:
         print(f"hpu warmup: {problem}", file=sys.stderr)
         return 2
@@ -183,9 +185,9 @@ def _report(outcome: Outcome, as_json: bool) -> None:
         lines.append(f"  {text.shortened(entry.cluster, 60)}: {entry.compile_seconds:.2f} s, {text.size(entry.bytes)}")
     if outcome.not_kept:
         lines.append(
-            f"{text.number(outcome.not_kept, 'recipe')} not kept: see the warnings, and the threshold "
+            f"{text.number(outcome.not_kept, 'recipe')} not stored: see the warnings, or lower the threshold "
             "HPU_RECIPE_CACHE_MIN_COMPILE_MS"
         )
     if outcome.stopped:
-        lines.append(f"The program was ended: {outcome.stopped}.")
+        lines.append(f"The program was stopped: {outcome.stopped}.")
     print(*lines, sep="\n", file=sys.stderr)

@@ -64,7 +64,7 @@ def _join_devices(group_key: int, identity: str, rank: int, tasks: list[str], in
     code, message = c_api.outcome(plugin_library.handle(), "hpu_communicator_join", *arguments)
     if code != 0:
         text = message.decode(errors="replace")
-        raise DeviceError(code, f"{tasks[rank]} cannot exchange data in the device server: {text}")
+        raise DeviceError(code, f"{tasks[rank]} cannot exchange data through the device server: {text}")
 
 
 def _new_id() -> str:

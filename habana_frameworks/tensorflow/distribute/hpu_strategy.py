@@ -26,9 +26,9 @@ class _Extended(mirrored.CollectiveAllReduceExtended):  # type: ignore[misc]
         context = eager_context.context()
         if tf.executing_eagerly() and context._initialized and not context._collective_leader:
             raise errors.AlreadyInitializedError(
-                "HPUStrategy was made after TensorFlow's first operation, which fixes who the workers are: make it "
-                "right after load_habana_module(), before any tensor, variable or dataset, or restart the "
-                "notebook's kernel."
+                "HPUStrategy was created after TensorFlow's first operation, which fixes the workers: create it "
+                "right after load_habana_module(), before any tensor, variable or dataset. In a notebook, restart the "
+                "kernel first."
             )
         super()._initialize_multi_worker(cluster_resolver)
         if tf.executing_eagerly():  # a graph-mode program cannot contact the other workers yet
@@ -63,9 +63,9 @@ class HPUStrategy(mirrored.CollectiveAllReduceStrategy):  # type: ignore[misc]
         processes = multinode_helpers.comm_size()
         if processes > 1 and cluster_resolver is None and not os.environ.get("TF_CONFIG"):
             _logger.warning(
-                "The launcher started %d processes, and TF_CONFIG is not set: this HPUStrategy has one worker, and "
-                "each process trains a model of its own. Set TF_CONFIG for each before the strategy is made, or start "
-                "them by `hpu run` (docs/distributed/jobs.md)",
+                "The launcher started %d processes, but TF_CONFIG is not set: this HPUStrategy has only one worker, "
+                "and each process trains a separate model. Set TF_CONFIG in each process before creating the strategy, "
+                "or start the program with `hpu run` (docs/distributed/jobs.md)",
                 processes,
             )
 

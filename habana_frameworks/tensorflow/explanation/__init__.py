@@ -2,7 +2,7 @@
 
 from habana_frameworks.tensorflow.explanation.collect import Collector
 from habana_frameworks.tensorflow.explanation.explanation import Explanation, from_json
-from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Graph, Op, Rewrite, RuleTotal
+from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Rewrite, RuleTotal
 from habana_frameworks.tensorflow.explanation.rules import RULES, Rule
 from habana_frameworks.tensorflow.explanation.run import explain
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
@@ -10,8 +10,8 @@ from habana_frameworks.tensorflow.explanation.times import InstructionTime
 __all__ = [
     "RULES",
     "Cluster",
+    "ClusterSplit",
     "Collector",
-    "Cut",
     "Explanation",
     "Graph",
     "InstructionTime",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import times
 from habana_frameworks.tensorflow.explanation.explanation import Explanation
-from habana_frameworks.tensorflow.explanation.model import Cluster, Cut, Graph, Op, Refusal, Rewrite
+from habana_frameworks.tensorflow.explanation.model import Cluster, ClusterSplit, Graph, Op, Refusal, Rewrite
+
+if TYPE_CHECKING:
+    from habana_frameworks.tensorflow.lib import report_pb2
 
 _MAX_REASON = 400
 
@@ -34,9 +37,9 @@ class Collector:
     def stop(self) -> Explanation:
         """Stops recording and returns the explanation. Raises RuntimeError without start()."""
         if self._before is None:
-            raise RuntimeError("start() comes before stop()")
+            raise RuntimeError("stop() was called before start()")
         _collect(False)
-        records = c_api.read_json(plugin_library.handle(), "hpu_op_records")
+        records = c_api.read_message(plugin_library.handle(), "hpu_op_records", "OpRecords")
         explanation = build(records, difference(statistics.get(), self._before))
         return dataclasses.replace(explanation, times=times.collect()) if self._with_times else explanation
 
@@ -61,22 +64,22 @@ def _subtract(after: Any, before: Any) -> Any:
     return after if any(value < 0 for value in changed.values()) else dataclasses.replace(after, **changed)
 
 
-def build(records: Mapping[str, Any], counts: statistics.Statistics) -> Explanation:
+def build(records: report_pb2.OpRecords, counts: statistics.Statistics) -> Explanation:
     """Builds the explanation from records and statistics of the same period."""
-    copies = _copies(records["crossings"], records["copies"])
-    host_runs = {(entry["record"], entry["name"]): entry for entry in records["host_runs"]}
-    failures: dict[int, list[Mapping[str, Any]]] = collections.defaultdict(list)
-    for failure in records["failures"]:
-        failures[failure["record"]].append(failure)
+    copies = _copies(records.transfers, records.copies)
+    cpu_runs = {(entry.record, entry.name): _Copied(entry.times, entry.bytes) for entry in records.cpu_runs}
+    failures: dict[int, list[report_pb2.ClusterFailure]] = collections.defaultdict(list)
+    for failure in records.failures:
+        failures[failure.record].append(failure)
     lowered: dict[str, list[Refusal]] = collections.defaultdict(list)
     graphs = []
-    for report in records["graphs"]:
-        if "ops" not in report:  # report of the pass that lowers control flow; the graph's own report follows
-            lowered[report["function"]] += [Refusal(**refusal) for refusal in report["refusals"]]
+    for report in records.graphs:
+        if not report.ops:  # report of the pass that lowers control flow; the graph's own report follows
+            lowered[report.function] += [Refusal(r.node, r.op, r.rule, r.reason) for r in report.refusals]
             continue
-        builder = _GraphBuilder(report, copies, host_runs, failures[report["record"]], counts.clusters)
-        graphs.append(builder.build(lowered.pop(report["function"], [])))
-    return Explanation(tuple(graphs), counts.eager, records["dropped"])
+        builder = _GraphBuilder(report, copies, cpu_runs, failures[report.record], counts.clusters)
+        graphs.append(builder.build(lowered.pop(report.function, [])))
+    return Explanation(tuple(graphs), counts.eager, records.dropped)
 
 
 @dataclasses.dataclass
@@ -86,88 +89,95 @@ class _Copied:
 
 
 def _copies(
-    crossings: Iterable[Mapping[str, Any]], counts: Iterable[Mapping[str, Any]]
+    transfers: Iterable[report_pb2.HostDeviceTransfer], counts: Iterable[report_pb2.CopyCount]
 ) -> dict[tuple[int, str], _Copied]:
     """Copies to and from each node, by record and node. A tensor with several consumers counts once, for the first."""
-    counted = {(entry["record"], entry["name"]): entry for entry in counts}
+    counted = {(entry.record, entry.name): entry for entry in counts}
     copied: dict[tuple[int, str], _Copied] = collections.defaultdict(_Copied)
-    for crossing in crossings:
-        entry = counted.get((crossing["record"], crossing["key"]))
+    for transfer in transfers:
+        entry = counted.get((transfer.record, transfer.key))
         if entry is None:  # the tensor stays in host memory (int32, strings), or it was never copied
             continue
-        for node in (crossing["from"], *crossing["to"][:1]):
-            total = copied[crossing["record"], node]
-            total.times += entry["times"]
-            total.bytes += entry["bytes"]
+        for node in (transfer.source, *transfer.to[:1]):
+            total = copied[transfer.record, node]
+            total.times += entry.times
+            total.bytes += entry.bytes
     return copied
 
 
 class _GraphBuilder:
     def __init__(
         self,
-        report: Mapping[str, Any],
+        report: report_pb2.GraphReport,
         copies: Mapping[tuple[int, str], _Copied],
-        host_runs: Mapping[tuple[int, str], Mapping[str, Any]],
-        failures: Sequence[Mapping[str, Any]],
+        cpu_runs: Mapping[tuple[int, str], _Copied],
+        failures: Sequence[report_pb2.ClusterFailure],
         counts: Sequence[statistics.Cluster],
     ) -> None:
         self._report = report
-        self._record = report["record"]
+        self._record = report.record
         self._copies = copies
-        self._host_runs = host_runs
+        self._cpu_runs = cpu_runs
         self._counts = {(cluster.name, cluster.ops): cluster for cluster in counts}
-        self._cuts = collections.Counter(name for cut in report["gaps"] for name in cut["through"])
-        self._failures = {failure["cluster"]: failure for failure in failures}
+        self._splits = collections.Counter(name for split in report.splits for name in split.through)
+        self._failures = {failure.cluster: failure for failure in failures}
 
     def build(self, lowered: list[Refusal]) -> Graph:
         report = self._report
         return Graph(
-            name=report["graph"],
-            function=report["function"],
-            ops=tuple(self._op(op) for op in report["ops"]),
-            clusters=tuple(self._cluster(cluster) for cluster in report["clusters"]),
-            cuts=tuple(Cut(**{**cut, "through": tuple(cut["through"])}) for cut in report["gaps"]),
-            rewrites=tuple(Rewrite(r["node"], r["op"], r["pass"], r["what"]) for r in report["rewrites"]),
+            name=report.graph,
+            function=report.function,
+            ops=tuple(map(self._op, report.ops)),
+            clusters=tuple(map(self._cluster, report.clusters)),
+            splits=tuple(
+                ClusterSplit(split.first, split.second, split.rule, split.reason, tuple(split.through))
+                for split in report.splits
+            ),
+            rewrites=tuple(Rewrite(r.node, r.op, r.pass_name, r.what) for r in report.rewrites),
             lowered=tuple(lowered),
-            pass_seconds={entry["pass"]: entry["seconds"] for entry in report["times"]},
+            pass_seconds={entry.pass_name: entry.seconds for entry in report.times},
         )
 
-    def _op(self, data: Mapping[str, Any]) -> Op:
-        name, rule, reason, cluster = data["node"], data["rule"], data["reason"], data["cluster"] or None
+    def _op(self, record: report_pb2.OpRecord) -> Op:
+        name, rule, reason, cluster = record.node, record.rule, record.reason, record.cluster or None
         failure = self._failures.get(cluster or "")
-        if failure is not None and failure["rule"] == "fallback":
-            rule, reason = "fallback", failure["reason"]
-        elif failure is not None and name in failure["nodes"]:
-            rule, reason, cluster = "compile-error", f"was put out of {cluster}: {failure['reason']}", None
-        on_hpu = "device:HPU" in data["device"]
+        if failure is not None and failure.rule == "fallback":
+            rule, reason = "fallback", failure.reason
+        elif failure is not None and name in failure.nodes:
+            rule, reason, cluster = "compile-error", f"was moved out of {cluster}: {failure.reason}", None
+        on_hpu = "device:HPU" in record.device
         # A copy between a cluster and an op on the CPU is attributed to the op on the CPU.
         copied = _Copied() if on_hpu else self._copies.get((self._record, name), _Copied())
-        host = self._host_runs.get((self._record, name), {"times": 0, "bytes": 0})
+        on_cpu = self._cpu_runs.get((self._record, name), _Copied())
         return Op(
             name=name,
-            type=data["op"],
-            device=data["device"].rpartition("device:")[2],
+            type=record.op,
+            device=_short(record.device),
             cluster=cluster,
-            dtypes=tuple(data["dtypes"]),
-            inputs=tuple(data["inputs"]),
+            dtypes=tuple(record.dtypes),
+            inputs=tuple(record.inputs),
             rule=rule or None,
             reason=_shortened(reason) or None,
-            copied_bytes=copied.bytes + host["bytes"],
+            copied_bytes=copied.bytes + on_cpu.bytes,
             copies=copied.times,
-            host_runs=host["times"],
-            cuts=self._cuts[name],
+            cpu_runs=on_cpu.times,
+            splits=self._splits[name],
         )
 
-    def _cluster(self, data: Mapping[str, Any]) -> Cluster:
+    def _cluster(self, record: report_pb2.Cluster) -> Cluster:
         fields = {field.name for field in dataclasses.fields(Cluster)}
-        values = {name: value for name, value in data.items() if name in fields}
-        counts = self._counts.get((data["name"], data["ops"]))
+        values = {field.name: getattr(record, field.name) for field in record.DESCRIPTOR.fields if field.name in fields}
+        counts = self._counts.get((record.name, record.ops))
         if counts is not None:
             values.update({name: value for name, value in dataclasses.asdict(counts).items() if name in fields})
-        failure = self._failures.get(data["name"])
+        failure = self._failures.get(record.name)
         if failure is not None:
-            values.update(rule=failure["rule"], reason=_shortened(failure["reason"]))
-        return Cluster(**{**values, "device": data["device"].rpartition("device:")[2]})
+            values.update(rule=failure.rule, reason=_shortened(failure.reason))
+        return Cluster(**{**values, "device": _short(record.device)})
+
+
+def _short(device: str) -> str:
+    return device.rpartition("device:")[2]
 
 
 def _shortened(text: str) -> str:

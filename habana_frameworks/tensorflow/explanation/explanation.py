@@ -9,7 +9,16 @@ import pathlib
 from typing import Any
 
 from habana_frameworks.tensorflow.explanation import page, text
-from habana_frameworks.tensorflow.explanation.model import FORMAT, Cluster, Cut, Findings, Graph, Op, Refusal, Rewrite
+from habana_frameworks.tensorflow.explanation.model import (
+    FORMAT,
+    Cluster,
+    ClusterSplit,
+    Findings,
+    Graph,
+    Op,
+    Refusal,
+    Rewrite,
+)
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
 from habana_frameworks.tensorflow.statistics import Eager
 
@@ -35,7 +44,7 @@ def from_json(text: str) -> Explanation:
     """Inverse of to_json(). Raises ValueError for other texts and for other releases' formats."""
     data = json.loads(text)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise ValueError(f"no explanation of format {FORMAT}: write it again with this release's `hpu explain --json`")
+        raise ValueError(f"not an explanation of format {FORMAT}: recreate it with this release's `hpu explain --json`")
     graphs = tuple(_graph(entry) for entry in data["graphs"])
     times = data.get("times")
     return Explanation(
@@ -50,7 +59,7 @@ def _graph(data: dict[str, Any]) -> Graph:
     lists: dict[str, Any] = {
         "ops": tuple(Op(**{**op, "dtypes": tuple(op["dtypes"]), "inputs": tuple(op["inputs"])}) for op in data["ops"]),
         "clusters": tuple(Cluster(**cluster) for cluster in data["clusters"]),
-        "cuts": tuple(Cut(**{**cut, "through": tuple(cut["through"])}) for cut in data["cuts"]),
+        "splits": tuple(ClusterSplit(**{**split, "through": tuple(split["through"])}) for split in data["splits"]),
         "rewrites": tuple(Rewrite(**rewrite) for rewrite in data["rewrites"]),
         "lowered": tuple(Refusal(**refusal) for refusal in data["lowered"]),
     }

@@ -10,7 +10,7 @@ from habana_frameworks.tensorflow.explanation import rules
 from habana_frameworks.tensorflow.explanation.times import InstructionTime
 from habana_frameworks.tensorflow.statistics import Eager
 
-FORMAT = 1
+FORMAT = 2
 """Version of the JSON format; increases when a field changes its meaning or is removed."""
 
 
@@ -34,9 +34,9 @@ class Op:
     copied_bytes: int = 0
     """Bytes copied between HPU and CPU because of the op's placement, over all runs."""
     copies: int = 0
-    host_runs: int = 0
+    cpu_runs: int = 0
     """Executions by the CPU kernel although the op is on the HPU."""
-    cuts: int = 0
+    splits: int = 0
     """Number of cluster pairs that the op separates."""
 
 
@@ -65,7 +65,7 @@ class Cluster:
 
 
 @dataclasses.dataclass(frozen=True)
-class Cut:
+class ClusterSplit:
     """Why two clusters are not one."""
 
     first: str
@@ -105,7 +105,7 @@ class Graph:
     """Function name with TensorFlow's prefix and suffix; empty for a Session's graph."""
     ops: tuple[Op, ...]
     clusters: tuple[Cluster, ...] = ()
-    cuts: tuple[Cut, ...] = ()
+    splits: tuple[ClusterSplit, ...] = ()
     rewrites: tuple[Rewrite, ...] = ()
     lowered: tuple[Refusal, ...] = ()
     pass_seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
@@ -124,7 +124,7 @@ class Graph:
             if op.name == name:
                 return op
         near = [op.name for op in self.ops if name.lower() in op.name.lower()][:5]
-        raise LookupError(f"graph {self.name} has no op {name!r}" + (f"; near: {', '.join(near)}" if near else ""))
+        raise LookupError(f"graph {self.name} has no op {name!r}" + (f"; similar: {', '.join(near)}" if near else ""))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +133,7 @@ class RuleTotal:
 
     rule: rules.Rule
     ops: int
-    cuts: int
+    splits: int
     copied_bytes: int
     examples: tuple[tuple[str, str, str], ...]
     """Example ops: name, type, reason."""
@@ -167,12 +167,12 @@ class Findings:
         for graph in reversed(self.graphs):
             if name_part in graph.name:
                 return graph
-        raise LookupError(f"no graph of {[graph.name for graph in self.graphs]} has {name_part!r} in its name")
+        raise LookupError(f"no graph name contains {name_part!r}; graphs: {[graph.name for graph in self.graphs]}")
 
     def rules(self) -> tuple[RuleTotal, ...]:
         """Returns the effect of each rule, the most expensive first and the expected ones last."""
         ops: dict[str, list[tuple[str, str, str]]] = collections.defaultdict(list)
-        cuts: collections.Counter[str] = collections.Counter()
+        splits: collections.Counter[str] = collections.Counter()
         copied: collections.Counter[str] = collections.Counter()
         for graph in self.graphs:
             for op in graph.ops:
@@ -185,9 +185,9 @@ class Findings:
                 if cluster.rule is not None:
                     copied[cluster.rule] += cluster.fallback_bytes
                     ops[cluster.rule] = ops[cluster.rule] or [(cluster.name, "cluster", cluster.reason or "")]
-            cuts.update(cut.rule for cut in graph.cuts)
+            splits.update(split.rule for split in graph.splits)
         totals = [
-            RuleTotal(rules.find(rule), len(ops[rule]), cuts[rule], copied[rule], tuple(ops[rule][:3]))
-            for rule in {**ops, **cuts}
+            RuleTotal(rules.find(rule), len(ops[rule]), splits[rule], copied[rule], tuple(ops[rule][:3]))
+            for rule in {**ops, **splits}
         ]
-        return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.cuts, -t.ops, t.rule.name)))
+        return tuple(sorted(totals, key=lambda t: (t.rule.expected, -t.copied_bytes, -t.splits, -t.ops, t.rule.name)))

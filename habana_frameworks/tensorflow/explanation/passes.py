@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from habana_frameworks.tensorflow import errors
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 if TYPE_CHECKING:
     import tensorflow as tf
+    from habana_frameworks.tensorflow.lib import report_pb2
 
 HPU = "/job:localhost/replica:0/task:0/device:HPU:0"
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
@@ -23,8 +23,8 @@ class PassResult:
 
     data: bytes
     """Serialized GraphDef; deterministic."""
-    report: dict[str, Any]
-    """Actions of the pass and their reasons. plugin/passes/reporting/report.h lists the fields."""
+    report: report_pb2.GraphReport
+    """Actions of the pass and their reasons (proto/hpu/report/v1/report.proto)."""
 
     @property
     def graph(self) -> tf.compat.v1.GraphDef:
@@ -45,8 +45,8 @@ def run(graph: tf.compat.v1.GraphDef, name: str = "all", function: str = "") -> 
 
 def run_with(plugin: ctypes.CDLL, graph: bytes, name: str, function: str) -> PassResult:
     """Like run(), for a given plugin and a serialized graph."""
-    data, text = _call(plugin, "hpu_run_graph_pass", graph, name, function)
-    return PassResult(data, json.loads(text))
+    data, report = _call(plugin, "hpu_run_graph_pass", graph, name, function)
+    return PassResult(data, c_api.messages(plugin).GraphReport.FromString(report))
 
 
 def split(graph: tf.compat.v1.GraphDef, cluster: str, refused: list[str]) -> tuple[tf.compat.v1.GraphDef, str]:
@@ -59,21 +59,20 @@ def split(graph: tf.compat.v1.GraphDef, cluster: str, refused: list[str]) -> tup
     data = graph.SerializeToString(deterministic=True)
     names = (cluster, "\n".join(refused), HPU)
     split_graph, function = _call(plugin_library.handle(), "hpu_split_cluster", data, *names)
-    return tf.compat.v1.GraphDef.FromString(split_graph), function
+    return tf.compat.v1.GraphDef.FromString(split_graph), function.decode()
 
 
-def _call(plugin: ctypes.CDLL, name: str, graph: bytes, *texts: str) -> tuple[bytes, str]:
-    """Calls a plugin function that returns a serialized graph and a text. Raises DeviceError with its message."""
-    made, text = c_api.Buffer(), c_api.Buffer()
-    outputs = (ctypes.byref(made), ctypes.byref(text))
+def _call(plugin: ctypes.CDLL, name: str, graph: bytes, *texts: str) -> tuple[bytes, bytes]:
+    """Calls a plugin function that returns a serialized graph and a second result. Raises DeviceError."""
+    made, second = c_api.Buffer(), c_api.Buffer()
+    outputs = (ctypes.byref(made), ctypes.byref(second))
     code = c_api.function(plugin, name)(graph, len(graph), *[text.encode() for text in texts], *outputs)
-    data, message = c_api.take(plugin, made), c_api.take(plugin, text).decode()
+    data, result = c_api.take(plugin, made), c_api.take(plugin, second)
     if code != 0:
-        raise errors.DeviceError(code, message)
-    return data, message
+        raise errors.DeviceError(code, result.decode())
+    return data, result
 
 
-def recent_reports() -> list[dict[str, Any]]:
+def recent_reports() -> list[report_pb2.GraphReport]:
     """Returns the passes' reports of the latest 64 graphs in this process, oldest first."""
-    reports: list[dict[str, Any]] = c_api.read_json(plugin_library.handle(), "hpu_graph_reports")
-    return reports
+    return list(c_api.read_message(plugin_library.handle(), "hpu_graph_reports", "GraphReports").reports)

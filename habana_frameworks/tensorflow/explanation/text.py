@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from habana_frameworks.tensorflow._internal.text import number, shortened, size, table
 from habana_frameworks.tensorflow.explanation import times
-from habana_frameworks.tensorflow.explanation.model import Cut, Findings, Graph, RuleTotal
+from habana_frameworks.tensorflow.explanation.model import ClusterSplit, Findings, Graph, RuleTotal
 
 _WIDTH = 110
 _MAX_GRAPHS = 12
-_MAX_CUTS = 8
+_MAX_SPLITS = 8
 
 
 def summarize(findings: Findings) -> str:
@@ -39,18 +39,18 @@ def _lines(findings: Findings) -> Iterator[str]:
         yield "Off the HPU, out of clusters, or between them:"
         for total in worth_a_look:
             yield from _rule(total)
-    expected = [f"{total.rule.name} {total.ops or total.cuts}" for total in totals if total.rule.expected]
+    expected = [f"{total.rule.name} {total.ops or total.splits}" for total in totals if total.rule.expected]
     if expected:
         yield ""
         yield from textwrap.wrap("As it should be: " + ", ".join(expected), _WIDTH, subsequent_indent="  ")
-    cuts = [cut for graph in graphs for cut in graph.cuts]
-    if cuts:
+    splits = [split for graph in graphs for split in graph.splits]
+    if splits:
         yield ""
         yield "Clusters that are not one:"
-        for cut in cuts[:_MAX_CUTS]:
-            yield from textwrap.wrap(_cut(cut), _WIDTH, initial_indent="  ", subsequent_indent="    ")
-        if len(cuts) > _MAX_CUTS:
-            yield f"  … and {len(cuts) - _MAX_CUTS} more"
+        for split in splits[:_MAX_SPLITS]:
+            yield from textwrap.wrap(_split(split), _WIDTH, initial_indent="  ", subsequent_indent="    ")
+        if len(splits) > _MAX_SPLITS:
+            yield f"  … and {len(splits) - _MAX_SPLITS} more"
     if findings.times is not None:
         yield ""
         yield from times.lines(findings.times)
@@ -80,8 +80,8 @@ def _graph_rows(graphs: Sequence[Graph]) -> list[list[str]]:
 
 def _rule(total: RuleTotal) -> Iterator[str]:
     counts = [number(total.ops, "op")] if total.ops else []
-    if total.cuts:
-        counts.append(number(total.cuts, "cut"))
+    if total.splits:
+        counts.append(number(total.splits, "split"))
     if total.copied_bytes:
         counts.append(f"{size(total.copied_bytes)} copied")
     yield f"  {total.rule.name} ({', '.join(counts)}): {total.rule.meaning}"
@@ -91,11 +91,11 @@ def _rule(total: RuleTotal) -> Iterator[str]:
         yield textwrap.shorten(f"      {text}: {reason}", _WIDTH, placeholder=" …").replace(text, "      " + text, 1)
 
 
-def _cut(cut: Cut) -> str:
-    shown = ", ".join(cut.through[:4])
-    more = f" and {len(cut.through) - 4} more" if len(cut.through) > 4 else ""
-    first, second = (shortened(name.replace("habana_cluster_", "", 1), 48) for name in (cut.first, cut.second))
-    return f"{first} | {second}: {cut.rule}: {cut.reason}" + (f": {shown}{more}" if shown else "")
+def _split(split: ClusterSplit) -> str:
+    shown = ", ".join(split.through[:4])
+    more = f" and {len(split.through) - 4} more" if len(split.through) > 4 else ""
+    first, second = (shortened(name.replace("habana_cluster_", "", 1), 48) for name in (split.first, split.second))
+    return f"{first} | {second}: {split.rule}: {split.reason}" + (f": {shown}{more}" if shown else "")
 
 
 def _share(part: int, whole: int) -> str:

@@ -7,9 +7,12 @@ import dataclasses
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from habana_frameworks.tensorflow._internal.text import shortened, table
+
+if TYPE_CHECKING:
+    from habana_frameworks.tensorflow.lib import report_pb2
 
 SETTING = "HPU_EMULATOR_PROFILE"
 _logger = logging.getLogger(__name__)
@@ -48,17 +51,17 @@ def collect() -> tuple[InstructionTime, ...]:
     try:
         habana_device.synchronize()
     except errors.DeviceError as error:
-        _logger.warning("work that the program did not wait for failed: %s", error)
-    return build(c_api.read_json(plugin_library.handle(), "hpu_recipe_times"))
+        _logger.warning("work still queued at the end of the program failed: %s", error)
+    return build(c_api.read_message(plugin_library.handle(), "hpu_recipe_times", "RecipeTimes"))
 
 
-def build(recipes: Iterable[Any]) -> tuple[InstructionTime, ...]:
-    """Builds the times from the JSON of hpu_recipe_times."""
+def build(message: report_pb2.RecipeTimes) -> tuple[InstructionTime, ...]:
+    """Builds the times from the message of hpu_recipe_times."""
     times = [
-        InstructionTime(recipe["name"], **instruction)
-        for recipe in recipes
-        for instruction in recipe["instructions"]
-        if instruction["seconds"] > 0
+        InstructionTime(recipe.name, time.instruction, time.kind, time.op, time.op_type, time.seconds)
+        for recipe in message.recipes
+        for time in recipe.instructions
+        if time.seconds > 0
     ]
     totals = _totals((time.cluster, time.seconds) for time in times)
     return tuple(sorted(times, key=lambda time: (-totals[time.cluster], time.cluster, -time.seconds)))

@@ -37,7 +37,7 @@ def request(
     """Encodes a rank's request as numbers. Raises TypeError if `op` is not a ReduceOp."""
     if op is not None and not isinstance(op, ReduceOp):
         names = ", ".join(f"ReduceOp.{known.name}" for known in ReduceOp)
-        raise TypeError(f"{operation.value} reduces by one of {names}, not by {op!r}")
+        raise TypeError(f"{operation.value}: op must be one of {names}, not {op!r}")
     reduction = _NONE if op is None else _REDUCTIONS.index(op)
     return [_OPERATIONS.index(operation), DTYPES.index(dtype), reduction, root, count]
 
@@ -59,7 +59,7 @@ def agree(communicator: Communicator, own: list[int]) -> None:
     if all(row == rows[0] for row in rows):
         return
     told = "; ".join(f"rank {rank}: {describe(row)}" for rank, row in enumerate(rows))
-    raise HcclError(f"the {communicator.size} ranks of a communicator ask for different things: {told}")
+    raise HcclError(f"the {communicator.size} ranks of a communicator called different operations: {told}")
 
 
 def check_root(communicator: Communicator, root: int) -> None:

@@ -48,11 +48,11 @@ def init_rank(size: int, unique_id: bytes, rank: int, *, timeout: float = _TIMEO
     Raises ValueError if rank, size or id is invalid, HcclError if ranks are missing or duplicated.
     """
     if not 0 <= rank < size:
-        raise ValueError(f"rank {rank} of {size}: ranks go from 0 to {size - 1}")
+        raise ValueError(f"rank {rank} is out of range for size {size}")
     if len(unique_id) != UNIQUE_ID_BYTES:
-        raise ValueError(f"the id has {len(unique_id)} bytes; get_unique_id() gives {UNIQUE_ID_BYTES}")
+        raise ValueError(f"unique_id has {len(unique_id)} bytes, not {UNIQUE_ID_BYTES}: use get_unique_id()")
     if size > multinode_helpers.comm_size():
-        raise ValueError(f"a communicator of {size} ranks in a job of {multinode_helpers.comm_size()} processes")
+        raise ValueError(f"size {size} exceeds the job's number of processes, {multinode_helpers.comm_size()}")
     _join_cluster(timeout)
     return Communicator(size, unique_id, rank, timeout)
 
@@ -78,9 +78,8 @@ def _join_cluster(timeout: float) -> None:
         strategy = HPUStrategy()
         if strategy.num_replicas_in_sync == 1:
             raise HcclError(
-                f"the launcher started {multinode_helpers.comm_size()} processes, and TF_CONFIG, by which they find "
-                "each other, does not name them: set it for each, or start them by `hpu run` "
-                "(docs/distributed/jobs.md)"
+                f"the launcher started {multinode_helpers.comm_size()} processes, but TF_CONFIG does not name them: "
+                "set TF_CONFIG in each process, or start the program with `hpu run` (docs/distributed/jobs.md)"
             )
         _strategy = strategy
 
@@ -117,7 +116,9 @@ class Communicator:
         self._order = list(range(size))
         ranks = self._gather(self._group, np.array([rank], np.int64), f"init of rank {rank} of {size}")
         if sorted(ranks) != list(range(size)):
-            raise HcclError(f"ranks {sorted(int(r) for r in ranks)} came to a communicator of {size} ranks")
+            raise HcclError(
+                f"ranks {sorted(int(r) for r in ranks)} joined a communicator of {size}: each rank must join once"
+            )
         self._order = [int(r) for r in ranks]
         fabric.join(self._group.key, rank, size, in_calling_order=True)
 
@@ -152,18 +153,18 @@ class Communicator:
     ) -> tf.Tensor:
         """Runs a collective op in `group`. Raises HcclError if a rank is missing or lost, RuntimeError in graphs."""
         if not tf.executing_eagerly():
-            raise RuntimeError(f"{what}: hccl's functions run eagerly; inside tf.function use tf.distribute's")
+            raise RuntimeError(f"{what}: hccl's functions run only eagerly; inside tf.function, use tf.distribute")
         keys = {"group_size": group.size, "group_key": group.key, "instance_key": next(group.instances)}
         try:
             with tf.device(_DEVICE):
                 return operation(*arguments, **keys, timeout=self.timeout, **options)
         except tf.errors.DeadlineExceededError as error:
             raise HcclError(
-                f"{what}: rank {self.rank} of {self.size} has waited {self.timeout:g} s for other ranks"
+                f"{what}: rank {self.rank} of {self.size} timed out after {self.timeout:g} s of waiting for other ranks"
             ) from error
         except (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledError) as error:
             raise HcclError(
-                f"{what}: rank {self.rank} of {self.size} has lost another rank: {error.message}"
+                f"{what}: rank {self.rank} of {self.size} lost contact with another rank: {error.message}"
             ) from error
 
     def _gather(self, group: Group, numbers: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:

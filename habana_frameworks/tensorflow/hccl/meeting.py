@@ -37,8 +37,8 @@ def meet(timeout: float) -> None:
     if ranks.rank > 0:
         if not _come(host, int(port), ranks.rank, deadline):
             raise HcclError(
-                f"rank {ranks.rank} of the job has waited {timeout:g} s at {host}:{port}, the first address of "
-                "TF_CONFIG, for rank 0 to come and say that all others have"
+                f"rank {ranks.rank} of the job waited {timeout:g} s at {host}:{port}, the first address in TF_CONFIG, "
+                "for rank 0 to report that all ranks have joined"
             )
         return
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -50,8 +50,8 @@ def meet(timeout: float) -> None:
         missing = _receive(listener, range(1, ranks.size), deadline)
     if missing:
         raise HcclError(
-            f"rank 0 of the job has waited {timeout:g} s for the ranks {', '.join(map(str, missing))} to come to "
-            f"{host}:{port}, the first address of TF_CONFIG"
+            f"rank 0 of the job waited {timeout:g} s for ranks {', '.join(map(str, missing))} to join at "
+            f"{host}:{port}, the first address in TF_CONFIG"
         )
 
 

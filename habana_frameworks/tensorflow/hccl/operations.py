@@ -108,8 +108,8 @@ def _tensor(value: tf.Tensor) -> tf.Tensor:
 def _part_length(tensor: tf.Tensor, communicator: Communicator) -> int:
     if not tensor.shape.rank or tensor.shape[0] % communicator.size != 0:
         raise ValueError(
-            f"rank {communicator.rank}: a tensor of shape {tensor.shape} has no {communicator.size} equal parts along "
-            "its first dimension"
+            f"rank {communicator.rank}: the first dimension of shape {tensor.shape} is not divisible by the "
+            f"communicator's {communicator.size} ranks"
         )
     return int(tensor.shape[0]) // communicator.size
 

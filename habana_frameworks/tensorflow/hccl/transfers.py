@@ -29,7 +29,7 @@ class Received:
     def tensor(self) -> tf.Tensor:
         """Returns the tensor. Raises RuntimeError before the end of the group."""
         if self._tensor is None:
-            raise RuntimeError("the group of this receive has not ended, or has failed")
+            raise RuntimeError("the tensor is not available: the group of this receive has not ended, or has failed")
         return self._tensor
 
 
@@ -41,7 +41,7 @@ def group() -> Iterator[None]:
     transfer per sender and receiver, because the order of two would be undefined; a second one raises ValueError.
     """
     if getattr(_groups, "transfers", None) is not None:
-        raise RuntimeError("groups of transfers do not nest")
+        raise RuntimeError("transfer groups cannot be nested")
     transfers: dict[_Key, Callable[[], None]] = {}
     _groups.transfers = transfers
     try:
@@ -102,14 +102,14 @@ def _run_or_keep(key: _Key, transfer: Callable[[], None]) -> None:
     if transfers is None:
         return transfer()
     if key in transfers:
-        raise ValueError(f"a group has two transfers from rank {key[1]} to rank {key[2]}")
+        raise ValueError(f"the group already has a transfer from rank {key[1]} to rank {key[2]}: use two groups")
     transfers[key] = transfer
 
 
 def _check_peer(communicator: Communicator, peer: int) -> None:
     check_root(communicator, peer)
     if peer == communicator.rank:
-        raise ValueError(f"rank {peer} does not send to itself")
+        raise ValueError(f"rank {peer} cannot exchange data with itself")
 
 
 def _agree(communicator: Communicator, source: int, destination: int, own: list[int]) -> None:
@@ -120,4 +120,4 @@ def _agree(communicator: Communicator, source: int, destination: int, own: list[
     if one[1:] == other[1:]:
         return
     sent, taken = sorted((one, other))
-    raise HcclError(f"rank {source}: {describe(sent)}; rank {destination}: {describe(taken)}")
+    raise HcclError(f"transfer mismatch: rank {source}: {describe(sent)}; rank {destination}: {describe(taken)}")

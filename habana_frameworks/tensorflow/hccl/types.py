@@ -46,7 +46,7 @@ def check_dtype(dtype: tf.DType) -> None:
     """Raises TypeError if collective operations do not support `dtype`."""
     if dtype not in DTYPES:
         names = ", ".join(known.name for known in DTYPES)
-        raise TypeError(f"collective operations take no {dtype.name}, but {names}")
+        raise TypeError(f"collective operations do not support {dtype.name}; supported: {names}")
 
 
 def to_carrier(flat: tf.Tensor) -> tf.Tensor:

@@ -27,4 +27,4 @@ def read(backend: str = "") -> State:
         return server.read(backend)
     if backend in ("auto", "emulator"):
         return emulator.read()
-    raise ValueError(f"HPU_BACKEND={backend} has no modules to look at; an emulator or a device server has")
+    raise ValueError(f"HPU_BACKEND={backend} has no observable modules: use the emulator or a device server")

@@ -33,7 +33,7 @@ def describe(backend: str) -> Any:
         from habana_frameworks.tensorflow.lib import device_pb2
     except ImportError as error:
         raise UnavailableError(
-            f"{error}; asking a device server needs grpcio, protobuf and a build with gRPC (docs/user/remote.md)"
+            f"{error}; reading a device server requires grpcio, protobuf and a build with gRPC (docs/user/remote.md)"
         ) from None
     try:
         with device_channel.open_channel(backend) as channel:
@@ -58,9 +58,9 @@ def _why_unavailable(backend: str, details: str) -> str:
     """Explains why the server is unreachable, in the plugin's words."""
     if backend.startswith("grpcs:"):
         return (
-            f"no connection with the device server at {backend} ({details}); see that it runs, that HPU_SERVER_CA "
-            "vouches for its certificate and its address, and that HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks "
-            "for"
+            f"cannot connect to the device server at {backend} ({details}); check that it runs, that HPU_SERVER_CA "
+            "verifies its certificate and its address, and that HPU_SERVER_CERT and HPU_SERVER_KEY satisfy its "
+            "--tls-client-ca"
         )
     address = device_channel.target(backend)
     return f"no device server answers at {backend} ({details}); start one: hpu serve --listen {address}"

@@ -37,7 +37,7 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         # A configuration of the Addons class contains both, with fixed values.
         groups, axis = kwargs.pop("groups", -1), kwargs.pop("axis", -1)
         if (groups, axis) != (-1, -1):
-            raise ValueError(f"instance normalisation has groups=-1 and axis=-1, not groups={groups} and axis={axis}")
+            raise ValueError(f"groups={groups}, axis={axis}: instance normalisation supports only -1 for both")
         super().__init__(**kwargs)
         self.supports_masking = True
         self.epsilon, self.center, self.scale = epsilon, center, scale
@@ -53,8 +53,8 @@ class HabanaInstanceNormalization(tf.keras.layers.Layer):
         shape = tf.TensorShape(input_shape)
         if shape.rank is None or shape.rank < 3 or shape[-1] is None:
             raise ValueError(
-                f"layer {self.name} takes inputs of at least 3 dimensions with a known last one, the channels; "
-                f"these have the shape {shape}"
+                f"layer {self.name}: input shape {shape} must have rank 3 or more and a known number of channels (last "
+                "dimension)"
             )
         self.gamma = self._weight("gamma", shape[-1]) if self.scale else None
         self.beta = self._weight("beta", shape[-1]) if self.center else None

@@ -44,7 +44,7 @@ def pyramid_roi_align(
     with tf.name_scope(name or "pyramid_roi_align"):
         sizes = _sizes(images)
         if sampling_ratio < 1:
-            raise ValueError(f"sampling_ratio={sampling_ratio}: pyramid_roi_align takes 1 or more samples")
+            raise ValueError(f"sampling_ratio={sampling_ratio} must be 1 or more")
         level = tf.clip_by_value(tf.squeeze(box_to_level, -1), 0, len(sizes) - 1)
         height, width = (tf.gather(tf.constant([size[i] for size in sizes]), level) for i in (0, 1))
         boxes = tf.stop_gradient(tf.cast(boxes, tf.float32))
@@ -78,7 +78,7 @@ def pyramid_roi_align_grad_images(
     """
     sizes = _sizes(images)
     if image_pyramid_shapes is not None and [tuple(map(int, s)) for s in image_pyramid_shapes] != sizes:
-        raise ValueError(f"image_pyramid_shapes={image_pyramid_shapes}, and the images have {sizes}")
+        raise ValueError(f"image_pyramid_shapes={image_pyramid_shapes} does not match the images' sizes {sizes}")
     with tf.name_scope(name or "pyramid_roi_align_grad_images"), tf.GradientTape() as tape:
         images = [tf.identity(image) for image in images]
         tape.watch(images)
@@ -92,12 +92,12 @@ def pyramid_roi_align_grad_images(
 def _sizes(images: Sequence[tf.Tensor]) -> list[tuple[int, int]]:
     """Height and width of each image. Raises ValueError if they are unknown."""
     if not isinstance(images, (list, tuple)) or not images:
-        raise ValueError("pyramid_roi_align takes a list of images, one for each level")
+        raise ValueError("images must be a non-empty list or tuple with one image per level")
     for index, image in enumerate(images):
         if image.shape.rank != 4 or not image.shape[1:].is_fully_defined():
             raise ValueError(
-                f"image {index} of the pyramid has the shape {image.shape}, not [batch, height, width, channels] with "
-                "only the batch unknown"
+                f"image {index} of the pyramid has shape {image.shape}; expected [batch, height, width, channels], "
+                "where only batch may be unknown"
             )
     return [tuple(image.shape.as_list()[1:3]) for image in images]
 

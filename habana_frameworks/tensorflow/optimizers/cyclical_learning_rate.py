@@ -35,7 +35,7 @@ class CyclicalLearningRate(tf.keras.optimizers.schedules.LearningRateSchedule):
     ) -> None:
         super().__init__()
         if scale_mode not in _SCALE_MODES:
-            raise ValueError(f"scale_mode={scale_mode!r} is none of {', '.join(_SCALE_MODES)}")
+            raise ValueError(f"scale_mode={scale_mode!r} is not one of {', '.join(_SCALE_MODES)}")
         self.initial_learning_rate = initial_learning_rate
         self.maximal_learning_rate = maximal_learning_rate
         self.step_size = step_size

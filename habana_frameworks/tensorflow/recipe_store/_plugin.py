@@ -17,3 +17,8 @@ def call(name: str, *arguments: Any) -> bytes:
     if code != 0:
         raise StoreError(data.decode(errors="replace"))
     return data
+
+
+def parse(kind: str, data: bytes) -> Any:
+    """Parses a result of call() as a message of proto/hpu/report/v1/report.proto."""
+    return getattr(c_api.messages(plugin_library.handle()), kind).FromString(data)

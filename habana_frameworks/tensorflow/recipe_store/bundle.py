@@ -153,22 +153,22 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
     for info in archive.infolist():
         name = info.filename
         if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
-            raise BundleError(f"it names a file outside of the directory: {name!r}")
+            raise BundleError(f"it contains a path outside the directory: {name!r}")
         if name not in (_MANIFEST, _SIGNATURE) and not _ENTRY.fullmatch(name):
-            raise BundleError(f"it holds a file that does not belong into a bundle: {name!r}")
+            raise BundleError(f"it contains an unexpected file: {name!r}")
         if name in members:
-            raise BundleError(f"it holds {name} twice")
+            raise BundleError(f"it contains {name} twice")
         if info.flag_bits & _ENCRYPTED or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BundleError(f"not a bundle, or damaged: {name} is encrypted, or compressed in another way")
+            raise BundleError(f"not a bundle, or damaged: {name} is encrypted, or its compression is not supported")
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:
-            raise BundleError(f"not a bundle: it lacks {name}")
+            raise BundleError(f"not a bundle: it has no {name}")
         if members[name].file_size > limit:
             raise BundleError(f"its {name} is too large: {members[name].file_size} bytes")
     total = sum(info.file_size for info in members.values())
     if total > max_bytes:
-        raise BundleError(f"it is too large: {total} bytes of entries, and {max_bytes} are allowed")
+        raise BundleError(f"it is too large: {total} bytes of entries, limit {max_bytes} (hpu cache import --max-mb)")
     return members
 
 
@@ -177,12 +177,12 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
     text = _read(archive, members[_MANIFEST])
     signature = _read(archive, members[_SIGNATURE]).decode("ascii", errors="replace")
     if not key.verifies(text, signature):
-        raise BundleError("its signature is not by this key, or it was changed since it was signed")
+        raise BundleError("its signature does not match: another key signed it, or it was modified")
     items = _items(text)
     listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
     if listed != there:
         name = min(listed ^ there)
-        raise BundleError(f"{name} is {'listed and missing' if name in listed else 'not listed in the manifest'}")
+        raise BundleError(f"{name} is {'missing' if name in listed else 'not listed in the manifest'}")
     return items
 
 
@@ -192,7 +192,7 @@ def _items(text: bytes) -> list[_Item]:
         manifest: dict[str, Any] = json.loads(text)
         version, entries = manifest["format"], manifest["entries"]
         if version != FORMAT:
-            raise BundleError(f"its format has version {version!r}, not {FORMAT}")
+            raise BundleError(f"its format version is {version!r}, not {FORMAT}: export it again with this release")
         items = [_Item(**item) for item in entries]
         whole = all(isinstance(item.bytes, int) and _ENTRY.fullmatch(f"entries/{item.key}.recipe") for item in items)
     except BundleError:
@@ -200,7 +200,7 @@ def _items(text: bytes) -> list[_Item]:
     except (ValueError, TypeError, LookupError, RecursionError):
         whole = False
     if not whole:
-        raise BundleError("its manifest is not as `hpu cache export` writes it")
+        raise BundleError("its manifest is malformed")
     return items
 
 
@@ -210,7 +210,7 @@ def _entries(
     for item in items:
         data = _read(archive, members[f"entries/{item.key}.recipe"])
         if len(data) != item.bytes or hashlib.sha256(data).hexdigest() != item.sha256:
-            raise BundleError(f"its entry {item.key} was changed since it was signed")
+            raise BundleError(f"its entry {item.key} was modified after signing")
         yield item, data
 
 
@@ -219,5 +219,5 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as file:
         data = file.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise BundleError(f"its {info.filename} is larger than it says")
+        raise BundleError(f"its {info.filename} does not have the declared size")
     return data

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from habana_frameworks.tensorflow.recipe_store import _plugin
+
+if TYPE_CHECKING:
+    from habana_frameworks.tensorflow.lib import report_pb2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Cleaned:
 
 def list_entries(path: str | os.PathLike[str]) -> Listing:
     """Reads and verifies every entry without marking it as used. All functions of this module raise StoreError."""
-    data = json.loads(_plugin.call("hpu_store_list", os.fsencode(path)))
-    return Listing(tuple(map(_entry, data["entries"])), tuple(data["damaged"]), tuple(data["pending"]))
+    found = _plugin.parse("RecipeListing", _plugin.call("hpu_store_list", os.fsencode(path)))
+    return Listing(tuple(map(_entry, found.entries)), tuple(found.damaged), tuple(found.pending))
 
 
 def clean(path: str | os.PathLike[str], max_bytes: int | None = None, max_unused_seconds: int | None = None) -> Cleaned:
@@ -81,7 +82,8 @@ def clean(path: str | os.PathLike[str], max_bytes: int | None = None, max_unused
     sets no limit. Keeps entries that a process is reading.
     """
     limits = [-1 if limit is None else limit for limit in (max_bytes, max_unused_seconds)]
-    return Cleaned(**json.loads(_plugin.call("hpu_store_clean", os.fsencode(path), *limits)))
+    done = _plugin.parse("RecipeCleaning", _plugin.call("hpu_store_clean", os.fsencode(path), *limits))
+    return Cleaned(**{field.name: getattr(done, field.name) for field in dataclasses.fields(Cleaned)})
 
 
 def read(path: str | os.PathLike[str], key: str) -> bytes:
@@ -91,7 +93,7 @@ def read(path: str | os.PathLike[str], key: str) -> bytes:
 
 def inspect(key: str, data: bytes) -> Entry:
     """Parses an entry from bytes. Raises StoreError if they are not an entry with this key."""
-    return _entry(json.loads(_plugin.call("hpu_store_inspect", key.encode(), data, len(data))))
+    return _entry(_plugin.parse("RecipeEntry", _plugin.call("hpu_store_inspect", key.encode(), data, len(data))))
 
 
 def write(path: str | os.PathLike[str], key: str, data: bytes) -> None:
@@ -101,9 +103,10 @@ def write(path: str | os.PathLike[str], key: str, data: bytes) -> None:
 
 def compare_programs(path: str | os.PathLike[str], before: str, now: str) -> tuple[str, ...]:
     """Describes in a few lines how the programs of the entries `before` and `now` differ."""
-    return tuple(json.loads(_plugin.call("hpu_store_compare", os.fsencode(path), before.encode(), now.encode())))
+    differences = _plugin.call("hpu_store_compare", os.fsencode(path), before.encode(), now.encode())
+    return tuple(_plugin.parse("TextList", differences).texts)
 
 
-def _entry(data: Mapping[str, Any]) -> Entry:
-    texts = {name: tuple(data.get(name, ())) for name in ("arguments", "results")}
-    return Entry(**{**data, **texts})
+def _entry(message: report_pb2.RecipeEntry) -> Entry:
+    values = {field.name: getattr(message, field.name) for field in dataclasses.fields(Entry)}
+    return Entry(**{**values, "arguments": tuple(message.arguments), "results": tuple(message.results)})

@@ -25,9 +25,9 @@ class Installation:
     @classmethod
     def here(cls) -> Installation:
         """Returns the installation of this process, with its HPU_BACKEND. Acquires no device."""
-        info = c_api.read_json(plugin_library.handle(), "hpu_device_info")
+        info = c_api.read_message(plugin_library.handle(), "hpu_device_info", "DeviceInfo")
         package = version_getter.get_library_version()
-        return cls(package, package.rpartition("_tf")[2], info["backend"], info.get("compiler_target", ""))
+        return cls(package, package.rpartition("_tf")[2], info.backend, info.compiler_target)
 
 
 def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def misfits(entry: Entry, here: Installation) -> tuple[str, ...]:
         ("backend", entry.backend, here.backend),
     ):
         if theirs != ours:
-            found.append(f"it was made by {what} {theirs}, and here is {ours}")
+            found.append(f"compiled with {what} {theirs}, not {ours}")
     if entry.backend == here.backend and here.target:
         differing = target_differences(entry.target, here.target)
         found += [f"{part}: {text}" for part, text in differing.items() if part not in _SETTINGS]
@@ -70,15 +70,15 @@ def _parts(target: str) -> dict[str, str]:
 
 def _difference(part: str, theirs: str, ours: str) -> str:
     if part != "cpu":
-        return f"it was made for {theirs or 'none'}, and here is {ours or 'none'}"
+        return f"compiled for {theirs or 'none'}, not {ours or 'none'}"
     name, _, features = theirs.partition(" ")
     own_name, _, own_features = ours.partition(" ")
     lacking = _present(features) - _present(own_features)
     more = _present(own_features) - _present(features)
-    texts = [f"it was made for {name}, and here is {own_name}"] if name != own_name else []
+    texts = [f"compiled for {name}, not {own_name}"] if name != own_name else []
     texts += [f"this CPU lacks {_listed(lacking)}"] if lacking else []
     texts += [f"this CPU also has {_listed(more)}"] if more else []
-    return "; ".join(texts) or "the lists of features differ"
+    return "; ".join(texts) or "the feature lists differ"
 
 
 def _present(features: str) -> set[str]:

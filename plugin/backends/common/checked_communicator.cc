@@ -19,14 +19,15 @@ absl::Status CheckedCommunicator::CheckStream(const hal::Stream& stream) const {
 
 absl::Status CheckedCommunicator::CheckRank(int rank) const {
   if (rank >= 0 && rank < size_) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("there is no rank ", rank, " in a communicator of ", size_));
+  return absl::InvalidArgumentError(absl::StrCat("there is no rank ", rank, " in a communicator of ", size_, " ranks"));
 }
 
 absl::Status CheckedCommunicator::CheckElements(DeviceAddress address, uint64_t parts, uint64_t count, DataType dtype,
                                                 const char* what) const {
   uint64_t bytes = hal::SizeOf(dtype);
   if (bytes == 0 || __builtin_mul_overflow(bytes, parts, &bytes) || __builtin_mul_overflow(bytes, count, &bytes)) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": ", count, " elements of ", hal::NameOf(dtype)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": invalid count or data type: ", count, " elements of ", hal::NameOf(dtype)));
   }
   return memory_.Check(address, bytes, what);
 }
@@ -34,7 +35,9 @@ absl::Status CheckedCommunicator::CheckElements(DeviceAddress address, uint64_t 
 absl::Status CheckedCommunicator::Check(hal::Stream& stream, const Collective& collective, uint64_t source_parts,
                                         uint64_t destination_parts) const {
   HPU_RETURN_IF_ERROR(CheckStream(stream));
-  if (in_group_) return absl::InvalidArgumentError("groups are for Send and Receive");
+  if (in_group_) {
+    return absl::InvalidArgumentError("collective operation in a group: a group may contain only Send and Receive");
+  }
   HPU_RETURN_IF_ERROR(CheckElements(collective.source, source_parts, collective.elements.count, collective.dtype,
                                     "source of a collective"));
   return CheckElements(collective.destination, destination_parts, collective.elements.count, collective.dtype,
@@ -87,16 +90,17 @@ absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& trans
   HPU_RETURN_IF_ERROR(CheckStream(stream));
   HPU_RETURN_IF_ERROR(CheckRank(transfer.peer));
   if (transfer.peer == rank_) {
-    return absl::InvalidArgumentError(absl::StrCat(what, ": from rank ", rank_, " to itself"));
+    return absl::InvalidArgumentError(absl::StrCat(what, ": rank ", rank_, " cannot exchange data with itself"));
   }
   HPU_RETURN_IF_ERROR(CheckElements(transfer.address, 1, transfer.elements.count, transfer.dtype, what));
   if (!in_group_) return Queue(stream, {transfer});
   if (group_stream_ != nullptr && group_stream_ != &stream) {
-    return absl::InvalidArgumentError("transfers of one group on several streams");
+    return absl::InvalidArgumentError("Send and Receive: all transfers of a group must use the same stream");
   }
   for (const Transfer& other : group_) {
     if (other.peer == transfer.peer && other.sends == transfer.sends) {
-      return absl::InvalidArgumentError(absl::StrCat(what, ": a second one with rank ", transfer.peer, " in a group"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, ": the group already has a ", transfer.sends ? "Send to" : "Receive from", " rank ", transfer.peer));
     }
   }
   group_stream_ = &stream;
@@ -105,13 +109,13 @@ absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& trans
 }
 
 absl::Status CheckedCommunicator::BeginGroup() {
-  if (in_group_) return absl::FailedPreconditionError("groups do not nest");
+  if (in_group_) return absl::FailedPreconditionError("BeginGroup: groups cannot be nested");
   in_group_ = true;
   return absl::OkStatus();
 }
 
 absl::Status CheckedCommunicator::EndGroup() {
-  if (!in_group_) return absl::FailedPreconditionError("no group has begun");
+  if (!in_group_) return absl::FailedPreconditionError("EndGroup: no group is open; call BeginGroup first");
   in_group_ = false;
   hal::Stream* const stream = std::exchange(group_stream_, nullptr);
   if (stream == nullptr) return absl::OkStatus();

@@ -19,7 +19,7 @@ absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, 
   const std::string what = absl::StrCat("launch of ", recipe.name(), ": result ", result);
   if (address % kAlignment != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(what, " in host memory does not begin at a multiple of ", kAlignment, " bytes"));
+        absl::StrCat(what, ": the host address must be a multiple of ", kAlignment, " bytes"));
   }
   const uint64_t bytes = hal::RoundUp(recipe.results()[result].spec.bytes, kAlignment);
   return host.Check(reinterpret_cast<const void*>(address), bytes, what);
@@ -53,17 +53,16 @@ DeviceMemory::DeviceMemory(std::unique_ptr<Reservation> reservation, const Liven
 
 absl::StatusOr<std::unique_ptr<hal::Memory>> DeviceMemory::Allocate(uint64_t bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  if (bytes == 0) return absl::InvalidArgumentError("allocation of 0 bytes of device memory");
+  if (bytes == 0) return absl::InvalidArgumentError("cannot allocate 0 bytes of device memory");
   std::optional<uint64_t> offset;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     offset = allocator_.Allocate(bytes);
     if (!offset.has_value()) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("out of device memory: ", bytes, " bytes were asked for, ", allocator_.free_bytes(), " of ",
-                       allocator_.size(), " are free, ", allocator_.largest_free(),
-                       " of them in one piece; use a smaller batch or model, or raise HPU_MEMORY_MB (now ",
-                       allocator_.size() >> 20, ")"));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "out of device memory: cannot allocate ", bytes, " bytes: ", allocator_.free_bytes(), " of ",
+          allocator_.size(), " bytes are free, and the largest free block has ", allocator_.largest_free(),
+          " bytes; use a smaller batch or model, or raise HPU_MEMORY_MB (now ", allocator_.size() >> 20, ")"));
     }
   }
   const hal::DeviceAddress address = reservation_->base() + *offset;
@@ -103,10 +102,10 @@ absl::Status DeviceMemory::RangeError(const RangeSet::Reader& reader, hal::Devic
     return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes at offset ", address - around.begin,
                                                    " exceed the allocation of ", around.end - around.begin, " bytes"));
   }
-  const char* hint = address == 0                      ? " (no address was given)"
-                     : reservation_->Contains(address) ? " (never allocated, or freed)"
-                                                       : " (a host pointer?)";
-  return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes lie in no memory of the device", hint));
+  const char* hint = address == 0                      ? " (null address)"
+                     : reservation_->Contains(address) ? " (not allocated, or already freed)"
+                                                       : " (is it a host pointer?)";
+  return absl::InvalidArgumentError(absl::StrCat(what, ": ", bytes, " bytes are not in allocated device memory", hint));
 }
 
 absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe_or_null,
@@ -115,14 +114,14 @@ absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* 
   const hal::Recipe& recipe = *recipe_or_null;
   if (kind != hal::StreamKind::kCompute) {
     return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe.name(), " on a copy stream: it needs a compute stream"));
+        absl::StrCat("launch of ", recipe.name(), " on a copy stream: launches require a compute stream"));
   }
   const auto& arguments = recipe.arguments();
   const auto& results = recipe.results();
   if (launch.arguments.size() != arguments.size() || launch.results.size() != results.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe.name(), ": ", launch.arguments.size(), " arguments and ",
-                     launch.results.size(), " results were given, it has ", arguments.size(), " and ", results.size()));
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": expected ", arguments.size(),
+                                                   " arguments and ", results.size(), " results, got ",
+                                                   launch.arguments.size(), " and ", launch.results.size()));
   }
   // Error texts are formatted only for errors, because this runs once per argument and launch.
   RangeSet::Reader reader(allocated_);
@@ -143,8 +142,8 @@ absl::Status DeviceMemory::CheckLaunch(hal::StreamKind kind, const hal::Recipe* 
     const int32_t alias = results[i].aliased_argument;
     if (alias >= 0 && launch.results[i] != launch.arguments[alias]) {
       return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe.name(), ": result ", i,
-                                                     " must take the address of argument ", alias,
-                                                     ", which it replaces"));
+                                                     " must have the address of argument ", alias,
+                                                     ", which it overwrites"));
     }
   }
   return check(launch.workspace, recipe.workspace_bytes(), "workspace", 0);

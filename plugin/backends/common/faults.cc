@@ -56,9 +56,11 @@ uint64_t Mix(uint64_t value) {
 
 absl::Status CannotRead(absl::string_view entry) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "HPU_FAULTS: \"", entry, "\" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of ",
+      "HPU_FAULTS: invalid entry \"", entry,
+      "\": expected kind@n, kind@n+ or kind%p, where n is at least 1, p is greater than 0 and at most 1, and kind is "
+      "one of ",
       absl::StrJoin(kInfos, ", ", [](std::string* out, const KindInfo& info) { absl::StrAppend(out, info.name); }),
-      "; slow_copy, slow_compile and delay end with :ms, at most ", kMaxDelay.count()));
+      "; slow_copy, slow_compile and delay require :milliseconds at the end, at most ", kMaxDelay.count()));
 }
 
 }  // namespace

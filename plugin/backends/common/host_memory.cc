@@ -39,10 +39,10 @@ class HostMemory::Buffer final : public hal::HostBuffer {
 
 absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Allocate(uint64_t bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
-  if (bytes == 0) return absl::InvalidArgumentError("allocation of 0 bytes of mapped host memory");
+  if (bytes == 0) return absl::InvalidArgumentError("cannot allocate 0 bytes of mapped host memory");
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED) {
-    return absl::ResourceExhaustedError(absl::StrCat("allocation of ", bytes, " bytes of mapped host memory: ",
+    return absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", bytes, " bytes of mapped host memory: ",
                                                      std::strerror(errno), "; lower TF_CPU_ALLOCATOR_SIZE_G"));
   }
   if (bytes >= kHugePageFrom) madvise(data, bytes, MADV_HUGEPAGE);
@@ -53,7 +53,7 @@ absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Map(void* data, uin
   HPU_RETURN_IF_ERROR(liveness_.Check());
   if (data == nullptr || bytes == 0 || bytes > ~reinterpret_cast<uint64_t>(data)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("mapping of ", bytes, " bytes of host memory: an address and a size other than 0 are needed"));
+        absl::StrCat("cannot map ", bytes, " bytes of host memory: the address or the size is invalid"));
   }
   return std::make_unique<Buffer>(this, data, bytes, /*owned=*/false);
 }

@@ -35,7 +35,7 @@ absl::Status Liveness::LostError() const {
         "(multiprocessing.set_start_method(\"spawn\")) or fork before the first HPU op");
   }
   if (!reason_.ok()) return reason_;
-  return absl::AbortedError("the HPU is lost after an error of the device; restart the process to acquire it again");
+  return absl::AbortedError("the HPU is lost after a device error; restart the process to acquire it again");
 }
 
 }  // namespace hpu::common

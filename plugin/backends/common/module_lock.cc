@@ -38,17 +38,17 @@ std::string LockDirectory() {
 // Opens the directory and creates it if necessary. In a shared /tmp, another user may have created that path first.
 absl::StatusOr<FileDescriptor> OpenDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot make ", path,
+    return absl::FailedPreconditionError(absl::StrCat("cannot create ", path,
                                                       " for the locks of emulated modules: ", std::strerror(errno),
-                                                      "; set HPU_MODULE_LOCK_DIR to a directory that you can write"));
+                                                      "; set HPU_MODULE_LOCK_DIR to a writable directory"));
   }
   FileDescriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info;
   if (!directory.valid() || fstat(directory.get(), &info) != 0) {
     return Refusal(path, absl::StrCat("is not a usable directory (", std::strerror(errno), ")"));
   }
-  if (info.st_uid != geteuid()) return Refusal(path, absl::StrCat("belongs to user ", info.st_uid));
-  if ((info.st_mode & 077) != 0) return Refusal(path, "can be entered by other users");
+  if (info.st_uid != geteuid()) return Refusal(path, absl::StrCat("is owned by user ", info.st_uid));
+  if ((info.st_mode & 077) != 0) return Refusal(path, "is accessible to other users");
   return directory;
 }
 
@@ -61,7 +61,7 @@ absl::StatusOr<FileDescriptor> OpenLockFile(const FileDescriptor& directory, con
     return Refusal(absl::StrCat(path, "/", name), absl::StrCat("cannot be opened (", std::strerror(errno), ")"));
   }
   if (!S_ISREG(info.st_mode) || info.st_uid != geteuid() || info.st_nlink != 1) {
-    return Refusal(absl::StrCat(path, "/", name), "is not a regular file of this user");
+    return Refusal(absl::StrCat(path, "/", name), "is not a regular file owned by the current user");
   }
   return file;
 }
@@ -72,7 +72,7 @@ ModuleHolder ReadModuleHolder(const FileDescriptor& file, int module_id) {
 }
 
 std::string Describe(const ModuleHolder& holder) {
-  if (holder.pid == 0) return absl::StrCat("module ", holder.module_id, ": a process that is just starting");
+  if (holder.pid == 0) return absl::StrCat("module ", holder.module_id, ": a process that is still starting");
   return absl::StrCat("module ", holder.module_id, ": pid ", holder.pid, " (", holder.command, ")");
 }
 
@@ -80,7 +80,7 @@ absl::Status AllHeld(const std::vector<ModuleHolder>& holders) {
   return absl::UnavailableError(absl::StrCat(
       "no emulated HPU module is free. Held by ",
       absl::StrJoin(holders, "; ", [](std::string* out, const ModuleHolder& holder) { out->append(Describe(holder)); }),
-      ". End one of these processes, admit other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES), or raise "
+      ". End one of these processes, select other modules (HLS_MODULE_ID, HABANA_VISIBLE_MODULES), or raise "
       "HPU_MODULES"));
 }
 
@@ -104,7 +104,8 @@ absl::StatusOr<ModuleLock> ModuleLock::Claim(const hal::AcquireOptions& options)
       case LockAttempt::kLocked:
         files::FileLock lock(std::move(file));
         if (!lock.closed_in_children()) {
-          return absl::ResourceExhaustedError("this process holds as many locks as it can");
+          return absl::ResourceExhaustedError(
+              "cannot lock another module: this process already holds the maximum number of locks");
         }
         return ModuleLock(module_id, std::move(lock));
     }

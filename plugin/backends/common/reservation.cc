@@ -20,9 +20,9 @@ constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kGap = uint64_t{1} << 30;
 
 absl::Status MapError(const char* call, uint64_t bytes) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat(call, " of ", bytes >> 20, " MiB of address space for device memory: ", std::strerror(errno),
-                   "; lower HPU_MEMORY_MB, raise ulimit -v, or allow overcommit (sysctl vm.overcommit_memory=0)"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "cannot reserve ", bytes >> 20, " MiB of address space for device memory (", call, ": ", std::strerror(errno),
+      "); lower HPU_MEMORY_MB, raise ulimit -v, or allow overcommit (sysctl vm.overcommit_memory=0)"));
 }
 
 }  // namespace

@@ -52,11 +52,11 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> NullDevice::LoadRecipe(absl::
 }
 
 absl::StatusOr<std::string> NullDevice::CreateCommunicatorId() {
-  return absl::UnimplementedError("the null backend has no collective operations");
+  return absl::UnimplementedError("the null backend does not support collective operations");
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> NullDevice::CreateCommunicator(const hal::CommunicatorOptions&) {
-  return absl::UnimplementedError("the null backend has no collective operations");
+  return absl::UnimplementedError("the null backend does not support collective operations");
 }
 
 }  // namespace hpu::null

@@ -15,7 +15,7 @@ namespace {
 constexpr absl::string_view kMagic = "HPU null recipe\n";
 
 absl::Status Damaged(absl::string_view name, absl::string_view how) {
-  return absl::InvalidArgumentError(absl::StrCat("recipe ", name, ": ", how, "; compile it again"));
+  return absl::InvalidArgumentError(absl::StrCat("recipe ", name, ": ", how, "; recompile it"));
 }
 
 }  // namespace
@@ -30,15 +30,15 @@ absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Compile(const hal:
 absl::StatusOr<std::shared_ptr<const NullRecipe>> NullRecipe::Load(absl::string_view name, absl::string_view bytes) {
   if (!absl::ConsumePrefix(&bytes, kMagic)) return Damaged(name, "not a serialised recipe of the null backend");
   const size_t line_end = bytes.find('\n');
-  if (line_end == absl::string_view::npos) return Damaged(name, "cut short");
+  if (line_end == absl::string_view::npos) return Damaged(name, "truncated");
   const absl::string_view target = bytes.substr(0, line_end);
   bytes.remove_prefix(line_end + 1);
   if (target != CompilerTarget()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("recipe ", name, " was made for ", target, ", this is ", CompilerTarget(), "; compile it again"));
+        absl::StrCat("recipe ", name, " was compiled for ", target, ", expected ", CompilerTarget(), "; recompile it"));
   }
   uint32_t expected = 0;
-  if (bytes.size() < sizeof(expected)) return Damaged(name, "cut short");
+  if (bytes.size() < sizeof(expected)) return Damaged(name, "truncated");
   std::memcpy(&expected, bytes.data(), sizeof(expected));
   bytes.remove_prefix(sizeof(expected));
   if (tsl::crc32c::Value(bytes.data(), bytes.size()) != expected) return Damaged(name, "its checksum is wrong");

@@ -46,7 +46,8 @@ absl::Status NullStream::Launch(std::shared_ptr<const hal::Recipe> recipe, const
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments));
   if (dynamic_cast<const NullRecipe*>(recipe.get()) == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe->name(), ": a recipe of another backend"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
   }
   Begin(common::Faults::kLaunch, &recipe->name());
   return absl::OkStatus();
@@ -63,7 +64,7 @@ absl::Status NullStream::Record(hal::Event& event) {
 absl::Status NullStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const NullEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("wait for an event of another backend");
+  if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
   if (absl::Status status = own->status(); !status.ok()) Fail(std::move(status));
   return absl::OkStatus();
 }

@@ -35,7 +35,7 @@ proto::Collective::Kind KindOf(common::Collective::Kind kind) {
 absl::StatusOr<std::string> RemoteCommunicator::NewId(const Session& session) {
   HPU_RETURN_IF_ERROR(session.liveness().Check());
   if (session.acquired().fabric().empty()) {
-    return absl::UnimplementedError("the modules of this device server have no collective operations of their own");
+    return absl::UnimplementedError("the modules of this device server do not support collective operations");
   }
   return absl::StrCat(session.acquired().fabric(), ":", hal::RandomId());
 }
@@ -62,7 +62,7 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
   call_ = std::make_unique<Call>(
       session.connection(), "MakeCommunicator", [answer](absl::string_view) { answer(absl::OkStatus()); },
       [answer](const absl::Status& status) {
-        answer(status.ok() ? absl::InternalError("the device server ended a communicator") : status);
+        answer(status.ok() ? absl::InternalError("the device server ended the communicator") : status);
       });
   proto::MakeCommunicatorRequest request;
   proto::CommunicatorHeader& header = *request.mutable_header();
@@ -77,7 +77,11 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
     if (options.abandoned && options.abandoned()) {
       return absl::CancelledError(absl::StrCat("rank ", rank(), " of ", size(), " has gone"));
     }
-    if (absl::Now() > end) return absl::UnavailableError("the device server does not answer about a communicator");
+    if (absl::Now() > end) {
+      return absl::UnavailableError(absl::StrCat("the device server did not answer for ",
+                                                 absl::FormatDuration(kJoinTimeout), " while rank ", rank(), " of ",
+                                                 size(), " joined a communicator"));
+    }
   }
   return answer_;
 }

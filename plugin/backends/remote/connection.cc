@@ -31,19 +31,22 @@ absl::StatusOr<Address> AddressOf(absl::string_view spec) {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "HPU_BACKEND=", spec,
-      " is not the address of a device server: give grpc+unix:/path, grpc://host:port or grpcs://host:port"));
+      " is not the address of a device server: set it to grpc+unix:/path, grpc://host:port or grpcs://host:port"));
 }
 
 // Prevents that a token is sent unencrypted, and that TLS settings are silently ignored.
 absl::Status CheckSecrecy(const Address& address, const Credentials& credentials, const hpu_rpc_api& api) {
   if (address.encrypted || absl::StartsWith(address.text, "unix:")) return absl::OkStatus();
   if (!credentials.root_certificates.empty() || !credentials.certificate.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "HPU_SERVER_CA or HPU_SERVER_CERT is set, and grpc:// is not encrypted: HPU_BACKEND=grpcs://", address.text));
+    return absl::InvalidArgumentError(
+        absl::StrCat("HPU_SERVER_CA or HPU_SERVER_CERT is set, but grpc:// is not encrypted: set HPU_BACKEND=grpcs://",
+                     address.text));
   }
   if (!credentials.token.empty() && api.is_loopback(address.text.c_str()) == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a token must not cross the network in clear: serve with --tls-cert, and HPU_BACKEND=grpcs://", address.text));
+    return absl::InvalidArgumentError(
+        absl::StrCat("a token must not be sent unencrypted over the network: pass --tls-cert to hpu serve, and set "
+                     "HPU_BACKEND=grpcs://",
+                     address.text));
   }
   return absl::OkStatus();
 }
@@ -74,9 +77,9 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(absl::string_view s
     return absl::Status(
         error.code(),
         address.encrypted
-            ? absl::StrCat("no connection with the device server at ", spec, " (", error.message(),
-                           "); see that it runs, that HPU_SERVER_CA vouches for its certificate and its address, and "
-                           "that HPU_SERVER_CERT and HPU_SERVER_KEY are what it asks for")
+            ? absl::StrCat("cannot connect to the device server at ", spec, " (", error.message(),
+                           "); check that it runs, that HPU_SERVER_CA verifies its certificate and its address, and "
+                           "that HPU_SERVER_CERT and HPU_SERVER_KEY satisfy its --tls-client-ca")
             : absl::StrCat("no device server answers at ", spec, " (", error.message(),
                            "); start one: hpu serve --listen ", address.text));
   }
@@ -97,7 +100,7 @@ Call::~Call() {
 absl::Status Call::Wait(absl::Duration timeout) {
   if (done_.WaitForNotificationWithTimeout(timeout)) return status_;
   return absl::UnavailableError(
-      absl::StrCat("it took the connection but has not answered for ", absl::FormatDuration(timeout)));
+      absl::StrCat("it accepted the connection but has not answered for ", absl::FormatDuration(timeout)));
 }
 
 void Call::ReceiveMessage(void* self, const void* data, size_t size) {

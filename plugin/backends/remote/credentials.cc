@@ -23,7 +23,7 @@ absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& pat
   if (!file.is_open() || file.bad()) {
     return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, " cannot be read: ", std::strerror(errno)));
   }
-  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, " is an empty file"));
+  if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, ": the file is empty"));
   return text;
 }
 
@@ -31,7 +31,8 @@ absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& pat
 absl::StatusOr<std::string> ReadSecretFile(const char* setting, const std::string& path) {
   struct stat info;
   if (!path.empty() && stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(setting, "=", path, ": others may open it: chmod 600 ", path));
+    return absl::InvalidArgumentError(
+        absl::StrCat(setting, "=", path, " is accessible to other users: chmod 600 ", path));
   }
   return ReadFile(setting, path);
 }
@@ -41,7 +42,8 @@ absl::Status CheckToken(const std::string& token) {
   for (const char c : token) {
     if (!absl::ascii_isgraph(c)) {
       return absl::InvalidArgumentError(
-          "the token of HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE has other characters than printable ones of ASCII");
+          "the token in HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE must consist of printable ASCII characters, without "
+          "spaces");
     }
   }
   return absl::OkStatus();
@@ -70,7 +72,7 @@ absl::StatusOr<Credentials> ReadCredentials() {
   HPU_ASSIGN_OR_RETURN(credentials.certificate, ReadFile("HPU_SERVER_CERT", flags::ServerCert()));
   HPU_ASSIGN_OR_RETURN(credentials.private_key, ReadSecretFile("HPU_SERVER_KEY", flags::ServerKey()));
   if (credentials.certificate.empty() != credentials.private_key.empty()) {
-    return absl::InvalidArgumentError("only one of HPU_SERVER_CERT and HPU_SERVER_KEY is set: TLS needs both");
+    return absl::InvalidArgumentError("only one of HPU_SERVER_CERT and HPU_SERVER_KEY is set: set both");
   }
   return credentials;
 }

@@ -23,7 +23,10 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
     valid = valid && dim >= 0 && !__builtin_mul_overflow(spec.bytes, static_cast<uint64_t>(dim), &spec.bytes);
     spec.dims.push_back(dim);
   }
-  if (!valid) return absl::InternalError("the device server described a recipe with an impossible tensor");
+  if (!valid) {
+    return absl::InternalError(
+        "invalid recipe table from the device server: a tensor has an invalid data type or shape");
+  }
   return spec;
 }
 
@@ -89,7 +92,8 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
   // From here on the server holds the recipe; this object's destructor releases it.
   auto recipe = std::make_shared<RemoteRecipe>(session, header.recipe(), std::string(name));
   if (!answer.valid || answer.bytes.size() != answer.table.bytes()) {
-    return absl::InternalError(absl::StrCat("the device server's answer on recipe '", name, "' is damaged"));
+    return absl::InternalError(
+        absl::StrCat("recipe '", name, "': invalid answer from the device server at ", session->connection().spec()));
   }
   HPU_RETURN_IF_ERROR(recipe->ReadTable(answer.table));
   recipe->bytes_ = source == proto::MakeRecipeHeader::SOURCE_RECIPE ? std::string(bytes) : std::move(answer.bytes);
@@ -105,7 +109,8 @@ absl::Status RemoteRecipe::ReadTable(const proto::RecipeTable& table) {
     HPU_ASSIGN_OR_RETURN(hal::TensorSpec spec, SpecOf(result));
     const int32_t alias = result.aliased_argument();
     if (alias < -1 || alias >= static_cast<int64_t>(arguments_.size())) {
-      return absl::InternalError("the device server described a recipe with an impossible alias");
+      return absl::InternalError(absl::StrCat("invalid recipe table from the device server: a result aliases argument ",
+                                              alias, " of ", arguments_.size()));
     }
     results_.push_back({std::move(spec), alias});
   }

@@ -26,9 +26,9 @@ absl::StatusOr<const hpu_rpc_api*> Load() {
   const std::string path = Path();
   if (access(path.c_str(), F_OK) != 0) {
     return absl::UnimplementedError(absl::StrCat(
-        "there is no ", path,
-        ": this build has no backend for device servers, because gRPC's development "
-        "files were missing. Install them and build again: sudo apt-get install pkg-config libgrpc++-dev"));
+        path,
+        " does not exist: this build does not support device servers, because gRPC's development files were missing; "
+        "install them (sudo apt-get install pkg-config libgrpc++-dev) and rebuild"));
   }
   const common::ScopedSignalMask mask;  // for gRPC's own threads
   // Deep binding, because the library must find its own absl, protobuf and OpenSSL even if TensorFlow's symbols are
@@ -37,7 +37,9 @@ absl::StatusOr<const hpu_rpc_api*> Load() {
   if (library == nullptr) return absl::UnimplementedError(absl::StrCat(path, " cannot be loaded: ", dlerror()));
   const auto get_api = reinterpret_cast<decltype(&hpu_rpc_get_api)>(dlsym(library, "hpu_rpc_get_api"));
   const hpu_rpc_api* api = get_api == nullptr ? nullptr : get_api(HPU_RPC_VERSION);
-  if (api == nullptr) return absl::UnimplementedError(absl::StrCat(path, " is of another version; build it again"));
+  if (api == nullptr) {
+    return absl::UnimplementedError(absl::StrCat(path, " has another version than this plugin; rebuild it"));
+  }
   return api;
 }
 

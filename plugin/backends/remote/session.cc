@@ -44,7 +44,7 @@ absl::Status Session::Start(proto::Acquire request) {
   if (!answered_.WaitForNotificationWithTimeout(kSessionTimeout)) {
     connection_->Break();
     return absl::UnavailableError(absl::StrCat("the device server at ", connection_->spec(),
-                                               " took the connection but does not answer; start it again (hpu serve)"));
+                                               " accepted the connection but does not answer; restart it (hpu serve)"));
   }
   HPU_RETURN_IF_ERROR(answer_);
   const common::ScopedSignalMask mask;
@@ -72,8 +72,8 @@ void Session::Receive(absl::string_view message) {
   if (answered_.HasBeenNotified()) return;
   proto::HoldResponse response;
   if (!response.ParseFromArray(message.data(), static_cast<int>(message.size())) || !response.has_acquired()) {
-    answer_ =
-        absl::InternalError(absl::StrCat(connection_->spec(), " is not a device server of this protocol version"));
+    answer_ = absl::InternalError(absl::StrCat(
+        connection_->spec(), " sent an invalid answer: it is not a device server, or it has another protocol version"));
   } else {
     acquired_ = std::move(*response.mutable_acquired());
   }
@@ -92,11 +92,11 @@ void Session::Done(const absl::Status& status) {
 
 void Session::Lose(const absl::Status& error) {
   const bool gone = absl::IsUnavailable(error) || absl::IsCancelled(error);
-  liveness_.MarkLost(
-      absl::Status(gone ? absl::StatusCode::kUnavailable : error.code(),
-                   absl::StrCat("the HPU is lost: the device server at ", connection_->spec(),
-                                gone ? " has gone or ended the session (" : " ended the session (", error.message(),
-                                "); see that it runs (hpu serve) and restart this process to acquire the HPU again")));
+  liveness_.MarkLost(absl::Status(
+      gone ? absl::StatusCode::kUnavailable : error.code(),
+      absl::StrCat("the HPU is lost: the device server at ", connection_->spec(),
+                   gone ? " is unreachable or ended the session (" : " ended the session (", error.message(),
+                   "); check that it runs (hpu serve), and restart this process to acquire the HPU again")));
 }
 
 void Session::Interrupt() {
@@ -116,7 +116,7 @@ void Session::KeepAlive() {
       Flush();
     } else if (Clock::now() - asked > lease) {
       lock.unlock();
-      Lose(absl::UnavailableError(absl::StrCat("silent for ", acquired_.lease_ms(), " ms")));
+      Lose(absl::UnavailableError(absl::StrCat("no answer for ", acquired_.lease_ms(), " ms")));
       connection_->Break();
       return;
     }

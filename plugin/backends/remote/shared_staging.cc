@@ -25,7 +25,9 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view ser
                                                            const proto::Acquired& acquired) {
   HPU_ASSIGN_OR_RETURN(const files::FileDescriptor socket,
                        files::ConnectTo(absl::StrCat(server_path, kMemorySocketSuffix)));
-  if (!files::Send(socket, acquired.session())) return absl::UnavailableError("the server has gone");
+  if (!files::Send(socket, acquired.session())) {
+    return absl::UnavailableError("the device server closed the connection");
+  }
   HPU_ASSIGN_OR_RETURN(files::FileDescriptor file, files::ReceiveFile(socket));
   return files::SharedMemory::Open(std::move(file), acquired.shared_memory_bytes());
 }
@@ -40,7 +42,8 @@ std::unique_ptr<SharedStaging> SharedStaging::Open(const Session& session) {
   }
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> memory = Fetch(path, session.acquired());
   if (!memory.ok()) {
-    HPU_LOG(kBackend, kWarning) << "copies go over the socket, no shared memory: " << memory.status();
+    HPU_LOG(kBackend, kWarning)
+        << "copying through the socket, because there is no memory shared with the device server: " << memory.status();
     return nullptr;
   }
   return std::unique_ptr<SharedStaging>(new SharedStaging(*std::move(memory)));

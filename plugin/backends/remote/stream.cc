@@ -211,7 +211,7 @@ absl::Status RemoteStream::Launch(std::shared_ptr<const hal::Recipe> recipe, con
   const auto* own = dynamic_cast<const RemoteRecipe*>(recipe.get());
   if (own == nullptr || !device_->Made(*own)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", recipe->name(), ": a recipe of another backend or device"));
+        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend or device"));
   }
   WaitForRoom();
   std::lock_guard<std::mutex> lock(state_->mutex);
@@ -249,7 +249,7 @@ absl::Status RemoteStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const RemoteEvent*>(&event);
   if (own == nullptr || own->session() != &device_->session()) {
-    return absl::InvalidArgumentError("wait for an event of another backend or device");
+    return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend or device");
   }
   const RemoteEvent::Moment moment = own->moment();
   if (moment.mark == nullptr || (moment.point.Reached() && moment.point.Error().ok())) return absl::OkStatus();

@@ -16,7 +16,7 @@ absl::Status StatusOf(const proto::Status& status) {
 
 void StreamProgress::Receive(absl::string_view message) {
   if (!response_.ParseFromArray(message.data(), static_cast<int>(message.size()))) {
-    session_->Lose(absl::InternalError("a message of it cannot be read"));
+    session_->Lose(absl::InternalError("it sent a malformed message"));
     return;
   }
   if (response_.has_progress()) {

@@ -81,9 +81,11 @@ void Wait(sem_t* semaphore) {
 
 absl::Status CrashStatus(const Call& call, int signal) {
   std::string cause = call.thread.fatal_message;
-  if (cause.empty()) cause = absl::StrCat("signal ", signal, " (", strsignal(signal), "); standard error may say more");
+  if (cause.empty()) {
+    cause = absl::StrCat("signal ", signal, " (", strsignal(signal), "); see standard error for details");
+  }
   const std::string what = call.activity.empty() ? call.what : absl::StrCat(call.what, " at ", call.activity);
-  LOG(ERROR) << what << ": crashed, and was stopped: " << cause;
+  LOG(ERROR) << what << ": crashed; its thread was stopped: " << cause;
   absl::Status status = absl::InternalError(absl::StrCat(what, ": ", cause));
   status.SetPayload(kCrashUrl, absl::Cord());
   return status;
@@ -104,7 +106,7 @@ absl::Status RunContained(absl::string_view what, absl::FunctionRef<absl::Status
   auto call = std::make_shared<Call>(what, work);
   pthread_t thread;
   if (!StartThread(call, &thread)) {
-    return absl::ResourceExhaustedError(absl::StrCat(what, ": the system has no thread left"));
+    return absl::ResourceExhaustedError(absl::StrCat(what, ": cannot create a thread"));
   }
   Wait(&call->thread.ended);
   if (const int signal = call->thread.signal.load(std::memory_order_acquire)) {

@@ -19,7 +19,8 @@ absl::StatusOr<sockaddr_un> AddressOf(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) {
-    return absl::UnavailableError(absl::StrCat(path, " is longer than a Unix socket's path may be"));
+    return absl::UnavailableError(absl::StrCat(path, ": the path is too long for a Unix socket (", path.size(),
+                                               " bytes, at most ", sizeof(address.sun_path) - 1, ")"));
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
@@ -64,7 +65,7 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
   umask(mask);
-  if (bound != 0 || listen(listening.get(), SOMAXCONN) != 0) return Failure("listen at", path);
+  if (bound != 0 || listen(listening.get(), SOMAXCONN) != 0) return Failure("listen on", path);
   return listening;
 }
 
@@ -125,7 +126,7 @@ absl::StatusOr<FileDescriptor> ReceiveFile(const FileDescriptor& socket) {
       return FileDescriptor(fd);
     }
   }
-  return absl::UnavailableError("the other side sent no file");
+  return absl::UnavailableError("the peer sent no file descriptor");
 }
 
 }  // namespace hpu::files

@@ -41,16 +41,16 @@ std::vector<FileDescriptor> FilesOf(msghdr* message) {
 absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> PacketSocketPair() {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return absl::UnavailableError(absl::StrCat("cannot make a pair of sockets: ", std::strerror(errno)));
+    return absl::UnavailableError(absl::StrCat("cannot create a socket pair: ", std::strerror(errno)));
   }
   return std::make_pair(FileDescriptor(sockets[0]), FileDescriptor(sockets[1]));
 }
 
 absl::Status SendPacket(const FileDescriptor& socket, absl::string_view bytes, const std::vector<int>& files) {
   if (bytes.empty() || bytes.size() > kMaxPacketBytes || files.size() > kMaxPacketFiles) {
-    return absl::InvalidArgumentError(absl::StrCat("a packet of ", bytes.size(), " bytes and ", files.size(),
-                                                   " files; at most ", kMaxPacketBytes, " bytes and ", kMaxPacketFiles,
-                                                   " files fit"));
+    return absl::InvalidArgumentError(absl::StrCat("invalid packet of ", bytes.size(), " bytes and ", files.size(),
+                                                   " files: expected 1 to ", kMaxPacketBytes, " bytes and at most ",
+                                                   kMaxPacketFiles, " files"));
   }
   Header header(const_cast<char*>(bytes.data()), bytes.size());
   if (!files.empty()) {
@@ -82,11 +82,12 @@ absl::StatusOr<Packet> ReceivePacket(const FileDescriptor& socket) {
   } while (size < 0 && errno == EINTR);
   if (size <= 0) {
     return absl::UnavailableError(
-        absl::StrCat("the other process has gone", size < 0 ? absl::StrCat(": ", std::strerror(errno)) : ""));
+        absl::StrCat("the peer closed the connection", size < 0 ? absl::StrCat(": ", std::strerror(errno)) : ""));
   }
   packet.files = FilesOf(&header.message);
   if ((header.message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-    return absl::InvalidArgumentError("a packet or its list of files is larger than the protocol allows");
+    return absl::InvalidArgumentError(
+        absl::StrCat("received a packet of more than ", kMaxPacketBytes, " bytes or ", kMaxPacketFiles, " files"));
   }
   packet.bytes.resize(static_cast<size_t>(size));
   return packet;

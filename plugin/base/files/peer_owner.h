@@ -18,8 +18,8 @@ inline std::string PeerOwnerProblem(int socket) {
   socklen_t size = sizeof(peer);
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::strerror(errno);
   if (peer.uid == geteuid() || peer.uid == 0) return "";
-  return "the socket is that of a process of user " + std::to_string(peer.uid) +
-         ", and only servers of one's own user and of root are used; start one at another path";
+  return "the socket belongs to a process of user " + std::to_string(peer.uid) +
+         "; only servers of your own user or root are trusted: start your own server at another path";
 }
 
 }  // namespace hpu::files

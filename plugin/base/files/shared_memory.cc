@@ -19,7 +19,7 @@ constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 absl::Status Failure(const char* what, uint64_t bytes) {
   return absl::ResourceExhaustedError(
-      absl::StrCat(what, " of ", bytes, " bytes of shared memory: ", std::strerror(errno)));
+      absl::StrCat("cannot ", what, " ", bytes, " bytes of shared memory: ", std::strerror(errno)));
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Create(uint64_t byte
   FileDescriptor file(memfd_create("hpu", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid() || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
       fcntl(file.get(), F_ADD_SEALS, kSizeSeals | F_SEAL_SEAL) != 0) {
-    return Failure("creation", bytes);
+    return Failure("create", bytes);
   }
   return Open(std::move(file), bytes);
 }
@@ -40,10 +40,10 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || fstat(file.get(), &info) != 0 ||
       static_cast<uint64_t>(info.st_size) != bytes || fstatfs(file.get(), &system) != 0 ||
       system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
-    return absl::FailedPreconditionError(absl::StrCat("not a sealed shared memory file of ", bytes, " bytes"));
+    return absl::FailedPreconditionError(absl::StrCat("expected a sealed shared memory file of ", bytes, " bytes"));
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
-  if (data == MAP_FAILED) return Failure("mapping", bytes);
+  if (data == MAP_FAILED) return Failure("map", bytes);
   madvise(data, bytes, MADV_DONTFORK);
   madvise(data, bytes, MADV_DONTDUMP);
   return std::unique_ptr<SharedMemory>(new SharedMemory(std::move(file), static_cast<char*>(data), bytes));

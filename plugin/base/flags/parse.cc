@@ -53,7 +53,7 @@ bool ParseBool(Variable variable, bool fallback) {
   if (value == nullptr) return fallback;
   if (EqualsAny(value, {"1", "true", "yes", "on"})) return true;
   if (EqualsAny(value, {"0", "false", "no", "off"})) return false;
-  ReportOnce(variable.name, value, "a truth value");
+  ReportOnce(variable.name, value, "a boolean (1, true, yes, on, 0, false, no, off)");
   return fallback;
 }
 

@@ -1,5 +1,7 @@
 #include "plugin/base/json/json.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace hpu {
 
 std::string JsonQuote(std::string_view text) {
@@ -15,18 +17,6 @@ std::string JsonQuote(std::string_view text) {
     }
   }
   return quoted + "\"";
-}
-
-std::string JsonStrings(const std::vector<std::string>& texts) {
-  return JsonList(texts, [](std::string* out, const std::string& text) { out->append(JsonQuote(text)); });
-}
-
-void JsonObject::AddLiteral(std::string_view name, const std::string& literal) {
-  if (json_.size() > 1) json_ += ", ";
-  json_ += '"';
-  json_ += name;
-  json_ += "\": ";
-  json_ += literal;
 }
 
 }  // namespace hpu

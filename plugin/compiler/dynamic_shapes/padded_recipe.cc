@@ -23,7 +23,7 @@ using Update = Executable::Update;
 // FailedPrecondition unless both have the same arguments and results up to the number of rows.
 absl::Status CheckFit(const Executable& executable, const Executable& padded) {
   if (executable.sizes > 0 || padded.sizes > 0) {
-    return absl::FailedPreconditionError("the size of a result depends on values");
+    return absl::FailedPreconditionError("the size of a result depends on the values of the arguments");
   }
   const auto same_output = [](const Output& a, const Output& b) {
     return a.kind == b.kind && a.result == b.result && a.input == b.input;
@@ -36,7 +36,8 @@ absl::Status CheckFit(const Executable& executable, const Executable& padded) {
       absl::c_equal(executable.updates, padded.updates, same_update)) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError("which results are computed, or the shape of a variable, depends on the rows");
+  return absl::FailedPreconditionError(
+      "the list of results, or the shape of a variable, depends on the number of rows");
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ absl::StatusOr<std::shared_ptr<Executable>> PaddedRecipe::MakeExecutable(
     TF_RETURN_IF_ERROR(SetRecipe(recipe_, executable.get()));
   }
   executable->compile_seconds = absl::ToDoubleSeconds(absl::Now() - start);
-  HPU_LOG(kCompiler, kInfo) << source.name << ": runs " << rows << " rows as " << rows_ << ", after "
+  HPU_LOG(kCompiler, kInfo) << source.name << ": pads " << rows << " rows to " << rows_ << ", ready after "
                             << executable->compile_seconds << " s";
   return executable;
 }

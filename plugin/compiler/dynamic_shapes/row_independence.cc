@@ -32,9 +32,9 @@ class Module {
         instructions_[instruction.id()] = &instruction;
       }
     }
-    return IsComplete()
-               ? absl::OkStatus()
-               : absl::InvalidArgumentError(absl::StrCat(program.name, ": the program refers to what it lacks"));
+    return IsComplete() ? absl::OkStatus()
+                        : absl::InvalidArgumentError(absl::StrCat(
+                              program.name, ": an id in the program refers to a missing instruction or computation"));
   }
 
   const HloModuleProto& proto() const { return proto_; }
@@ -82,7 +82,7 @@ bool AnyRows(const std::vector<RowArray>& arrays) {
   return absl::c_any_of(arrays, [](const RowArray& array) { return array.rows.has_value(); });
 }
 
-// "reduce goes over the rows, in Mean 'loss/Mean'".
+// "reduce operates across the rows, in Mean 'loss/Mean'".
 absl::Status NameOp(const absl::Status& refusal, const HloInstructionProto& instruction) {
   const auto& op = instruction.metadata();
   if (op.op_name().empty() && op.op_type().empty()) return refusal;
@@ -195,8 +195,8 @@ class PairWalk {
 
 absl::Status CheckRowIndependence(const hal::Program& program, const hal::Program& padded, RowCounts counts) {
   if (counts.rows < 1 || counts.padded_rows <= counts.rows) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(counts.rows, " rows cannot be padded to ", counts.padded_rows, " rows"));
+    return absl::InvalidArgumentError(absl::StrCat(counts.rows, " rows cannot be padded to ", counts.padded_rows,
+                                                   " rows: expected 0 < rows < padded rows"));
   }
   Module module, padded_module;
   TF_RETURN_IF_ERROR(module.Parse(program));

@@ -48,7 +48,7 @@ bool OnlyFirstHasRows(const Instruction& instruction) {
 // Requires all results to hold their rows as `expected`.
 absl::Status RequireResult(const Instruction& instruction, const Rows& expected) {
   const bool all = absl::c_all_of(instruction.results, [&](const RowArray& result) { return result.rows == expected; });
-  return Require(all, instruction, "moves rows in a way that is not known");
+  return Require(all, instruction, "moves the rows in an unsupported way");
 }
 
 // Operands of the result's rank hold the rows in the same dimension as the result; scalars have none.
@@ -68,7 +68,7 @@ absl::Status Broadcast(const Instruction& instruction) {
     return RequireResult(instruction, MovedTo(operand.rows, instruction.proto->dimensions(operand.rows->dimension)));
   }
   const bool repeated = PositionIn(instruction.proto->dimensions(), result.rows->dimension) < 0;
-  return Require(repeated, instruction, "makes rows of what is none");
+  return Require(repeated, instruction, "creates rows from an operand without rows");
 }
 
 // In row-major order, the distance and the repetition of rows must stay the same.
@@ -132,7 +132,7 @@ absl::Status Reduce(const Instruction& instruction) {
         Require(instruction.operands[i].rows == (i < arrays ? rows : Rows()), instruction, "combines rows"));
   }
   const auto& dimensions = instruction.proto->dimensions();
-  TF_RETURN_IF_ERROR(Require(PositionIn(dimensions, rows->dimension) < 0, instruction, "goes over the rows"));
+  TF_RETURN_IF_ERROR(Require(PositionIn(dimensions, rows->dimension) < 0, instruction, "operates across the rows"));
   const int64_t earlier = absl::c_count_if(dimensions, [&](int64_t other) { return other < rows->dimension; });
   return RequireResult(instruction, MovedTo(rows, rows->dimension - earlier));
 }
@@ -148,7 +148,7 @@ absl::Status Window(const Instruction& instruction) {
   const xla::WindowDimension& window = instruction.proto->window().dimensions(rows->dimension);
   const bool one = window.size() == 1 && window.stride() <= 1 && window.padding_low() == 0 &&
                    window.padding_high() == 0 && window.base_dilation() <= 1;
-  return Require(one, instruction, "goes over the rows");
+  return Require(one, instruction, "operates across the rows");
 }
 
 absl::Status Concatenate(const Instruction& instruction) {
@@ -168,7 +168,7 @@ absl::Status Slice(const Instruction& instruction) {
     const bool same =
         range.start() == padded.start() && range.limit() == padded.limit() && range.stride() == padded.stride();
     const bool is_rows = operand.rows->dimension == i;
-    TF_RETURN_IF_ERROR(Require(is_rows ? all : same, instruction, "takes some of the rows"));
+    TF_RETURN_IF_ERROR(Require(is_rows ? all : same, instruction, "selects only some of the rows"));
   }
   return RequireResult(instruction, operand.rows);
 }
@@ -198,10 +198,10 @@ bool TakesAllRows(const RowArray& operand, const Sizes& sizes, const Sizes& padd
 
 absl::Status DynamicSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands.front();
-  TF_RETURN_IF_ERROR(Require(OnlyFirstHasRows(instruction), instruction, "chooses by rows"));
+  TF_RETURN_IF_ERROR(Require(OnlyFirstHasRows(instruction), instruction, "has start indices that depend on the rows"));
   const bool all =
       TakesAllRows(operand, instruction.proto->dynamic_slice_sizes(), instruction.padded_proto->dynamic_slice_sizes());
-  TF_RETURN_IF_ERROR(Require(all, instruction, "takes some of the rows"));
+  TF_RETURN_IF_ERROR(Require(all, instruction, "selects only some of the rows"));
   return RequireResult(instruction, operand.rows);
 }
 
@@ -209,7 +209,8 @@ absl::Status DynamicSlice(const Instruction& instruction) {
 absl::Status DynamicUpdateSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands[0];
   const RowArray& update = instruction.operands[1];
-  TF_RETURN_IF_ERROR(Require(operand.rows && operand.rows == update.rows, instruction, "writes some of the rows"));
+  TF_RETURN_IF_ERROR(
+      Require(operand.rows && operand.rows == update.rows, instruction, "updates only some of the rows"));
   return RequireResult(instruction, operand.rows);
 }
 
@@ -218,7 +219,8 @@ absl::Status GatherByRows(const Instruction& instruction) {
   const xla::GatherDimensionNumbers& numbers = instruction.proto->gather_dimension_numbers();
   const RowArray& indices = instruction.operands[1];
   const int64_t rank = instruction.results.front().shape->dimensions_size();
-  TF_RETURN_IF_ERROR(Require(indices.rows->dimension != numbers.index_vector_dim(), instruction, "indexes by rows"));
+  TF_RETURN_IF_ERROR(Require(indices.rows->dimension != numbers.index_vector_dim(), instruction,
+                             "uses the row dimension as the index vector"));
   int64_t left = indices.rows->dimension - (indices.rows->dimension > numbers.index_vector_dim() ? 1 : 0);
   int64_t dimension = 0;  // the result's `left`th dimension that is not an offset
   for (; dimension < rank; ++dimension) {
@@ -226,7 +228,7 @@ absl::Status GatherByRows(const Instruction& instruction) {
   }
   const bool same =
       absl::c_equal(instruction.proto->gather_slice_sizes(), instruction.padded_proto->gather_slice_sizes());
-  TF_RETURN_IF_ERROR(Require(same, instruction, "takes some of the rows"));
+  TF_RETURN_IF_ERROR(Require(same, instruction, "selects only some of the rows"));
   return RequireResult(instruction, MovedTo(indices.rows, dimension));
 }
 
@@ -237,14 +239,14 @@ absl::Status GatherOfRows(const Instruction& instruction) {
   const bool all =
       TakesAllRows(operand, instruction.proto->gather_slice_sizes(), instruction.padded_proto->gather_slice_sizes()) &&
       PositionIn(numbers.collapsed_slice_dims(), operand.rows->dimension) < 0;
-  TF_RETURN_IF_ERROR(Require(all, instruction, "chooses among the rows"));
+  TF_RETURN_IF_ERROR(Require(all, instruction, "selects among the rows"));
   const int64_t earlier =
       absl::c_count_if(numbers.collapsed_slice_dims(), [&](int64_t other) { return other < operand.rows->dimension; });
   return RequireResult(instruction, MovedTo(operand.rows, numbers.offset_dims(operand.rows->dimension - earlier)));
 }
 
 absl::Status Gather(const Instruction& instruction) {
-  if (HasRows(instruction, 0) && HasRows(instruction, 1)) return Refuse(instruction, "chooses among the rows");
+  if (HasRows(instruction, 0) && HasRows(instruction, 1)) return Refuse(instruction, "selects among the rows");
   return HasRows(instruction, 1) ? GatherByRows(instruction) : GatherOfRows(instruction);
 }
 
@@ -254,8 +256,8 @@ absl::Status AlongOther(const Instruction& instruction) {
         Require(operand.rows && operand.rows == instruction.operands[0].rows, instruction, "combines rows"));
   }
   const Rows& rows = instruction.operands[0].rows;
-  TF_RETURN_IF_ERROR(
-      Require(PositionIn(instruction.proto->dimensions(), rows->dimension) < 0, instruction, "goes over the rows"));
+  TF_RETURN_IF_ERROR(Require(PositionIn(instruction.proto->dimensions(), rows->dimension) < 0, instruction,
+                             "operates across the rows"));
   return RequireResult(instruction, rows);
 }
 
@@ -269,7 +271,7 @@ absl::Status SetDimensionSize(const Instruction& instruction) {
 absl::Status BatchNormInference(const Instruction& instruction) {
   const Rows& rows = instruction.operands[0].rows;
   const bool apart = OnlyFirstHasRows(instruction) && rows->dimension != instruction.proto->feature_index();
-  TF_RETURN_IF_ERROR(Require(apart, instruction, "has rows for features"));
+  TF_RETURN_IF_ERROR(Require(apart, instruction, "uses the row dimension as the feature dimension"));
   return RequireResult(instruction, rows);
 }
 
@@ -281,7 +283,7 @@ absl::Status BatchNormTraining(const Instruction& instruction) {
   for (size_t i = 0; i < 3; ++i) {
     const Rows expected = i == 0 ? rows : MovedTo(rows, 0);
     const bool same = instruction.operands[i].rows == expected && instruction.results[i].rows == expected;
-    TF_RETURN_IF_ERROR(Require(same, instruction, "moves rows in a way that is not known"));
+    TF_RETURN_IF_ERROR(Require(same, instruction, "moves the rows in an unsupported way"));
   }
   return absl::OkStatus();
 }
@@ -333,7 +335,7 @@ absl::Status CheckRowRule(const RowInstruction& instruction) {
   if (rule == nullptr) return Refuse(instruction, "is not known to keep rows apart");
   const auto has_rows = [](const RowArray& operand) { return operand.rows.has_value(); };
   if (!instruction.operands.empty() && absl::c_none_of(instruction.operands, has_rows) && rule != Broadcast) {
-    return Refuse(instruction, "makes rows of what has none");
+    return Refuse(instruction, "creates rows from operands without rows");
   }
   return rule(instruction);
 }
@@ -347,7 +349,7 @@ absl::Status CheckPure(const xla::HloInstructionProto& proto) {
     return absl::FailedPreconditionError(absl::StrCat(opcode, " draws random numbers"));
   }
   if (effects->contains(opcode) || proto.custom_call_has_side_effect()) {
-    return absl::FailedPreconditionError(absl::StrCat(opcode, " does more than to compute its results"));
+    return absl::FailedPreconditionError(absl::StrCat(opcode, " has side effects"));
   }
   return absl::OkStatus();
 }

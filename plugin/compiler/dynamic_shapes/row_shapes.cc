@@ -20,7 +20,7 @@ absl::Status AppendArrays(const xla::ShapeProto& shape, const xla::ShapeProto& p
   if (shape.element_type() != padded_shape.element_type() ||
       shape.dimensions_size() != padded_shape.dimensions_size() ||
       shape.tuple_shapes_size() != padded_shape.tuple_shapes_size()) {
-    return absl::FailedPreconditionError("the type of a value depends on the number of rows");
+    return absl::FailedPreconditionError("the type or rank of a value depends on the number of rows");
   }
   for (int i = 0; i < shape.tuple_shapes_size(); ++i) {
     TF_RETURN_IF_ERROR(AppendArrays(shape.tuple_shapes(i), padded_shape.tuple_shapes(i), counts, arrays));
@@ -35,9 +35,10 @@ absl::Status AppendArrays(const xla::ShapeProto& shape, const xla::ShapeProto& p
     const int64_t block = size / counts.rows;
     const bool proportional = size == block * counts.rows && padded_size == block * counts.padded_rows;
     if (!proportional || array.rows.has_value()) {
-      return absl::FailedPreconditionError(absl::StrCat("a value has the shape ", Dimensions(shape), " for ",
-                                                        counts.rows, " rows and ", Dimensions(padded_shape), " for ",
-                                                        counts.padded_rows));
+      return absl::FailedPreconditionError(
+          absl::StrCat("the shape of a value must be proportional to the number of rows in one dimension only, got ",
+                       Dimensions(shape), " for ", counts.rows, " rows and ", Dimensions(padded_shape), " for ",
+                       counts.padded_rows, " rows"));
     }
     array.rows = RowDimension{i, block};
   }

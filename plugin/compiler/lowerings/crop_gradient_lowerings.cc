@@ -5,6 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/crop_places.h"
@@ -39,16 +41,21 @@ struct CropSizes {
 absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, const xla::Shape& image_of_box,
                          absl::Span<const int64_t> images) {
   if (gradient.rank() != 4 || gradient.dimensions(1) <= 0 || gradient.dimensions(2) <= 0) {
-    return absl::InvalidArgumentError("gradients must be those of crops: " + gradient.ToString());
+    return absl::InvalidArgumentError(
+        absl::StrCat("grads must have shape [boxes, height, width, depth] with positive height and width, got ",
+                     gradient.ToString()));
   }
   const int64_t count = gradient.dimensions(0);
   if (boxes.rank() != 2 || boxes.dimensions(0) != count || boxes.dimensions(1) != 4 || image_of_box.rank() != 1 ||
       image_of_box.dimensions(0) != count) {
-    return absl::InvalidArgumentError("boxes must have the shape [boxes, 4], with one image index for each: " +
-                                      boxes.ToString());
+    return absl::InvalidArgumentError(absl::StrCat("boxes must have shape [", count, ", 4] and box_ind shape [", count,
+                                                   "], as grads has ", count, " crops; got ", boxes.ToString(), " and ",
+                                                   image_of_box.ToString()));
   }
   if (images.size() != 4 || images[0] < 0 || images[1] <= 0 || images[2] <= 0 || images[3] != gradient.dimensions(3)) {
-    return absl::InvalidArgumentError("images must be as deep as their crops, of positive sizes");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "image must have shape [batch, height, width, depth] with positive height and width and the depth of grads, ",
+        gradient.dimensions(3), "; got [", absl::StrJoin(images, ","), "]"));
   }
   return absl::OkStatus();
 }
@@ -144,8 +151,9 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
  public:
   explicit CropImageGradientLowering(tensorflow::OpKernelConstruction* construction) : XlaOpKernel(construction) {
     OP_REQUIRES_OK(construction, construction->GetAttr("method", &method_));
-    OP_REQUIRES(construction, method_ == "bilinear" || method_ == "nearest",
-                absl::InvalidArgumentError("method must be bilinear or nearest, not " + method_));
+    OP_REQUIRES(
+        construction, method_ == "bilinear" || method_ == "nearest",
+        absl::InvalidArgumentError(absl::StrCat("method must be 'bilinear' or 'nearest', got '", method_, "'")));
   }
 
   void Compile(XlaOpKernelContext* context) override {

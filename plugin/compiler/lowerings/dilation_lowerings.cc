@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call.h"
 #include "plugin/compiler/lowerings/window_places.h"
@@ -174,7 +175,8 @@ absl::Status Check(const xla::Shape& images, const xla::Shape& filter) {
   }
   return filter.dimensions(0) > 0 && filter.dimensions(1) > 0
              ? absl::OkStatus()
-             : absl::UnimplementedError("the filter has no rows or no columns");
+             : absl::UnimplementedError("dilation: filter must have at least one row and one column, got " +
+                                        filter.ToString());
 }
 
 enum class Of { kMaxima, kInput, kFilter };
@@ -187,7 +189,9 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     for (const auto& [name, numbers] : {std::pair("strides", &strides_), std::pair("rates", &rates_)}) {
       OP_REQUIRES_OK(construction, construction->GetAttr(name, numbers));
       OP_REQUIRES(construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
-                  absl::UnimplementedError("windows move over rows and columns alone"));
+                  absl::UnimplementedError(absl::StrCat(type_string(), ": ", name,
+                                                        " must be 1 in the batch and depth dimensions, ", "got [",
+                                                        absl::StrJoin(*numbers, ","), "]")));
     }
   }
 
@@ -206,7 +210,8 @@ class DilationLowering : public tensorflow::XlaOpKernel {
       const absl::StatusOr<xla::Shape> gradient = context->InputXlaShape(2);
       OP_REQUIRES_OK(context, gradient.status());
       OP_REQUIRES(context, xla::ShapeUtil::SameDimensions(*gradient, maxima),
-                  absl::InvalidArgumentError("out_backprop has incompatible size: " + gradient->ToString()));
+                  absl::InvalidArgumentError(absl::StrCat("out_backprop has incompatible size: expected ",
+                                                          maxima.ToString(), ", got ", gradient->ToString())));
     }
     if (xla::ShapeUtil::IsZeroElementArray(maxima) || xla::ShapeUtil::IsZeroElementArray(result)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), result));

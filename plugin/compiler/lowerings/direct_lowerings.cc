@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_helpers.h"
@@ -47,7 +48,7 @@ class BiasAddGradLowering : public XlaOpKernel {
     std::string format;
     OP_REQUIRES_OK(construction, construction->GetAttr("data_format", &format));
     OP_REQUIRES(construction, tensorflow::FormatFromString(format, &format_),
-                absl::InvalidArgumentError("data_format: " + format));
+                absl::InvalidArgumentError(absl::StrCat("Invalid data format: '", format, "'")));
   }
 
   void Compile(XlaOpKernelContext* context) override {
@@ -55,7 +56,7 @@ class BiasAddGradLowering : public XlaOpKernel {
     OP_REQUIRES_OK(context, shape.status());
     const int64_t rank = shape->rank();
     OP_REQUIRES(context, rank >= 2,
-                absl::InvalidArgumentError("out_backprop must have 2 dimensions or more: " + shape->ToString()));
+                absl::InvalidArgumentError("out_backprop must have at least 2 dimensions, got " + shape->ToString()));
     const int64_t feature = format_ == tensorflow::FORMAT_NHWC ? rank - 1 : 1;
     std::vector<int64_t> others;
     for (int64_t dimension = 0; dimension < rank; ++dimension) {
@@ -86,7 +87,8 @@ class EinsumLowering : public XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("equation", &equation_));
     const int inputs = construction->num_inputs();
     OP_REQUIRES(construction, inputs == 1 || inputs == 2,
-                absl::InvalidArgumentError("Einsum takes 1 or 2 operands: " + equation_));
+                absl::InvalidArgumentError(
+                    absl::StrCat("Einsum: expected 1 or 2 inputs, got ", inputs, " (equation '", equation_, "')")));
   }
 
   void Compile(XlaOpKernelContext* context) override {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -88,10 +90,10 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("interpolation", &interpolation_));
     OP_REQUIRES_OK(construction, construction->GetAttr("fill_mode", &fill_mode_));
     OP_REQUIRES(construction, interpolation_ == "NEAREST" || interpolation_ == "BILINEAR",
-                absl::InvalidArgumentError("interpolation must be NEAREST or BILINEAR: " + interpolation_));
+                absl::InvalidArgumentError("interpolation must be NEAREST or BILINEAR, got " + interpolation_));
     OP_REQUIRES(construction,
                 fill_mode_ == "CONSTANT" || fill_mode_ == "REFLECT" || fill_mode_ == "WRAP" || fill_mode_ == "NEAREST",
-                absl::InvalidArgumentError("fill_mode must be CONSTANT, REFLECT, WRAP or NEAREST: " + fill_mode_));
+                absl::InvalidArgumentError("fill_mode must be CONSTANT, REFLECT, WRAP or NEAREST, got " + fill_mode_));
   }
 
   void Compile(tensorflow::XlaOpKernelContext* context) override {
@@ -102,13 +104,16 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
     std::vector<int64_t> size;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(2, &size));
     OP_REQUIRES(context, images->rank() == 4,
-                absl::InvalidArgumentError("images must be 4-dimensional: " + images->ToString()));
+                absl::InvalidArgumentError("images must be 4-dimensional, got " + images->ToString()));
     OP_REQUIRES(context,
                 transforms->rank() == 2 && transforms->dimensions(1) == 8 &&
                     (transforms->dimensions(0) == 1 || transforms->dimensions(0) == images->dimensions(0)),
-                absl::InvalidArgumentError("transforms must be [images or 1, 8]: " + transforms->ToString()));
+                absl::InvalidArgumentError(absl::StrCat(
+                    "transforms must have shape [1, 8] or [num_images, 8] with num_images = ", images->dimensions(0),
+                    ", got ", transforms->ToString())));
     OP_REQUIRES(context, size.size() == 2 && size[0] > 0 && size[1] > 0,
-                absl::InvalidArgumentError("sizes of images must be positive"));
+                absl::InvalidArgumentError(
+                    absl::StrCat("output_shape must have 2 positive elements, got [", absl::StrJoin(size, ","), "]")));
     const xla::PrimitiveType type = images->element_type();
     const XlaOp fill = context->num_inputs() > 3 ? xla::ConvertElementType(context->Input(3), type)
                                                  : xla::Zero(context->builder(), type);

@@ -51,8 +51,9 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(
         context,
         predictions->rank() == 2 && targets->rank() == 1 && predictions->dimensions(0) == targets->dimensions(0),
-        absl::InvalidArgumentError("in_top_k needs predictions of two dimensions and a target for each row, not " +
-                                   predictions->ToString() + " and " + targets->ToString()));
+        absl::InvalidArgumentError(
+            "predictions must be 2-dimensional and targets a vector with one element for each row, got " +
+            predictions->ToString() + " and " + targets->ToString()));
     int64_t k = 0;
     OP_REQUIRES_OK(context, context->ConstantInputAsIntScalar(2, &k));
     const int64_t count = predictions->dimensions(0), classes = predictions->dimensions(1);

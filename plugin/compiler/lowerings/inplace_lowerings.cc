@@ -30,14 +30,18 @@ class InplaceLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, shape.status());
     OP_REQUIRES_OK(context, places.status());
     OP_REQUIRES_OK(context, rows.status());
-    OP_REQUIRES(context,
-                shape->rank() > 0 && places->rank() == 1 && rows->rank() == shape->rank() &&
-                    rows->dimensions(0) == places->dimensions(0) &&
-                    rows->dimensions().subspan(1) == shape->dimensions().subspan(1),
-                absl::InvalidArgumentError(absl::StrCat("rows ", rows->ToString(), " at ", places->ToString(),
-                                                        " do not fit ", shape->ToString())));
+    OP_REQUIRES(
+        context,
+        shape->rank() > 0 && places->rank() == 1 && rows->rank() == shape->rank() &&
+            rows->dimensions(0) == places->dimensions(0) &&
+            rows->dimensions().subspan(1) == shape->dimensions().subspan(1),
+        absl::InvalidArgumentError(absl::StrCat(
+            type_string(), ": i must be a vector, and v must have the shape of x with one row for each index; got x ",
+            shape->ToString(), ", i ", places->ToString(), ", v ", rows->ToString())));
     if (xla::ShapeUtil::IsZeroElementArray(*rows)) return context->SetOutput(0, context->Input(0));
-    OP_REQUIRES(context, shape->dimensions(0) > 0, absl::InvalidArgumentError("there are no rows to change"));
+    OP_REQUIRES(
+        context, shape->dimensions(0) > 0,
+        absl::InvalidArgumentError(absl::StrCat(type_string(), ": x has no rows to update: ", shape->ToString())));
     context->SetOutput(0, places->dimensions(0) == 1 ? WithOneRow(context, *shape) : WithRows(context, *shape));
   }
 

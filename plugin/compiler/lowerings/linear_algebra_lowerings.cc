@@ -52,11 +52,13 @@ class LinearAlgebraLowering : public XlaOpKernel {
       const absl::StatusOr<xla::Shape> shape = context->InputXlaShape(i);
       OP_REQUIRES_OK(context, shape.status());
       OP_REQUIRES(context, shape->rank() >= 2,
-                  absl::InvalidArgumentError(absl::StrCat(text_, ": not an array of matrices: ", shape->ToString())));
+                  absl::InvalidArgumentError(
+                      absl::StrCat(text_, ": input ", i, " must have rank >= 2, got ", shape->ToString())));
       shapes.push_back(*shape);
     }
-    OP_REQUIRES(context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
-                absl::InvalidArgumentError(absl::StrCat(text_, ": matrices are not square: ", shapes[0].ToString())));
+    OP_REQUIRES(
+        context, !TakesSquares() || Rows(shapes[0]) == Columns(shapes[0]),
+        absl::InvalidArgumentError(absl::StrCat(text_, ": input matrices must be square, got ", shapes[0].ToString())));
     Call(context, shapes);
   }
 

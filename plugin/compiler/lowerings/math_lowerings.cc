@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/elementwise_lowering.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -42,7 +43,9 @@ class EuclideanNormLowering : public XlaOpKernel {
     std::vector<bool> reduced(shape->rank());
     for (const int64_t axis : axes) {
       OP_REQUIRES(context, -shape->rank() <= axis && axis < shape->rank(),
-                  absl::InvalidArgumentError("a norm along axis " + std::to_string(axis) + " of " + shape->ToString()));
+                  absl::InvalidArgumentError(absl::StrCat(type_string(), ": invalid reduction dimension ", axis,
+                                                          " for input ", shape->ToString(), ": expected a value in [",
+                                                          -shape->rank(), ", ", shape->rank(), ")")));
       reduced[axis < 0 ? axis + shape->rank() : axis] = true;
     }
     std::vector<int64_t> dimensions, result;

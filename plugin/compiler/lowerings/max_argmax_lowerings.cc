@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call.h"
 #include "plugin/compiler/lowerings/window_places.h"
@@ -35,7 +37,9 @@ class PoolingLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("include_batch_in_index", &include_batch_));
     for (const std::vector<int32_t>* numbers : {&sizes_, &strides_}) {
       OP_REQUIRES(construction, numbers->size() == 4 && (*numbers)[0] == 1 && (*numbers)[3] == 1,
-                  absl::UnimplementedError("windows move over rows and columns alone"));
+                  absl::UnimplementedError(absl::StrCat(
+                      type_string(), ": ksize and strides must be 1 in the batch and depth dimensions, got ksize [",
+                      absl::StrJoin(sizes_, ","), "] and strides [", absl::StrJoin(strides_, ","), "]")));
     }
   }
 
@@ -65,9 +69,9 @@ class MaxArgmaxLowering : public PoolingLowering {
     const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
     OP_REQUIRES_OK(context, places.status());
     OP_REQUIRES(context, !xla::ShapeUtil::IsZeroElementArray(*images),
-                absl::InvalidArgumentError("tensor_in must have elements: " + images->ToString()));
+                absl::InvalidArgumentError("tensor_in must not be empty, got " + images->ToString()));
     OP_REQUIRES(context, xla::ShapeUtil::ElementsIn(*images) <= std::numeric_limits<int32_t>::max(),
-                absl::UnimplementedError("the input has more than 2^31 - 1 elements"));
+                absl::UnimplementedError("tensor_in must have at most 2^31 - 1 elements, got " + images->ToString()));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(1), &type));
     if (xla::Product(places->windows()) == 0) {
@@ -138,9 +142,10 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
     const absl::StatusOr<WindowPlaces> places = PlacesOf(*images);
     OP_REQUIRES_OK(context, places.status());
     for (const auto* shape : {&gradient, &argmax}) {
-      OP_REQUIRES(
-          context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
-          absl::InvalidArgumentError("grad and argmax must have the shape of the maxima, not " + (*shape)->ToString()));
+      OP_REQUIRES(context, (*shape)->dimensions() == absl::MakeConstSpan(places->windows()),
+                  absl::InvalidArgumentError(absl::StrCat("grad and argmax must have the output shape [",
+                                                          absl::StrJoin(places->windows(), ","), "], got ",
+                                                          (*shape)->ToString())));
     }
     if (xla::ShapeUtil::IsZeroElementArray(*images) || xla::ShapeUtil::IsZeroElementArray(*gradient)) {
       return context->SetOutput(0, xla::Zeros(context->builder(), *images));

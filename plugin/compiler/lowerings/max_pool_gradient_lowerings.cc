@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -33,7 +34,7 @@ class SecondPoolLowering : public tensorflow::XlaOpKernel {
     tensorflow::Padding padding;
     OP_REQUIRES_OK(construction, construction->GetAttr("padding", &padding));
     OP_REQUIRES(construction, padding != tensorflow::EXPLICIT,
-                absl::UnimplementedError("explicit paddings cannot be compiled"));
+                absl::UnimplementedError(absl::StrCat(type_string(), ": explicit padding is not supported")));
     padding_ = padding == tensorflow::VALID ? xla::Padding::kValid : xla::Padding::kSame;
   }
 
@@ -183,7 +184,10 @@ class MaxPoolGradGradLowering final : public SecondPoolLowering {
     XlaOp result = xla::Zeros(builder, *result_shape);
     if (xla::ShapeUtil::IsZeroElementArray(*result_shape)) return result;
     const int64_t window = xla::Product(sizes);
-    if (window > kMaxWindow) return builder->ReportError(absl::UnimplementedError("the windows are too large"));
+    if (window > kMaxWindow) {
+      return builder->ReportError(absl::UnimplementedError(absl::StrCat(
+          type_string(), ": windows of ", window, " elements are not supported; the maximum is ", kMaxWindow)));
+    }
 
     const xla::PaddingConfig edges = Edges(shape->dimensions(), sizes, strides, padding());
     const XlaOp zero = xla::Zero(builder, shape->element_type()), no = xla::ConstantR0<bool>(builder, false);

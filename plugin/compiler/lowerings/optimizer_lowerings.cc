@@ -26,8 +26,8 @@ class AdamWithAmsgradLowering : public tensorflow::XlaOpKernel {
       OP_REQUIRES_OK(context, context->ReadVariableInput(i, type_, &shape, &variables[i]));
       if (i == 0) variable_shape = shape;
       OP_REQUIRES(context, shape == variable_shape,
-                  absl::InvalidArgumentError("var, m, v and vhat must have the same shape: " +
-                                             variable_shape.DebugString() + ", " + shape.DebugString()));
+                  absl::InvalidArgumentError("var, m, v and vhat must have the same shape, got " +
+                                             variable_shape.DebugString() + " and " + shape.DebugString()));
     }
     auto [variable, mean, square, largest] = variables;
     const XlaOp beta1_power = context->Input("beta1_power"), beta2_power = context->Input("beta2_power");

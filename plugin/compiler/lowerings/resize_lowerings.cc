@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/image_product.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
@@ -143,14 +145,18 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
                   absl::InvalidArgumentError("original_image must be 4-dimensional: " + original->ToString()));
       OP_REQUIRES(context,
                   original->dimensions(0) == shape->dimensions(0) && original->dimensions(3) == shape->dimensions(3),
-                  absl::InvalidArgumentError("original_image has other batches or channels than its gradient"));
+                  absl::InvalidArgumentError(
+                      "original_image and grads must have the same batch size and number of channels, got " +
+                      original->ToString() + " and " + shape->ToString()));
       size = {original->dimensions(1), original->dimensions(2)};
     } else {
       OP_REQUIRES_OK(context, context->ConstantInputAsIntVector(1, &size));
     }
-    OP_REQUIRES(context,
-                size.size() == 2 && size[0] > 0 && size[1] > 0 && shape->dimensions(1) > 0 && shape->dimensions(2) > 0,
-                absl::InvalidArgumentError("sizes of images must be positive"));
+    OP_REQUIRES(
+        context, size.size() == 2 && size[0] > 0 && size[1] > 0 && shape->dimensions(1) > 0 && shape->dimensions(2) > 0,
+        absl::InvalidArgumentError(absl::StrCat("size must have 2 positive elements, and the input image a positive ",
+                                                "height and width; got size [", absl::StrJoin(size, ","),
+                                                "] and input ", shape->ToString())));
     xla::PrimitiveType type;
     OP_REQUIRES_OK(context, tensorflow::DataTypeToPrimitiveType(context->expected_output_dtype(0), &type));
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -44,8 +45,9 @@ class RollLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(context, axis_shape.status());
     OP_REQUIRES(context,
                 shape->rank() > 0 && axis_shape->rank() <= 1 && axis_shape->dimensions() == shift_shape->dimensions(),
-                absl::InvalidArgumentError("roll needs an array and a shift for each axis, not " + shape->ToString() +
-                                           " by " + shift_shape->ToString() + " along " + axis_shape->ToString()));
+                absl::InvalidArgumentError(absl::StrCat(
+                    "input must be 1-D or higher, and shift and axis must have the same size; got input ",
+                    shape->ToString(), ", shift ", shift_shape->ToString(), ", axis ", axis_shape->ToString())));
     std::vector<int64_t> axes, shifts;
     OP_REQUIRES_OK(context, context->ConstantInputReshapedToIntVector(2, &axes));
     const auto count = static_cast<int64_t>(axes.size());
@@ -56,7 +58,7 @@ class RollLowering : public tensorflow::XlaOpKernel {
       const int64_t axis = axes[i] < 0 ? axes[i] + shape->rank() : axes[i];
       OP_REQUIRES(
           context, 0 <= axis && axis < shape->rank(),
-          absl::InvalidArgumentError("roll along axis " + std::to_string(axes[i]) + " of " + shape->ToString()));
+          absl::InvalidArgumentError(absl::StrCat("axis ", axes[i], " is out of range for input ", shape->ToString())));
       if (shape->dimensions(axis) == 0) continue;
       value = known ? RollByKnown(value, shifts[i], axis, shape->dimensions(axis))
                     : RollBy(value, xla::Reshape(xla::SliceInDim(shift, i, i + 1, 1, 0), {}), axis, *shape);

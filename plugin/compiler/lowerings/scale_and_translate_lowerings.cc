@@ -144,7 +144,8 @@ class ScaleAndTranslateLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES(
         context,
         xla::ShapeUtil::Compatible(scale.shape(), pair) && xla::ShapeUtil::Compatible(translation.shape(), pair),
-        absl::InvalidArgumentError("scale and translation must have two elements"));
+        absl::InvalidArgumentError("scale and translation must have two elements, got " + scale.shape().ToString() +
+                                   " and " + translation.shape().ToString()));
     OP_REQUIRES(context, scale.Get<float>({0}) > 0 && scale.Get<float>({1}) > 0,
                 absl::InvalidArgumentError("Scale must be greater than zero."));
 

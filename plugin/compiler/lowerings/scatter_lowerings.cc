@@ -21,7 +21,8 @@ using Combiner = XlaOp (*)(XlaOp old, XlaOp update, xla::XlaBuilder* builder);
 absl::StatusOr<XlaOp> Scattered(XlaOpKernelContext* context, XlaOp tensor, bool indices_are_vectors,
                                 Combiner combiner) {
   if (tensorflow::DataTypeIsComplex(context->input_type(2))) {
-    return absl::UnimplementedError("complex numbers have no order");
+    return absl::UnimplementedError("scatter with minimum or maximum does not support complex types, got " +
+                                    tensorflow::DataTypeString(context->input_type(2)));
   }
   return tensorflow::XlaScatter(tensor, context->Input(2), context->Input(1), indices_are_vectors,
                                 /*indices_are_sorted=*/false, combiner, context->builder());

@@ -20,8 +20,10 @@ absl::StatusOr<WindowPlaces> WindowPlaces::Make(absl::Span<const int64_t> images
   places.columns_ = columns;
   for (const int64_t dimension : {1, 2}) {
     WindowDimension& d = dimension == 1 ? places.rows_ : places.columns_;
-    if (d.stride <= 0 || d.rate <= 0)
-      return absl::InvalidArgumentError(absl::StrCat("strides and rates must be positive: ", d.stride, ", ", d.rate));
+    if (d.stride <= 0 || d.rate <= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("strides and rates must be positive, got stride ", d.stride, " and rate ", d.rate));
+    }
     TF_RETURN_IF_ERROR(tensorflow::GetWindowedOutputSize(images[dimension], (d.window - 1) * d.rate + 1,
                                                          /*dilation_rate=*/1, d.stride, padding,
                                                          &places.windows_[dimension], &d.pad_low));

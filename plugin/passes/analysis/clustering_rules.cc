@@ -4,7 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "plugin/passes/analysis/fusible_ops.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
@@ -48,10 +48,10 @@ void SetJitScope(Node* node, bool compile, const std::string& name) {
 
 std::optional<OpRefusal> RefuseInsideBySettings(const Node& node, const Settings& settings) {
   for (const std::string& name : settings.dont_cluster) {
-    if (IsNamed(node.name(), name)) return OpRefusal{"user-setting", absl::StrCat("TF_DONT_CLUSTER names ", name)};
+    if (IsNamed(node.name(), name)) return OpRefusal{"user-setting", absl::StrCat("TF_DONT_CLUSTER lists ", name)};
   }
-  if (JitScope(node) == false) return OpRefusal{"jit-scope", "is under jit_scope(False)"};
-  if (settings.clustering == Clustering::kLite && !IsFusible(node.type_string())) {
+  if (JitScope(node) == false) return OpRefusal{"jit-scope", "is inside jit_scope(False)"};
+  if (settings.clustering == Clustering::kLite && !FactsOf(node.type_string()).fusible) {
     return OpRefusal{"lite", absl::StrCat("HPU_CLUSTERING=lite: XLA does not fuse ", node.type_string())};
   }
   return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<OpRefusal> RefuseBySettings(const Node& node, const Settings& sett
   if (settings.clustering == Clustering::kOff) return RefuseOff(settings);
   if (settings.clustering == Clustering::kScopes && !JitScope(node).value_or(false)) return RefuseOff(settings);
   if (!settings.cluster_variables && absl::c_linear_search(node.input_types(), tensorflow::DT_RESOURCE)) {
-    return OpRefusal{"user-setting", "reads or updates a variable: TF_CLUSTER_VARIABLES=0"};
+    return OpRefusal{"user-setting", "reads or updates a variable, and TF_CLUSTER_VARIABLES=0"};
   }
   return std::nullopt;
 }
@@ -76,11 +76,11 @@ bool MayHaveClusters(PassContext* context) {
     return true;
   }
   for (const Node* node : graph.op_nodes()) {
-    ++context->report.nodes;
+    context->report.set_nodes(context->report.nodes() + 1);
     if (!IsOnHpu(*node)) continue;
-    ++context->report.hpu_nodes;
+    context->report.set_hpu_nodes(context->report.hpu_nodes() + 1);
     const OpRefusal refusal = RefuseOff(settings);
-    context->report.Refuse(node->name(), node->type_string(), refusal.rule, refusal.reason);
+    AddRefusal(&context->report, node->name(), node->type_string(), refusal.rule, refusal.reason);
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/functions/functional_control_flow.h"
 #include "plugin/passes/functions/loop_functions.h"
 #include "tensorflow/core/common_runtime/function_body.h"
@@ -21,18 +22,11 @@ using tensorflow::Node;
 
 using NodeSet = absl::flat_hash_set<const Node*>;
 
-// Stateful ops without side effects.
-bool OnlyReads(const std::string& op) {
-  static const auto* ops = new absl::flat_hash_set<std::string>(
-      {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VarHandleOp", "VarIsInitializedOp", "VariableShape"});
-  return ops->contains(op);
-}
-
 std::vector<const Node*> EffectsOf(const FunctionBody& body) {
   std::vector<const Node*> effects;
   for (const Node* node : body.graph->op_nodes()) {
     if (!node->op_def().is_stateful() || node->IsArg() || node->IsRetval()) continue;
-    if (!OnlyReads(node->type_string())) effects.push_back(node);
+    if (!FactsOf(node->type_string()).only_reads) effects.push_back(node);
   }
   return effects;
 }
@@ -104,8 +98,8 @@ class Search {
     for (const FunctionBody* body : BodiesOf(node)) {
       const Node* const effect = IsFunctionalControlFlow(node) ? FindEffect(node, *body, all_run) : nullptr;
       if (effect != nullptr) {
-        return OpRefusal{"side-effect", absl::StrCat("has a side effect that not all of its results depend on (",
-                                                     effect->name(), ")")};
+        return OpRefusal{"side-effect", absl::StrCat("has a side effect (", effect->name(),
+                                                     ") that some of its results do not depend on")};
       }
       for (const Node* inner : body->graph->op_nodes()) {
         const bool runs = HasControlUsers(*inner) || absl::c_linear_search(body->control_ret_nodes, inner);

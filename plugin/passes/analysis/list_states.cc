@@ -106,20 +106,20 @@ std::optional<std::string> ListStates::WhyNotCompiled(const Node& node, bool who
   const std::string& op = node.type_string();
   const bool pushes = op == "TensorListPushBack", pops = op == "TensorListPopBack";
   if (!ReadsWhole(op) && !TakesIndex(op) && !pushes && !pops) return std::nullopt;
-  if (op == "TensorListSetItem" && Grows(node)) return absl::StrCat(op, " may make the list longer");
+  if (op == "TensorListSetItem" && Grows(node)) return absl::StrCat(op, " may extend the list");
   const State state = StateOfInput(node, 0, 0);
   if (TakesIndex(op) && !IsInRange(node, state)) {
     const bool constant = ConstantOf(*InputOf(node, 1).node).has_value();
-    if (constant || !whole) return absl::StrCat(op, " checks its index on the CPU, not when compiled");
+    if (constant || !whole) return absl::StrCat(op, " checks its index on the CPU but not in compiled code");
   }
   if (!state.known) return std::nullopt;
-  if (pushes && state.full) return "pushes onto a TensorList that has no room";
+  if (pushes && state.full) return "pushes onto a full TensorList";
   if (pops && state.length == 0) return "pops from an empty TensorList";
-  if (ReadsWhole(op) && !state.full) return "reads a TensorList that may have fewer elements than it has room for";
+  if (ReadsWhole(op) && !state.full) return "reads a TensorList that may have fewer elements than its capacity";
   int64_t expected = -1;
   if (op == "TensorListStack" && tensorflow::TryGetNodeAttr(node.attrs(), "num_elements", &expected) && expected >= 0 &&
       state.length >= 0 && state.length != expected) {
-    return "stacks a TensorList of another length than it expects";
+    return absl::StrCat("stacks a TensorList of ", state.length, " elements but expects ", expected);
   }
   return std::nullopt;
 }

@@ -24,7 +24,7 @@ using tensorflow::KernelDef;
 using tensorflow::NodeDef;
 using tensorflow::OpDef;
 
-constexpr char kWayOut[] = "Take the op out of the function, or take jit_compile=True away";
+constexpr char kWayOut[] = "Move the op out of the function, or remove jit_compile=True";
 
 const KernelDef* FindKernel(const NodeDef& node) {
   const KernelDef* kernel = nullptr;
@@ -107,15 +107,15 @@ bool HasLowering(const NodeDef& node) {
 
 std::string WhyNoLowering(const NodeDef& node) {
   const OpDef* op = OpOf(node);
-  if (op == nullptr) return "is not registered";
+  if (op == nullptr) return "is not a registered op";
   if (absl::StrContains(node.op(), "PyFunc")) return "calls Python";
   if (absl::StartsWith(node.op(), "Print") || node.op() == "StringFormat") return "prints";
   const std::vector<DataType> types = TypesOf(node, *op);
   if (absl::StartsWith(node.op(), "Lookup") || absl::StrContains(node.op(), "HashTable")) {
-    return "looks values up in a table of the host";
+    return "looks up values in a table on the host";
   }
-  if (absl::c_linear_search(types, tensorflow::DT_STRING)) return "works with strings, which the HPU does not have";
-  if (absl::c_linear_search(types, tensorflow::DT_RESOURCE)) return "works on a resource of the host";
+  if (absl::c_linear_search(types, tensorflow::DT_STRING)) return "uses strings, which the HPU does not support";
+  if (absl::c_linear_search(types, tensorflow::DT_RESOURCE)) return "uses a resource on the host";
   return "cannot be lowered to XLA";
 }
 
@@ -160,7 +160,7 @@ absl::Status MustCompileFailure(const std::string& function, const FunctionLibra
   const std::string what = absl::StrCat("jit_compile=True: ", function, " cannot be compiled for the HPU: ");
   if (reasons.empty()) return absl::Status(failure.code(), absl::StrCat(what, failure.message()));
   return absl::Status(failure.code(), absl::StrCat(what, absl::StrJoin(reasons, "; "), ". ", kWayOut,
-                                                   ". From the compiler: ", failure.message()));
+                                                   ". Compiler error: ", failure.message()));
 }
 
 }  // namespace hpu::passes

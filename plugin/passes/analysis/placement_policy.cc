@@ -25,7 +25,7 @@ constexpr char kAllNodes[] = "all_nodes";
 
 const OpListData& ListNamed(const std::string& name) {
   const OpListData* list = FindOpList(name);
-  CHECK(list != nullptr) << "no op list is called " << name;  // the setting's parser accepts only existing lists
+  CHECK(list != nullptr) << "unknown op list " << name;  // the setting's parser accepts only existing lists
   return *list;
 }
 
@@ -45,7 +45,7 @@ void WarnIfNoOp(const std::string& name) {
   for (const OpDef& op : ops.op()) names.push_back(op.name());
   names.push_back(kAllNodes);
   const std::string nearest = NearestName(name, names);
-  LOG(WARNING) << "TF_PLACE_ON_CPU: there is no op type " << name
+  LOG(WARNING) << "TF_PLACE_ON_CPU: unknown op type " << name
                << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
 }
 
@@ -116,17 +116,18 @@ const PlacementPolicy& PlacementPolicy::Active() {
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByUser(const std::string& op) const {
   if (on_cpu_.contains(op)) return OpRefusal{"user-setting", absl::StrCat("TF_PLACE_ON_CPU lists ", op)};
-  if (all_on_cpu_) return OpRefusal{"user-setting", "TF_PLACE_ON_CPU is all_nodes"};
+  if (all_on_cpu_) return OpRefusal{"user-setting", "TF_PLACE_ON_CPU=all_nodes"};
   return std::nullopt;
 }
 
 std::optional<OpRefusal> PlacementPolicy::Unknown(const std::string& op, std::string_view rule,
                                                   const std::string& what) const {
   if (unknown_ == "cpu") {
-    return OpRefusal{std::string(rule), absl::StrCat(what, ", and HPU_OP_LIST_UNKNOWN is cpu")};
+    return OpRefusal{std::string(rule), absl::StrCat(what, ", and HPU_OP_LIST_UNKNOWN=cpu")};
   }
   if (unknown_ == "warn" && FirstTime(what)) {
-    LOG(WARNING) << op << " runs on the HPU although " << what << " (HPU_OP_LIST_UNKNOWN=cpu would move it).";
+    LOG(WARNING) << op << " runs on the HPU although " << what
+                 << ". Set HPU_OP_LIST_UNKNOWN=cpu to place such ops on the CPU.";
   }
   return std::nullopt;
 }
@@ -140,10 +141,10 @@ std::optional<OpRefusal> PlacementPolicy::RefuseType(const std::string& op, cons
   if (IsIndexAttribute(list_, attribute) && HasType(list_.index_types, type)) return std::nullopt;
   const bool listed = rule != entry.types.end();
   if (!HasType(list_.types, type) || (listed && entry.verdict == Verdict::kDocumented)) {
-    return OpRefusal{"dtype", absl::StrCat("the op list ", list_.name, " has no ", named())};
+    return OpRefusal{"dtype", absl::StrCat("the op list ", list_.name, " does not support ", named())};
   }
   if (!listed) return std::nullopt;
-  return Unknown(op, "dtype", absl::StrCat("the op list ", list_.name, " does not know ", named()));
+  return Unknown(op, "dtype", absl::StrCat("the op list ", list_.name, " does not cover ", named()));
 }
 
 std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, tensorflow::AttrSlice attrs) const {
@@ -160,13 +161,13 @@ std::optional<OpRefusal> PlacementPolicy::RefuseByList(const std::string& op, te
     }
   }
   if (entry != nullptr && entry->verdict != Verdict::kUnknown) return std::nullopt;
-  return Unknown(op, "op-list", absl::StrCat("the op list ", list_.name, " does not know ", op));
+  return Unknown(op, "op-list", absl::StrCat("the op list ", list_.name, " does not cover ", op));
 }
 
 std::optional<OpRefusal> PlacementPolicy::Refuse(const std::string& op, tensorflow::AttrSlice attrs) const {
   if (TakesAny(op) || IsArgumentOrResult(op)) return std::nullopt;
   if (auto refusal = RefuseByUser(op)) return refusal;
-  if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " works in host memory")};
+  if (IsHorovodOp(op)) return OpRefusal{"horovod", absl::StrCat(op, " operates on host memory")};
   return RefuseByList(op, attrs);
 }
 
@@ -198,7 +199,7 @@ absl::Status PlacementPolicy::CheckMustCompile(const std::string& function,
       return absl::InvalidArgumentError(
           absl::StrCat("jit_compile=True: ", function, " must be compiled as a whole for the HPU, but its op ",
                        node.name(), " (", node.op(), ") is kept off the HPU by rule ", refusal->rule, ": ",
-                       refusal->reason, ". Change the setting, or take jit_compile=True away."));
+                       refusal->reason, ". Change the setting, or remove jit_compile=True."));
     }
   }
   return absl::OkStatus();

@@ -86,7 +86,7 @@ std::vector<Node*> ShapeFormulas::InferWith(Probe probe, const std::vector<Node*
   for (Node* node : order) {
     // If inference fails on a node, its shape and all shapes after it stay unknown.
     if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
-      VLOG(2) << "no shape for " << node->name() << ": " << status;
+      VLOG(2) << "shape inference failed for " << node->name() << ": " << status;
       refused.push_back(node);
       continue;
     }

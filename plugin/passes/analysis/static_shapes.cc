@@ -41,7 +41,7 @@ StaticShapes::StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionL
     }
   }
   const tensorflow::Status status = tensorflow::InferShapes(graph, arguments, library, &shapes_);
-  if (!status.ok()) VLOG(1) << "shapes could not be inferred: " << status.message();
+  if (!status.ok()) VLOG(1) << "shape inference failed: " << status.message();
 }
 
 PartialTensorShape StaticShapes::Shape(const Node& node, int output) const {

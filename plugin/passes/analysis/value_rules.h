@@ -4,27 +4,11 @@
 
 #include <string_view>
 
-#include "absl/status/status.h"
+#include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 
 namespace hpu::passes {
-
-struct ValueRule {
-  enum class Test {
-    kNonzero,      // no element of the input is 0
-    kNonNegative,  // no element of the input is negative
-    kPositive,     // all elements of the input are positive
-    kOrdered,      // the input, a scalar, is not greater than the next input
-    kBand,         // the input and the next one are at most the rows and columns of input 0
-    kFactored,     // the op's first result has no NaN, unless the input or a later one is not finite
-  };
-  Test test;
-  int input;
-  absl::StatusCode code;
-  const char* error;      // error text of the CPU kernel
-  bool host_safe = true;  // the CPU kernel itself fails; else it writes outside its results
-};
 
 // The rule of an op with these attributes; null for most ops.
 const ValueRule* FindValueRule(std::string_view op, tensorflow::AttrSlice attributes);

@@ -7,9 +7,8 @@ namespace hpu::passes {
 void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* check, absl::string_view what,
                 bool before) {
   if (before) (*context->graph)->AddControlEdge(check, node);
-  context->report.rewrites.push_back(
-      {node->name(), node->type_string(), "checks",
-       absl::StrCat(what, " checked by ", check->name(), before ? " before" : " after", " the cluster")});
+  AddRewrite(&context->report, node->name(), node->type_string(), "checks",
+             absl::StrCat(what, " checked by ", check->name(), before ? " before" : " after", " the cluster"));
 }
 
 }  // namespace hpu::passes

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/shape_formulas.h"
 #include "plugin/passes/clustering/check_order.h"
@@ -232,14 +233,14 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
 absl::Status AddIndexChecks(PassContext* context) {
   std::vector<Node*> nodes;
   for (Node* node : (*context->graph)->op_nodes()) {
-    const IndexedOp* op = IsOnHpu(*node) ? FindIndexedOp(node->type_string()) : nullptr;
+    const IndexedOp* op = IsOnHpu(*node) ? IndexedOpOf(node->type_string()) : nullptr;
     if (op == nullptr || InputOf(*node, op->indices).node->type_string() == kRandomOrderOp) continue;
     if (node->attrs().Find(kInRangeAttr) != nullptr) continue;
     nodes.push_back(node);
   }
   if (nodes.empty()) return absl::OkStatus();
   IndexCheckMaker maker(context, nodes);
-  for (Node* node : nodes) TF_RETURN_IF_ERROR(maker.Add(node, *FindIndexedOp(node->type_string())));
+  for (Node* node : nodes) TF_RETURN_IF_ERROR(maker.Add(node, *FactsOf(node->type_string()).indices));
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "absl/container/flat_hash_set.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
 
 namespace hpu::passes {
@@ -92,9 +93,9 @@ std::vector<BorderRefusal> CheckBorders(const Graph& graph, const std::vector<in
   std::vector<BorderRefusal> refusals;
   CheckLists(graph, clusters, &refusals);
   for (Node* node : graph.op_nodes()) {
-    if (clusters[node->id()] < 0 || !HasBoundedSize(node->type_string())) continue;
+    if (clusters[node->id()] < 0 || FactsOf(node->type_string()).result_size != ResultSize::kBounded) continue;
     if (SizeEscapes(*node, clusters)) {
-      refusals.push_back({node, "dynamic-size", "a result whose size depends on values would leave the cluster"});
+      refusals.push_back({node, "dynamic-size", "a tensor whose size depends on values would leave the cluster"});
     }
   }
   return refusals;
@@ -111,7 +112,8 @@ std::vector<std::pair<int, int>> FindTies(const Graph& graph, const std::vector<
     if (IsVariant(*edge)) tie(*edge->src(), *edge->dst());
   }
   for (const Node* node : graph.op_nodes()) {
-    if (clusters[node->id()] >= 0 && HasBoundedSize(node->type_string())) FollowSize(*node, tie);
+    if (clusters[node->id()] >= 0 && FactsOf(node->type_string()).result_size == ResultSize::kBounded)
+      FollowSize(*node, tie);
   }
   return ties;
 }

@@ -28,7 +28,7 @@ using tensorflow::Status;
 
 constexpr char kConstantsAttr[] = "_habana_constants";  // on the call, between the two steps below
 constexpr char kResourcesAttr[] = "_habana_resources";
-constexpr char kMandatoryAttr[] = "_habana_mandatory";
+constexpr char kCallMustCompileAttr[] = "_habana_call_must_compile";
 constexpr char kHostArgumentsAttr[] = "_habana_host_arguments";
 
 bool IsResource(const OutputTensor& tensor) {
@@ -65,7 +65,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
     if (constants[i] || type == tensorflow::DT_INT32 || random_state) host.push_back((*permutation)[i]);
   }
   std::sort(host.begin(), host.end());
-  bool mandatory = false;
+  bool must_compile = false;
   for (Node* node : body->op_nodes()) {
     if (node->IsArg()) {
       int index = 0;
@@ -73,7 +73,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
       node->AddAttr("index", (*permutation)[index]);
     }
     if (node->attrs().Find(kMustCompileAttr) != nullptr) {
-      mandatory = true;
+      must_compile = true;
       node->ClearAttr(kMustCompileAttr);
     }
     // Inside a cluster an op has no device and no colocation of its own.
@@ -85,7 +85,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
   const int64_t constant_count = std::count(constants.begin(), constants.end(), true);
   tensorflow::AddNodeAttr(kConstantsAttr, constant_count, call);
   tensorflow::AddNodeAttr(kResourcesAttr, resources, call);
-  tensorflow::AddNodeAttr(kMandatoryAttr, mandatory, call);
+  tensorflow::AddNodeAttr(kCallMustCompileAttr, must_compile, call);
   tensorflow::AddNodeAttr(kHostArgumentsAttr, host, call);
   return tensorflow::OkStatus();
 }
@@ -116,11 +116,11 @@ Colocation CollectColocation(const Graph& graph) {
 Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDef* launch) {
   int64_t constants = 0;
   int64_t resources = 0;
-  bool mandatory = false;
+  bool must_compile = false;
   std::vector<int> host;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kConstantsAttr, &constants));
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kResourcesAttr, &resources));
-  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kMandatoryAttr, &mandatory));
+  TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kCallMustCompileAttr, &must_compile));
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(call.attrs(), kHostArgumentsAttr, &host));
   tensorflow::NameAttrList function;
   function.set_name(call.type_string());
@@ -132,7 +132,7 @@ Status BuildLaunch(const Node& call, const std::set<std::string>& groups, NodeDe
   tensorflow::AddNodeAttr("function", function, launch);
   tensorflow::AddNodeAttr("num_constant_args", constants, launch);
   tensorflow::AddNodeAttr("num_resource_args", resources, launch);
-  tensorflow::AddNodeAttr("must_compile", mandatory, launch);
+  tensorflow::AddNodeAttr("must_compile", must_compile, launch);
   tensorflow::AddNodeAttr("_input_hostmem", host, launch);
   tensorflow::AddNodeAttr("_output_hostmem", HostResults(call), launch);
   if (!groups.empty()) {
@@ -160,17 +160,17 @@ Status ReplaceCall(Graph* graph, Node* call, const std::set<std::string>& groups
   }
   MoveConsumers(graph, call, launch);
   const tensorflow::FunctionDef* function = library.Find(call->type_string());
-  if (function == nullptr) return tensorflow::errors::Internal("cluster ", call->name(), " has no function");
-  Cluster cluster;
-  cluster.name = call->name();
-  cluster.device = launch->assigned_device_name();
-  cluster.must_compile = definition.attr().at("must_compile").b();
-  cluster.ops = function->node_def_size();
-  cluster.arguments = call->num_inputs();
-  cluster.constants = definition.attr().at("num_constant_args").i();
-  cluster.resources = definition.attr().at("num_resource_args").i();
-  cluster.results = call->num_outputs();
-  report->clusters.push_back(std::move(cluster));
+  if (function == nullptr)
+    return tensorflow::errors::Internal("cluster ", call->name(), ": function ", call->type_string(), " not found");
+  report::v1::Cluster& cluster = *report->add_clusters();
+  cluster.set_name(call->name());
+  cluster.set_device(launch->assigned_device_name());
+  cluster.set_must_compile(definition.attr().at("must_compile").b());
+  cluster.set_ops(function->node_def_size());
+  cluster.set_arguments(call->num_inputs());
+  cluster.set_constants(definition.attr().at("num_constant_args").i());
+  cluster.set_resources(definition.attr().at("num_resource_args").i());
+  cluster.set_results(call->num_outputs());
   graph->RemoveNode(call);
   return tensorflow::OkStatus();
 }

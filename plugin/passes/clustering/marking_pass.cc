@@ -4,6 +4,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/constant_origin.h"
 #include "plugin/passes/analysis/handle_device.h"
@@ -51,7 +52,7 @@ std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMa
       return node.uncompilable_reason;
     }
   }
-  return "the compiler does not take it";
+  return "the compiler does not support it";
 }
 
 // Own check for lowerings, because TensorFlow's checker also accepts kernels for all kinds of devices.
@@ -107,16 +108,17 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
   if (auto refusal = policy.Refuse(node.type_string(), node.attrs())) return refusal;
   if (IsPinnedElsewhere(node) && !node.IsConstant())
     return OpRefusal{"pinned", absl::StrCat("is pinned to ", node.requested_device())};
-  const IndexedOp* indexed = FindIndexedOp(node.type_string());
+  const IndexedOp* indexed = IndexedOpOf(node.type_string());
   if (indexed != nullptr && indexed->needs_check && node.attrs().Find(kInRangeAttr) == nullptr) {
     return OpRefusal{"lost-error",
-                     absl::StrCat(node.type_string(), " checks its indices on the CPU, not when compiled")};
+                     absl::StrCat(node.type_string(), " checks its indices on the CPU but not in compiled code")};
   }
   if (MayHaveEmptyRange(node)) {
-    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " checks its range on the CPU, not when compiled")};
+    return OpRefusal{"lost-error",
+                     absl::StrCat(node.type_string(), " checks its range on the CPU but not in compiled code")};
   }
   if (node.attrs().Find(kUncheckedAttr) != nullptr) {
-    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " may have an index out of range")};
+    return OpRefusal{"lost-error", absl::StrCat(node.type_string(), " may have an out-of-range index")};
   }
   if (auto reason = lists_inside.WhyNotCompiled(node, /*whole=*/true)) return OpRefusal{"list-length", *reason};
   if (auto refusal = RefuseWithoutLowering(node)) return refusal;
@@ -125,7 +127,8 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseBodyNode(const Node& node, 
 
 std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string& name, tensorflow::AttrSlice attrs,
                                                               int depth) {
-  if (depth > kMaxCallDepth) return OpRefusal{"recursion", "calls functions too deeply"};
+  if (depth > kMaxCallDepth)
+    return OpRefusal{"recursion", absl::StrCat("nests function calls more than ", kMaxCallDepth, " levels deep")};
   const std::string key = tensorflow::Canonicalize(name, attrs);
   if (const auto found = functions.find(key); found != functions.end()) return found->second;
   functions[key] = std::nullopt;  // ends recursion; the compilability checker's depth limit handles the call
@@ -133,7 +136,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
   const tensorflow::Status status = runtime->Instantiate(name, attrs, &handle);
   std::optional<OpRefusal> refusal;
   if (!status.ok()) {
-    refusal = OpRefusal{"uncompilable", absl::StrCat("its function ", name, " cannot be read: ", status.message())};
+    refusal = OpRefusal{"uncompilable", absl::StrCat("cannot instantiate its function ", name, ": ", status.message())};
   } else {
     for (const Node* node : runtime->GetFunctionBody(handle)->graph->op_nodes()) {
       refusal = RefuseBodyNode(*node, depth);
@@ -186,8 +189,8 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
   if (auto reason = impl_->lists.WhyNotCompiled(node, /*whole=*/false)) return OpRefusal{"list-length", *reason};
-  if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "gives a resource handle to other ops"};
-  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "takes a resource of another device"};
+  if (GivesResourceOutside(node)) return OpRefusal{"resource-handle", "passes a resource handle to other ops"};
+  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   return RefuseCallees(node);
 }
 
@@ -203,7 +206,7 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
   for (Node* node : *candidates) {
     const auto inputs = CompileTimeConstantInputs(*node, context->Runtime());
     if (!inputs.ok()) {
-      context->report.Refuse(node->name(), node->type_string(), "uncompilable", inputs.status().message());
+      AddRefusal(&context->report, node->name(), node->type_string(), "uncompilable", inputs.status().message());
       continue;
     }
     Origin worst = Origin::kStatic;
@@ -213,10 +216,10 @@ tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Nod
       worst = std::max(worst, origins[source->id()]);
     }
     if (worst >= Origin::kLoop) {
-      context->report.Refuse(node->name(), node->type_string(), "changing-constant",
-                             worst == Origin::kLoop
-                                 ? "needs a value when it is compiled that changes with each iteration of a loop"
-                                 : "needs a value when it is compiled that depends on data");
+      AddRefusal(&context->report, node->name(), node->type_string(), "changing-constant",
+                 worst == Origin::kLoop
+                     ? "requires a compile-time constant whose value changes in each iteration of a loop"
+                     : "requires a compile-time constant whose value depends on data");
       continue;
     }
     kept.push_back(node);
@@ -235,30 +238,31 @@ absl::Status MarkCandidates(PassContext* context) {
     if (hpu == nullptr && IsOnHpu(*node)) hpu = &node->assigned_device_name();
   }
   for (Node* node : (*context->graph)->op_nodes()) {
-    ++context->report.nodes;
-    if (hpu != nullptr && HasBoundedSize(node->type_string()) && !IsOnHpu(*node) && !IsPinnedElsewhere(*node)) {
+    context->report.set_nodes(context->report.nodes() + 1);
+    if (hpu != nullptr && FactsOf(node->type_string()).result_size == ResultSize::kBounded && !IsOnHpu(*node) &&
+        !IsPinnedElsewhere(*node)) {
       // The node has no HPU kernel, but a cluster may hold it.
       node->AddAttr(kMovedFromAttr, node->assigned_device_name());
       node->set_assigned_device_name(*hpu);
     }
     if (!IsOnHpu(*node)) continue;
-    ++context->report.hpu_nodes;
+    context->report.set_hpu_nodes(context->report.hpu_nodes() + 1);
     if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // the placement report has the reason
     if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {
       node->AddAttr(kMustCompileAttr, true);
       continue;
     }
     if (const auto refusal = rules.Refuse(*node)) {
-      VLOG(2) << node->name() << " (" << node->type_string() << ") stays out: " << refusal->rule << ", "
+      VLOG(2) << node->name() << " (" << node->type_string() << ") is kept out by rule " << refusal->rule << ": "
               << refusal->reason;
-      context->report.Refuse(node->name(), node->type_string(), refusal->rule, refusal->reason);
+      AddRefusal(&context->report, node->name(), node->type_string(), refusal->rule, refusal->reason);
     } else {
       candidates.push_back(node);
     }
   }
   TF_RETURN_IF_ERROR(RefuseChangingConstants(context, &candidates));
   for (Node* node : candidates) node->AddAttr(kCandidateAttr, true);
-  VLOG(1) << context->graph_name << ": " << candidates.size() << " of " << context->report.hpu_nodes
+  VLOG(1) << context->graph_name << ": " << candidates.size() << " of " << context->report.hpu_nodes()
           << " nodes on the HPU may be in clusters";
   return absl::OkStatus();
 }

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/clustering/cluster_constants.h"
-#include "plugin/passes/clustering/cluster_gaps.h"
+#include "plugin/passes/clustering/cluster_splits.h"
 #include "plugin/passes/graph/graph_util.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/op_kernel.h"
@@ -36,62 +36,65 @@ OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   }
   const auto found = refusals.find(node.name());
   // After placement every node requests its assigned device, so a "pinned" refusal counts only for a user pin.
-  if (found != refusals.end() && (pinned_by_user || found->second->rule != "pinned")) {
-    return {found->second->rule, found->second->reason};
+  if (found != refusals.end() && (pinned_by_user || found->second->rule() != "pinned")) {
+    return {found->second->rule(), found->second->reason()};
   }
-  if (has_kernel) return {"neighbours", "TensorFlow placed it with the ops that it is colocated with, feeds or reads"};
+  if (has_kernel)
+    return {"neighbours", "TensorFlow placed it together with ops that it is colocated with or connected to"};
   return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
 // Why a node on an HPU is in no cluster.
 OpRefusal Unclustered(const Node& node, const Refusals& refusals) {
   if (const auto found = refusals.find(node.name()); found != refusals.end()) {
-    return {found->second->rule, found->second->reason};
+    return {found->second->rule(), found->second->reason()};
   }
-  if (IsFreeConstant(node)) return {"constant", "each cluster that uses it has a copy of its own, if it is small"};
-  return {"unknown", "no pass says why"};
+  if (IsFreeConstant(node))
+    return {"constant", "each cluster that uses it holds its own copy, if the constant is small"};
+  return {"unknown", "no pass recorded a reason"};
 }
 
 OpRecord RecordOf(const Node& node) {
   OpRecord record;
-  record.node = node.name();
-  record.op = node.type_string();
-  record.device = node.assigned_device_name();
+  record.set_node(node.name());
+  record.set_op(node.type_string());
+  record.set_device(node.assigned_device_name());
   for (const tensorflow::DataType type : node.output_types()) {
-    record.dtypes.push_back(tensorflow::DataTypeString(type));
+    record.add_dtypes(tensorflow::DataTypeString(type));
   }
   return record;
 }
 
 // Adds a record for each op, with its inputs and assigned device.
-std::vector<const Node*> RecordGraph(const Graph& graph, std::vector<OpRecord>* records) {
+std::vector<const Node*> RecordGraph(const Graph& graph, Report* report) {
   std::vector<const Node*> nodes;
   std::vector<int> positions(graph.num_node_ids(), -1);
   for (const Node* node : graph.op_nodes()) {
     positions[node->id()] = static_cast<int>(nodes.size());
     nodes.push_back(node);
-    records->push_back(RecordOf(*node));
+    *report->add_ops() = RecordOf(*node);
   }
   for (const Node* node : nodes) {
-    std::vector<int>& inputs = (*records)[positions[node->id()]].inputs;
+    std::vector<int> inputs;
     for (const Edge* edge : node->in_edges()) {
       if (edge->src()->IsOp()) inputs.push_back(positions[edge->src()->id()]);
     }
     std::sort(inputs.begin(), inputs.end());
     inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+    report->mutable_ops(positions[node->id()])->mutable_inputs()->Add(inputs.begin(), inputs.end());
   }
   return nodes;
 }
 
 Refusals ByNode(const Report& report) {
   Refusals refusals;
-  for (const Refusal& refusal : report.refusals) refusals.emplace(refusal.node, &refusal);
+  for (const Refusal& refusal : report.refusals()) refusals.emplace(refusal.node(), &refusal);
   return refusals;
 }
 
 void SetRefusal(OpRefusal refusal, OpRecord* record) {
-  record->rule = std::move(refusal.rule);
-  record->reason = std::move(refusal.reason);
+  record->set_rule(std::move(refusal.rule));
+  record->set_reason(std::move(refusal.reason));
 }
 
 }  // namespace
@@ -100,31 +103,32 @@ absl::Status RecordOps(PassContext* context) {
   const Graph& graph = **context->graph;
   Report& report = context->report;
   const Refusals refusals = ByNode(report);
-  const std::vector<const Node*> nodes = RecordGraph(graph, &report.ops);
+  const std::vector<const Node*> nodes = RecordGraph(graph, &report);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    OpRecord& record = report.ops[i];
-    if (tensorflow::TryGetNodeAttr(nodes[i]->attrs(), kClusterAttr, &record.cluster)) continue;
+    OpRecord& record = *report.mutable_ops(static_cast<int>(i));
+    if (tensorflow::TryGetNodeAttr(nodes[i]->attrs(), kClusterAttr, record.mutable_cluster())) continue;
     SetRefusal(IsOnHpu(*nodes[i]) ? Unclustered(*nodes[i], refusals) : OffDevice(*nodes[i], refusals), &record);
   }
-  TF_ASSIGN_OR_RETURN(report.gaps, FindGaps(graph, *context));
+  TF_ASSIGN_OR_RETURN(const std::vector<ClusterSplit> splits, FindSplits(graph, *context));
+  for (const ClusterSplit& split : splits) *report.add_splits() = split;
   return absl::OkStatus();
 }
 
 void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason) {
   Report& report = context->report;
-  const std::vector<const Node*> nodes = RecordGraph(**context->graph, &report.ops);
+  const std::vector<const Node*> nodes = RecordGraph(**context->graph, &report);
   const Refusals refusals = ByNode(report);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const bool hpu = IsOnHpu(*nodes[i]);
-    if (hpu) ++report.hpu_nodes;
-    SetRefusal(hpu ? OpRefusal{rule, reason} : OffDevice(*nodes[i], refusals), &report.ops[i]);
+    if (hpu) report.set_hpu_nodes(report.hpu_nodes() + 1);
+    SetRefusal(hpu ? OpRefusal{rule, reason} : OffDevice(*nodes[i], refusals), report.mutable_ops(static_cast<int>(i)));
   }
   TagNodes(context);
 }
 
 void TagNodes(PassContext* context) {
-  context->report.record = NextRecord();
-  for (Node* node : (*context->graph)->op_nodes()) node->AddAttr(kRecordAttr, context->report.record);
+  context->report.set_record(NextRecord());
+  for (Node* node : (*context->graph)->op_nodes()) node->AddAttr(kRecordAttr, context->report.record());
 }
 
 }  // namespace hpu::passes

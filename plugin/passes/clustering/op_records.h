@@ -9,7 +9,7 @@
 
 namespace hpu::passes {
 
-// Fills report.ops and report.gaps from a graph between segmentation and encapsulation. An op on an HPU outside every
+// Fills report.ops and report.splits from a graph between segmentation and encapsulation. An op on an HPU outside every
 // cluster gets the rule of its refusal. An op on another device gets the reason: a refusal by placement, the program's
 // own pin, a missing kernel, or its neighbours.
 absl::Status RecordOps(PassContext* context);

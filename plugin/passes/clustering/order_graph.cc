@@ -73,8 +73,9 @@ absl::Status OrderGraph::SortTopologically() {
     }
   }
   if (static_cast<int>(order_.size()) == size()) return absl::OkStatus();
-  return tensorflow::errors::InvalidArgument("the graph has a cycle that is not a loop, among ",
-                                             size() - static_cast<int>(order_.size()), " nodes");
+  return tensorflow::errors::InvalidArgument("invalid graph: it has a cycle that is not a while loop; ",
+                                             size() - static_cast<int>(order_.size()),
+                                             " nodes are in the cycle or depend on it");
 }
 
 }  // namespace hpu::passes

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "plugin/passes/analysis/kernel_search.h"
 #include "plugin/passes/clustering/encapsulation_pass.h"
@@ -68,7 +69,7 @@ absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const 
     if (refused.contains(node->name()) || CallsOneOf(node->attrs(), node->type_string(), refused, library, 0)) {
       if (!KernelSearch(library, /*or_lowering=*/false).Finds(node->def())) {
         return tensorflow::errors::InvalidArgument(node->name(), " (", node->type_string(),
-                                                   ") runs on the HPU in a cluster only");
+                                                   ") cannot leave its cluster: it has no HPU kernel");
       }
       found.push_back(node->name());
       continue;
@@ -90,7 +91,7 @@ std::string FreeName(const std::string& prefix, const FunctionLibraryDefinition&
 absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const std::vector<std::string>& refused,
                                               const std::string& device, FunctionLibraryDefinition* library) {
   const FunctionDef* function = library->Find(cluster);
-  if (function == nullptr) return tensorflow::errors::NotFound("no function is called ", cluster);
+  if (function == nullptr) return tensorflow::errors::NotFound("cluster function not found: ", cluster);
   std::unique_ptr<tensorflow::FunctionBody> body;
   TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*function, tensorflow::AttrSlice(), library, &body));
   auto graph = std::make_unique<Graph>(library);
@@ -98,7 +99,8 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   SplitCluster result;
   TF_ASSIGN_OR_RETURN(result.put_out, MarkAllBut(Names(refused.begin(), refused.end()), device, *library, graph.get()));
   if (result.put_out.empty()) {
-    return tensorflow::errors::InvalidArgument("cluster ", cluster, " holds no op that is to be put out");
+    return tensorflow::errors::InvalidArgument("cluster ", cluster,
+                                               " contains none of the ops to remove: ", absl::StrJoin(refused, ", "));
   }
   Settings settings = Settings::FromEnvironment();
   settings.cluster_fuel = -1;  // the cluster has already been counted
@@ -107,7 +109,7 @@ absl::StatusOr<SplitCluster> ReclusterWithout(const std::string& cluster, const 
   TF_RETURN_IF_ERROR(SegmentGraph(&context));
   TF_RETURN_IF_ERROR(EncapsulateClusters(&context));
   result.function = FreeName(absl::StrCat(cluster, "_split_"), *library);
-  result.clusters = static_cast<int>(context.report.clusters.size());
+  result.clusters = static_cast<int>(context.report.clusters_size());
   FunctionDef split;
   TF_RETURN_IF_ERROR(tensorflow::GraphToFunctionDef(*graph, result.function, &split));
   TF_RETURN_IF_ERROR(library->AddFunctionDef(split));

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/base/casts.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/clustering/cluster_borders.h"
@@ -32,8 +32,8 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 void Refuse(PassContext* context, const Node& node, std::string_view rule, std::string_view reason) {
-  VLOG(2) << node.name() << " (" << node.type_string() << ") stays out: " << rule << ", " << reason;
-  context->report.Refuse(node.name(), node.type_string(), rule, reason);
+  VLOG(2) << node.name() << " (" << node.type_string() << ") is kept out by rule " << rule << ": " << reason;
+  AddRefusal(&context->report, node.name(), node.type_string(), rule, reason);
 }
 
 // Assigns each node a class; a cluster holds nodes of one class only.
@@ -52,7 +52,7 @@ class Classifier {
       TF_ASSIGN_OR_RETURN(const auto found, deadness_->GetPredicateFor(node, Graph::kControlSlot));
       predicate = absl::bit_cast<uintptr_t>(found);
     }
-    // A mandatory cluster has its own class.
+    // A cluster of a jit_compile function has its own class.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
     int stage = -1;
     tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
@@ -73,10 +73,7 @@ class Classifier {
 
 // Ops too cheap to justify a launch by themselves.
 bool IsTrivial(const Node& node) {
-  static const auto* ops = new absl::flat_hash_set<std::string>(
-      {"AssignVariableOp", "Const", "ExpandDims", "Identity", "IdentityN", "NoOp", "PreventGradient", "ReadVariableOp",
-       "Reshape", "Squeeze", "StopGradient", "VarIsInitializedOp"});
-  if (ops->contains(node.type_string())) return true;
+  if (FactsOf(node.type_string()).trivial) return true;
   // Arithmetic on sizes runs on the host, where int32 tensors are.
   const auto is_int32 = [](tensorflow::DataType type) { return type == tensorflow::DT_INT32; };
   const bool metadata = tensorflow::XlaOpRegistry::IsMetadataOp(node.type_string());
@@ -101,7 +98,9 @@ Members CollectMembers(const Graph& graph, const OrderGraph& order, const std::v
   return result;
 }
 
-bool IsMandatory(const std::vector<Node*>& nodes) { return nodes.front()->attrs().Find(kMustCompileAttr) != nullptr; }
+bool HoldsMustCompile(const std::vector<Node*>& nodes) {
+  return nodes.front()->attrs().Find(kMustCompileAttr) != nullptr;
+}
 
 bool HoldsControlFlow(const std::vector<Node*>& nodes) {
   return std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return IsFunctionalControlFlow(*node); });
@@ -109,7 +108,7 @@ bool HoldsControlFlow(const std::vector<Node*>& nodes) {
 
 bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
   // TensorFlow's kernels would run a loop or branch op by op, and some of its ops have no kernel.
-  if (IsMandatory(nodes) || HoldsControlFlow(nodes)) return true;
+  if (HoldsMustCompile(nodes) || HoldsControlFlow(nodes)) return true;
   int64_t working = 0;
   bool asked_for = false;
   for (const Node* node : nodes) {
@@ -132,8 +131,8 @@ absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const Or
   TF_ASSIGN_OR_RETURN(Classifier classifier, Classifier::Make(graph, order, settings));
   std::vector<int> classes(order.size(), kNoClass);
   for (Node* node : graph.op_nodes()) {
-    const bool mandatory = node->attrs().Find(kMustCompileAttr) != nullptr;
-    if (!mandatory && (node->attrs().Find(kCandidateAttr) == nullptr || IsFreeConstant(*node))) continue;
+    const bool must_compile = node->attrs().Find(kMustCompileAttr) != nullptr;
+    if (!must_compile && (node->attrs().Find(kCandidateAttr) == nullptr || IsFreeConstant(*node))) continue;
     TF_ASSIGN_OR_RETURN(classes[node->id()], classifier.Classify(node));
   }
   return classes;
@@ -161,7 +160,7 @@ std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::
       continue;
     }
     std::vector<std::vector<Node*>> slices = Slice(nodes, largest, ties);
-    const std::string of = absl::StrCat(" of ", slices.size(), " of ", nodes.size(),
+    const std::string of = absl::StrCat(" of ", slices.size(), " of a cluster of ", nodes.size(),
                                         " ops: ", settings.max_cluster_size_name, "=", settings.max_cluster_size);
     for (size_t i = 0; i < slices.size(); ++i) {
       const bool whole = slices.size() == 1;
@@ -199,21 +198,26 @@ absl::Status SegmentGraph(PassContext* context) {
   int counter = 0;
   for (const auto& [nodes, cut] : FindClusters(context, order, &classes)) {
     if (cut.empty() && !WorthALaunch(nodes, context->settings.min_cluster_size)) {
-      for (const Node* node : nodes) {
-        Refuse(context, *node, "small",
-               "its cluster would be smaller than HPU_MIN_CLUSTER_SIZE, host bookkeeping not counted");
-      }
+      const std::string reason =
+          absl::StrCat("its cluster would be smaller than HPU_MIN_CLUSTER_SIZE=", context->settings.min_cluster_size,
+                       " (reads, copies and int32 bookkeeping are not counted)");
+      for (const Node* node : nodes) Refuse(context, *node, "small", reason);
       continue;
     }
-    const bool mandatory = IsMandatory(nodes);
-    if (!mandatory && !TakeFuel(context->settings) && !HoldsControlFlow(nodes)) {
+    const bool must_compile = HoldsMustCompile(nodes);
+    if (!must_compile && !TakeFuel(context->settings) && !HoldsControlFlow(nodes)) {
       for (const Node* node : nodes) Refuse(context, *node, "fuel", "HPU_CLUSTER_FUEL is used up");
       continue;
     }
     const std::string name = NextName(*context, &counter);
-    if (!cut.empty()) context->report.cuts.push_back({name, "size-limit", cut});
-    VLOG(1) << name << ": " << nodes.size() << " ops" << (mandatory ? ", jit_compile" : "") << (cut.empty() ? "" : ", ")
-            << cut;
+    if (!cut.empty()) {
+      ClusterSlice* slice = context->report.add_slices();
+      slice->set_cluster(name);
+      slice->set_rule("size-limit");
+      slice->set_reason(cut);
+    }
+    VLOG(1) << name << ": " << nodes.size() << " ops" << (must_compile ? ", jit_compile" : "")
+            << (cut.empty() ? "" : ", ") << cut;
     for (Node* node : nodes) node->AddAttr(kClusterAttr, name);
   }
   for (Node* node : graph->op_nodes()) {

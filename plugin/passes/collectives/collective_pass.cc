@@ -105,8 +105,8 @@ class Rewriter {
       TF_ASSIGN_OR_RETURN(result, maker.Cast("to_float", reduce, tensorflow::DT_FLOAT));
     }
     MoveConsumers(graph_, collective, result);
-    context_->report.rewrites.push_back({collective->name(), kReduceOp, "collectives",
-                                         absl::StrCat("started by HpuCollectiveStart", casts ? ", in bfloat16" : "")});
+    AddRewrite(&context_->report, collective->name(), kReduceOp, "collectives",
+               absl::StrCat("started by HpuCollectiveStart", casts ? ", in bfloat16" : ""));
     graph_->RemoveNode(collective);
     return Result{start, reduce};
   }

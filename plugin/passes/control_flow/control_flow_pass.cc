@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/passes/analysis/cluster_fuel.h"
 #include "plugin/passes/analysis/clustering_rules.h"
 #include "plugin/passes/analysis/effect_rules.h"
@@ -109,9 +110,9 @@ class Chooser {
 
 std::optional<OpRefusal> Chooser::Refuse(const Node& node) {
   if (IsPinnedElsewhere(node)) return OpRefusal{"pinned", "is pinned to another device"};
-  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "takes a resource of another device"};
+  if (TakesHandleFromElsewhere(node)) return OpRefusal{"resource-handle", "uses a resource on another device"};
   if (!HasFuel(context_->settings)) return OpRefusal{"fuel", "HPU_CLUSTER_FUEL is used up"};
-  if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "makes a TensorList of unknown size"};
+  if (MakesUnboundedList(node)) return OpRefusal{"unbounded-list", "creates a TensorList of unknown size"};
   if (auto refusal = RefuseUnusedEffects(node, RunsInAnyCase(node), context_->Runtime())) return refusal;
   return rules_.Refuse(node);
 }
@@ -143,7 +144,9 @@ std::vector<Node*> Chooser::ToLower() {
     if (!with_hidden.contains(group) || (!IsHidden(*node) && !sharing.contains(node))) continue;
     if (refused.contains(group)) continue;
     if (auto refusal = Refuse(*node)) {
-      if (!IsHidden(*node)) refusal->reason = "shares a TensorList with " + node->name() + ", which " + refusal->reason;
+      if (!IsHidden(*node))
+        refusal->reason = absl::StrCat("shares a TensorList with ", node->name(), ", which is kept out by rule ",
+                                       refusal->rule, ": ", refusal->reason);
       refused.emplace(group, *std::move(refusal));
     }
   }
@@ -152,7 +155,7 @@ std::vector<Node*> Chooser::ToLower() {
     if (!IsHidden(*node)) continue;
     const auto found = refused.find(Find(node->id()));
     if (found == refused.end()) continue;
-    context_->report.Refuse(node->name(), node->type_string(), "lowered", found->second.reason);
+    AddRefusal(&context_->report, node->name(), node->type_string(), "lowered", found->second.reason);
     lower.push_back(node);
   }
   return lower;
@@ -219,14 +222,14 @@ tensorflow::Status RunLowerPass(const tensorflow::GraphOptimizationPassOptions& 
   if (!MayUseHpu(options)) return tensorflow::OkStatus();
   PassContext context(options.graph, options.flib_def, GraphName(FunctionName(options)),
                       Settings::FromEnvironment(options.session_options));
-  context.report.function = FunctionName(options);
+  context.report.set_function(FunctionName(options));
   const OpListData& list = PlacementPolicy::Active().list();
   if (!list.takes_all) {
     TF_RETURN_IF_ERROR(
         NarrowLoopBodies(&context, list, [](const Node& node) { return IsHidden(node) && !IsPinnedElsewhere(node); }));
   }
   const tensorflow::Status status = LowerRemainingControlFlow(&context, options);
-  if (!context.report.refusals.empty() || !context.report.rewrites.empty()) KeepReport(context.report);
+  if (context.report.refusals_size() > 0 || context.report.rewrites_size() > 0) KeepReport(context.report);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/known_numbers.h"
 #include "plugin/passes/analysis/list_states.h"
 #include "plugin/passes/analysis/loop_counters.h"
@@ -98,14 +99,14 @@ absl::Status MarkIn(Node* loop, FunctionLibraryDefinition* library, KnownNumbers
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(*loop, "body", *library));
   std::vector<Node*> indexed;
   for (Node* node : body->graph->op_nodes()) {
-    if (FindIndexedOp(node->type_string()) != nullptr || TakesIndexOfList(*node)) indexed.push_back(node);
+    if (FactsOf(node->type_string()).indices.has_value() || TakesIndexOfList(*node)) indexed.push_back(node);
   }
   if (indexed.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(*loop, "cond", *library));
   const LoopBody given(*loop, *condition, *body, known);
   bool marked = false;
   for (Node* node : indexed) {
-    const IndexedOp* op = FindIndexedOp(node->type_string());
+    const IndexedOp* op = IndexedOpOf(node->type_string());
     if (op == nullptr ? !given.MayLeaveList(*node, lists) : !given.IsInRange(*node, *op)) continue;
     node->AddAttr(op == nullptr ? kUncheckedAttr : kInRangeAttr, true);
     marked = true;

@@ -181,7 +181,7 @@ absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functi
   Bodies bodies;
   for (const NameAttrList& function : functions) {
     const FunctionDef* found = context_->library->Find(function.name());
-    if (found == nullptr) return absl::NotFoundError(function.name());
+    if (found == nullptr) return absl::NotFoundError(absl::StrCat("function not found: ", function.name()));
     bodies.emplace_back();
     TF_RETURN_IF_ERROR(tensorflow::FunctionDefToBodyHelper(*found, tensorflow::AttrSlice(&function.attr()),
                                                            context_->library, &bodies.back()));
@@ -306,8 +306,8 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
   KeepInt32OnHost(&definition);
   const int removed = absl::c_count(results, false);
   if (removed > 0) {
-    context_->report.rewrites.push_back({prefix + node->name(), node->type_string(), "results",
-                                         absl::StrCat("without ", removed, " results that nothing uses")});
+    AddRewrite(&context_->report, prefix + node->name(), node->type_string(), "results",
+               absl::StrCat("unused results removed: ", removed));
   }
   std::vector<int> sources;
   TF_RETURN_IF_ERROR(Replace(graph, node, definition, arguments, results, &sources));

@@ -32,7 +32,8 @@ inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: its err
 inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: its indices need no check (loop_index_pass.h)
 inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where the node goes if no cluster takes it
 inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that keeps the node off the HPU
-inline constexpr char kMustCompileAttr[] = "_habana_must_compile";  // bool: the node is a cluster by itself, mandatory
+inline constexpr char kMustCompileAttr[] =
+    "_habana_must_compile";  // bool: the node is a jit_compile function, a cluster by itself
 
 // Attributes of graphs whose ops are recorded (op_records.h). These remain after the last pass.
 inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every node: the number of the graph's report

@@ -8,11 +8,11 @@ namespace hpu::passes {
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
   tensorflow::Env* env = tensorflow::Env::Default();
-  if (env->IsDirectory(path).ok()) return tensorflow::errors::InvalidArgument(path, " is a folder, not a JSON file");
+  if (env->IsDirectory(path).ok()) return tensorflow::errors::InvalidArgument(path, " is a directory, not a JSON file");
   std::string text;
   const absl::Status read = tensorflow::ReadFileToString(env, path, &text);
-  if (absl::IsNotFound(read)) return tensorflow::errors::NotFound("there is no file ", path);
-  if (!read.ok()) return tensorflow::errors::InvalidArgument(path, " cannot be read: ", read.message());
+  if (absl::IsNotFound(read)) return tensorflow::errors::NotFound("file not found: ", path);
+  if (!read.ok()) return tensorflow::errors::InvalidArgument("cannot read ", path, ": ", read.message());
   return text;
 }
 
@@ -22,7 +22,7 @@ absl::StatusOr<google::protobuf::Struct> ParseJsonObject(const std::string& text
   if (!parsed.ok()) {
     const auto message = parsed.message();
     return tensorflow::errors::InvalidArgument(
-        path, " does not hold a JSON object: ", std::string(message.data(), message.size()));
+        path, ": invalid JSON, expected an object: ", std::string(message.data(), message.size()));
   }
   return object;
 }

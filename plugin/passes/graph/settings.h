@@ -16,7 +16,7 @@ namespace hpu::passes {
 enum class Clustering {
   kOff,
   kScopes,  // ops under tf.xla.experimental.jit_scope(True)
-  kLite,    // ops that XLA fuses (fusible_ops.h)
+  kLite,    // ops that XLA fuses (op_facts.h)
   kOn,
 };
 

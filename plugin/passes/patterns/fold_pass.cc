@@ -92,7 +92,7 @@ absl::Status FoldConstants(PassContext* context) {
       tensorflow::ConstantFold(options, /*function_library=*/nullptr, tensorflow::Env::Default(),
                                /*partition_device=*/nullptr, graph, &changed);
   // If an op fails here, it fails again at run time, if it runs.
-  if (!status.ok()) VLOG(1) << "constants stay as they are: " << status;
+  if (!status.ok()) VLOG(1) << "constant folding failed, so the graph keeps its constants: " << status;
   if (!changed) return absl::OkStatus();
   const std::string device = DeviceOf(*graph);
   const absl::flat_hash_set<std::string> made(names.begin(), names.end());
@@ -100,7 +100,7 @@ absl::Status FoldConstants(PassContext* context) {
     if (!made.contains(node->name())) continue;
     node->set_assigned_device_name(device);
     const std::string from = node->name().substr(0, node->name().find(kSuffix));
-    context->report.rewrites.push_back({from, "", "fold", absl::StrCat("its value is the constant ", node->name())});
+    AddRewrite(&context->report, from, "", "fold", absl::StrCat("folded into the constant ", node->name()));
   }
   RemoveUnused(graph, std::move(used));
   return absl::OkStatus();

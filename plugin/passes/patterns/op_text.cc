@@ -42,7 +42,7 @@ class Parser {
 
   absl::Status ExpectEnd() {
     Skip();
-    return rest_.empty() ? absl::OkStatus() : Expected("the end of the line");
+    return rest_.empty() ? absl::OkStatus() : Expected("end of line");
   }
 
  private:
@@ -65,7 +65,7 @@ class Parser {
     if (result.name == "_") return result;
     result.kind = Take("(") ? Kind::kOp : Kind::kName;
     if (result.kind == Kind::kOp) TF_RETURN_IF_ERROR(ParseArguments(&result));
-    if (Take(":") && !absl::SimpleAtoi(TakeWord(), &result.output)) return Expected("the number of a result");
+    if (Take(":") && !absl::SimpleAtoi(TakeWord(), &result.output)) return Expected("an output index");
     return result;
   }
 
@@ -76,7 +76,7 @@ class Parser {
       TF_ASSIGN_OR_RETURN(OpExpression one, ParseExpression());
       result.args.push_back(std::move(one));
     } while (Take("|"));
-    if (!Take("}")) return Expected("| or }");
+    if (!Take("}")) return Expected("'|' or '}'");
     return result;
   }
 
@@ -99,7 +99,7 @@ class Parser {
 
   absl::Status ParseArguments(OpExpression* op) {
     while (!Take(")")) {
-      if (!op->args.empty() && !Take(",")) return Expected(", or )");
+      if (!op->args.empty() && !Take(",")) return Expected("',' or ')'");
       if (Take("...")) {
         op->open = true;
         continue;
@@ -112,11 +112,11 @@ class Parser {
       const std::string name = TakeWord();
       if (!Take("=")) return Expected("attr=value");
       const size_t end = rest_.find_first_of(",]");
-      if (end == std::string_view::npos) return Expected("]");
+      if (end == std::string_view::npos) return Expected("']'");
       op->attrs.emplace_back(name, absl::StripAsciiWhitespace(rest_.substr(0, end)));
       rest_.remove_prefix(end);
     } while (Take(","));
-    return Take("]") ? absl::OkStatus() : Expected(", or ]");
+    return Take("]") ? absl::OkStatus() : Expected("',' or ']'");
   }
 
   void Skip() { rest_ = absl::StripLeadingAsciiWhitespace(rest_); }

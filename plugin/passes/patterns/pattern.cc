@@ -46,8 +46,10 @@ Pattern Parse(const PatternEntry& entry) {
   for (const std::string_view text : absl::StrSplit(entry.results, ',')) {
     const std::vector<std::string> parts = absl::StrSplit(absl::StripAsciiWhitespace(text), ':');
     Pattern::Result result{parts[0], 0};
-    CHECK(parts.size() == 1 || absl::SimpleAtoi(parts[1], &result.output)) << entry.name << ": " << text;
-    CHECK(result.name == "_" || pattern.Find(result.name) != nullptr) << entry.name << ": no statement " << text;
+    CHECK(parts.size() == 1 || absl::SimpleAtoi(parts[1], &result.output))
+        << entry.name << ": invalid output index in result " << text;
+    CHECK(result.name == "_" || pattern.Find(result.name) != nullptr)
+        << entry.name << ": no statement defines result " << text;
     pattern.results.push_back(result);
   }
   Ops roots;

@@ -43,7 +43,8 @@ absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string
     value.set_f(static_cast<float>(*number));
     return value;
   }
-  return absl::InvalidArgumentError(absl::StrCat("no ", type, " follows from ", captured.ShortDebugString()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot convert a captured attribute to ", type, ": ", captured.ShortDebugString()));
 }
 
 // An attribute value that the table spells out.
@@ -205,7 +206,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
       continue;
     }
     const AttrValue* captured = match.FindAttr(std::string_view(text).substr(1));
-    CHECK(captured != nullptr) << pattern.entry->name << ": nothing captures " << text;
+    CHECK(captured != nullptr) << pattern.entry->name << ": no capture is named " << text;
     TF_ASSIGN_OR_RETURN(const AttrValue value, Converted(*captured, declared->type()));
     builder.Attr(name, value);
   }
@@ -230,7 +231,7 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
     return Output{node, argument.output};
   }
   const Output* value = match.Find(argument.name);
-  CHECK(value != nullptr) << pattern.entry->name << ": nothing is called " << argument.name;
+  CHECK(value != nullptr) << pattern.entry->name << ": no value is named " << argument.name;
   // A name without a statement is the value itself, including its output index.
   return Output{value->node, pattern.Find(argument.name) == nullptr ? value->index : argument.output};
 }
@@ -270,9 +271,9 @@ void PatternRewriter::Report(const Pattern& pattern, const PatternMatch& match, 
   const Node& root = *match.root;
   std::vector<std::string_view> ops;
   AddOps(pattern.fused, &ops);
-  report_->rewrites.push_back(
-      {absl::StrCat(prefix_, root.name()), root.type_string(), "patterns",
-       absl::StrCat(pattern.entry->name, ": ", absl::StrJoin(ops, ", "), " for ", absl::StrJoin(names, ", "))});
+  AddRewrite(
+      report_, absl::StrCat(prefix_, root.name()), root.type_string(), "patterns",
+      absl::StrCat(pattern.entry->name, ": ", absl::StrJoin(ops, ", "), " replaces ", absl::StrJoin(names, ", ")));
 }
 
 // Moves the outgoing edges of the replaced nodes, including control edges, to the fused op.
@@ -321,8 +322,9 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   const absl::StatusOr<tensorflow::NodeDef> definition = Define(pattern, match, pattern.fused, &inputs);
   const std::vector<Node*> waits_for = ControlInputs(match, own, inputs);
   if (!definition.ok() || !HidesNothing(own, moved) || MakesCycle(own, *root, inputs, waits_for)) {
-    VLOG(2) << root->name() << " looks like " << pattern.entry->name
-            << " but stays: " << (definition.ok() ? "others use values of it" : definition.status().ToString());
+    VLOG(2) << root->name() << " matches " << pattern.entry->name << " but is not replaced: "
+            << (definition.ok() ? "inner values have other consumers, or the fused op would create a cycle"
+                                : definition.status().ToString());
     std::vector<int> made;  // inputs that Define added
     for (const Output& input : inputs) made.push_back(input.node->id());
     RemoveUnused(graph_, std::move(made));

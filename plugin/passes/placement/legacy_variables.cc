@@ -29,12 +29,13 @@ absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& h
       return absl::InvalidArgumentError(absl::StrCat(
           "variable ", node->name(), " (", node->type_string(),
           ") is a legacy (reference) variable, which the HPU does ",
-          "not have. Call tf.compat.v1.enable_resource_variables() before the model is built, or put the variable on ",
-          "the CPU with tf.device, or set ", kSetting, "=true, which puts all such variables and their ops there."));
+          "not support. Call tf.compat.v1.enable_resource_variables() before building the model, place the variable ",
+          "on the CPU with tf.device, or set ", kSetting,
+          "=true to place all such variables and their ops on the CPU."));
     }
     if (!allowed) continue;  // uses a variable that the program placed on another device
     node->set_requested_device(host);
-    node->AddAttr(kRefusalAttr, absl::StrCat("legacy-variable: takes or gives a reference; ", kSetting, " is true"));
+    node->AddAttr(kRefusalAttr, absl::StrCat("legacy-variable: uses a reference variable, and ", kSetting, "=true"));
   }
   return absl::OkStatus();
 }

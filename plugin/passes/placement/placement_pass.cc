@@ -41,10 +41,12 @@ OpRefusal NoKernel(const Node& node) {
   const tensorflow::KernelList kernels = tensorflow::GetRegisteredKernelsForOp(node.type_string());
   for (const auto& kernel : kernels.kernel()) {
     if (kernel.device_type() == kDeviceType || kernel.device_type() == tensorflow::DEVICE_DEFAULT) {
-      return {"dtype", absl::StrCat("the HPU has no kernel of ", node.type_string(), " for its types")};
+      return {"dtype", absl::StrCat("the HPU has no kernel for ", node.type_string(), " with input dtypes [",
+                                    tensorflow::DataTypeVectorString(node.input_types()), "] and output dtypes [",
+                                    tensorflow::DataTypeVectorString(node.output_types()), "]")};
     }
   }
-  return {"op-list", absl::StrCat("the HPU has no kernel of ", node.type_string())};
+  return {"op-list", absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
 void Explain(Node* node, const OpRefusal& refusal) {
@@ -91,13 +93,13 @@ class Placement {
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
-  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or optional may hold host memory's types"};
+  if (HandsOnHostVariant(node)) return OpRefusal{"dtype", "a list or an optional may hold tensors in host memory"};
   if (auto refusal = policy_.Refuse(node.type_string(), node.attrs())) return refusal;
   const int bound = shapes_ == nullptr ? 0 : policy_.MaxRank(node.type_string());
   const int rank = bound == 0 ? 0 : shapes_->LargestRank(node);
   if (rank <= bound) return std::nullopt;
-  return OpRefusal{"rank", absl::StrCat("a tensor of ", node.type_string(), " has ", rank,
-                                        " dimensions, the op list allows ", bound)};
+  return OpRefusal{"rank", absl::StrCat(node.type_string(), " has a tensor of rank ", rank,
+                                        "; the maximum in the op list is ", bound)};
 }
 
 void Placement::FindRefusals() {
@@ -155,7 +157,7 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
       if (!refusal) {
         Node* root = groups.RootsOf(*node).front();
         const auto cause = refused_.find(root);
-        refusal = cause == refused_.end() ? OpRefusal{"pinned", "the program asks for it"} : cause->second;
+        refusal = cause == refused_.end() ? OpRefusal{"pinned", "the program places it there"} : cause->second;
         refusal->reason = absl::StrCat("uses ", root->name(), ", which is on the CPU: ", refusal->reason);
       }
       moving_.push_back(node);
@@ -163,13 +165,13 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
     case Group::kStays:
       if (!refusal) break;
       absl::StrAppend(&refusal->reason,
-                      "; its variable is on the HPU, so it runs there by the CPU's kernel, on a copy");
+                      "; its variable is on the HPU, so it runs there with the CPU kernel, on a copy");
       break;
     case Group::kNone:
       if (!refusal) break;
       if (!HasKernel(*node, tensorflow::DEVICE_CPU)) {
-        LOG(WARNING) << node->name() << " (" << node->type_string() << ") stays on the HPU although " << refusal->reason
-                     << ": the CPU has no kernel for it.";
+        LOG(WARNING) << node->name() << " (" << node->type_string() << ") stays on the HPU, because the CPU has no "
+                     << "kernel for it, although rule " << refusal->rule << " excludes it: " << refusal->reason;
         return std::nullopt;
       }
       moving_.push_back(node);
@@ -213,11 +215,11 @@ void RecordPlacement(PassContext* context) {
     std::string text;
     if (tensorflow::TryGetNodeAttr(node->attrs(), kRefusalAttr, &text)) {
       const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(": ", 1));
-      context->report.Refuse(node->name(), node->type_string(), parts.first, parts.second);
+      AddRefusal(&context->report, node->name(), node->type_string(), parts.first, parts.second);
       if (!IsOnHpu(*node)) node->ClearAttr(kRefusalAttr);
     } else if (!IsOnHpu(*node) && IsPinnedElsewhere(*node) && !IsStructural(node->type_string(), node->op_def())) {
-      context->report.Refuse(node->name(), node->type_string(), "pinned",
-                             absl::StrCat("the program asks for ", node->requested_device()));
+      AddRefusal(&context->report, node->name(), node->type_string(), "pinned",
+                 absl::StrCat("the program places it on ", node->requested_device()));
     }
   }
 }
@@ -230,7 +232,7 @@ tensorflow::Status RunPlacementPass(const tensorflow::GraphOptimizationPassOptio
   const tensorflow::Device* device = options.default_function_device;
   const tensorflow::Status status = PlaceUnsupportedOpsOnCpu(
       &context, PlacementPolicy::Active(), device == nullptr ? "/device:CPU:0" : HostOf(device->name()));
-  if (!context.report.rewrites.empty()) KeepReport(context.report);
+  if (context.report.rewrites_size() > 0) KeepReport(context.report);
   return status;
 }
 

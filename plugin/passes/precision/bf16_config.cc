@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<std::string>> Reader::Ops(const std::string& key, con
   std::vector<std::string> ops;
   for (const Value& entry : list->values()) {
     if (entry.kind_case() != Value::kStringValue || entry.string_value().empty()) {
-      return Error(key, "[", ops.size(), "] must be an op type, as a string");
+      return Error(key, "[", ops.size(), "] must be an op type (a non-empty string)");
     }
     ops.push_back(entry.string_value());
   }
@@ -91,8 +91,8 @@ absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string&
     }
     auto name = std::make_shared<const RE2>(pair[0].string_value(), RE2::Quiet);
     if (!name->ok()) {
-      return Error(key, "[", exceptions.size(), "]: \"", pair[0].string_value(),
-                   "\" is not a regular expression: ", name->error());
+      return Error(key, "[", exceptions.size(), "]: invalid regular expression \"", pair[0].string_value(),
+                   "\": ", name->error());
     }
     exceptions.push_back({std::move(name), pair[1].string_value()});
   }
@@ -106,7 +106,7 @@ absl::StatusOr<Bf16Config> Reader::Read(const google::protobuf::Struct& object) 
   for (const auto& [key, value] : sorted) {
     const std::string canonical = CanonicalKey(key);
     const auto [other, first] = seen.emplace(canonical, key);
-    if (!first) return Error(other->second, " and ", key, " are two names of one list: keep one");
+    if (!first) return Error(other->second, " and ", key, " name the same list: keep only one of them");
     if (canonical == kAllowlist) {
       TF_ASSIGN_OR_RETURN(config.allowlist, Ops(key, value));
     } else if (canonical == kConditional) {
@@ -119,8 +119,8 @@ absl::StatusOr<Bf16Config> Reader::Read(const google::protobuf::Struct& object) 
       TF_ASSIGN_OR_RETURN(config.convertible, Exceptions(key, value));
     } else {
       const std::string nearest = NearestName(key, Keys());
-      return Error("there is no key ", key, nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?"),
-                   " The keys are ", absl::StrJoin(Keys(), ", "));
+      return Error("unknown key ", key, nearest.empty() ? "." : absl::StrCat("; did you mean ", nearest, "?"),
+                   " Valid keys: ", absl::StrJoin(Keys(), ", "));
     }
   }
   return config;

@@ -41,16 +41,17 @@ const Node* FindOwnMixedPrecision(const Graph& graph) {
 absl::StatusOr<bool> Convert(PassContext* context, const Bf16Config& config, Graph* graph,
                              const FunctionRewriter::Concerned& concerned, const std::string& prefix) {
   if (const Node* own = FindOwnMixedPrecision(*graph); own != nullptr) {
-    LOG(WARNING) << "TF_BF16_CONVERSION leaves " << context->graph_name << " as it is: the program itself casts "
-                 << "variables to 16-bit types (" << own->name()
-                 << "), as tf.keras.mixed_precision does. Use one of the two.";
+    LOG(WARNING)
+        << "TF_BF16_CONVERSION does not convert graph " << context->graph_name
+        << ": the program already casts variables to 16-bit types (" << own->name()
+        << "), as tf.keras.mixed_precision does. Use either TF_BF16_CONVERSION or the program's casts, not both.";
     return false;
   }
   const std::vector<Bf16Conversion> conversions = AssignBf16(*graph, config, concerned);
   for (const Bf16Conversion& conversion : conversions) {
     SetBf16Types(conversion.types, conversion.node);
-    context->report.rewrites.push_back({absl::StrCat(prefix, conversion.node->name()), conversion.node->type_string(),
-                                        "bf16", absl::StrCat("float32 to bfloat16, by ", conversion.list)});
+    AddRewrite(&context->report, absl::StrCat(prefix, conversion.node->name()), conversion.node->type_string(), "bf16",
+               absl::StrCat("float32 to bfloat16, by ", conversion.list));
   }
   VLOG(1) << context->graph_name << " " << prefix << ": " << conversions.size() << " nodes to bfloat16";
   if (conversions.empty()) return false;

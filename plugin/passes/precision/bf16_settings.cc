@@ -80,7 +80,7 @@ struct Adjustments {
 void Add(const Ops& ops, Ops* list) {
   for (const std::string& op : ops) {
     if (tensorflow::OpRegistry::Global()->LookUp(op) == nullptr) {
-      LOG(WARNING) << "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_..LIST_ADD: there is no op " << op;
+      LOG(WARNING) << "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_..LIST_ADD: unknown op type " << op;
     }
     if (!absl::c_linear_search(*list, op)) list->push_back(op);
   }
@@ -105,7 +105,7 @@ void Adjust(const Adjustments& adjustments, Bf16Config* config) {
 absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
   const absl::Status written = tensorflow::WriteStringToFile(tensorflow::Env::Default(), path, config.ToJson());
   if (written.ok()) return written;
-  return tensorflow::errors::InvalidArgument("TF_BF16_DUMP_PATH=", path, " cannot be written: ", written.message());
+  return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message());
 }
 
 // Prefixes `status` with the wrong setting. If the file does not exist, adds the values that the setting accepts.
@@ -113,7 +113,7 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
   std::string advice;
   if (absl::IsNotFound(status)) {
     const std::string nearest = NearestName(choice.value, Recipes());
-    advice = absl::StrCat("; it takes 0, 1, ", absl::StrJoin(Recipes(), ", "), " or the path of a JSON file.",
+    advice = absl::StrCat("; expected 0, 1, ", absl::StrJoin(Recipes(), ", "), " or the path of a JSON file.",
                           nearest.empty() ? "" : absl::StrCat(" Did you mean ", nearest, "?"));
   }
   return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "plugin/base/flags/flags.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/functions/function_rewriter.h"
 #include "plugin/passes/graph/node_maker.h"
 #include "tsl/platform/errors.h"
@@ -18,15 +18,6 @@ using tensorflow::DT_FLOAT;
 using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
-
-bool IsProduct(const Node& node) {
-  static const auto* ops = new absl::flat_hash_set<std::string_view>(
-      {"BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput",
-       "Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "DepthwiseConv2dNative",
-       "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "Einsum", "HabanaConv2DWithPadding",
-       "HabanaConv2DWithPaddingBackpropFilter", "HabanaConv2DWithPaddingBackpropInput", "MatMul"});
-  return ops->contains(node.type_string());
-}
 
 // Whether a tensor holds only bfloat16 values.
 bool IsRounded(const Node& source) { return source.type_string() == "Cast" && source.input_type(0) == DT_BFLOAT16; }
@@ -43,7 +34,7 @@ absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const Fun
                                    const std::string& prefix) {
   std::vector<const Edge*> operands;
   for (Node* node : graph->op_nodes()) {
-    if (!IsProduct(*node) || !concerned(*node)) continue;
+    if (!FactsOf(node->type_string()).product || !concerned(*node)) continue;
     const size_t before = operands.size();
     for (int i = 0; i < node->num_inputs(); ++i) {
       const Edge* edge = nullptr;
@@ -51,8 +42,8 @@ absl::StatusOr<bool> RoundOperands(PassContext* context, Graph* graph, const Fun
       if (node->input_type(i) == DT_FLOAT && !IsRounded(*edge->src())) operands.push_back(edge);
     }
     if (operands.size() == before) continue;
-    context->report.rewrites.push_back(
-        {prefix + node->name(), node->type_string(), "fp32_math", "operands rounded to bfloat16, by HPU_FP32_MATH"});
+    AddRewrite(&context->report, prefix + node->name(), node->type_string(), "fp32_math",
+               "operands rounded to bfloat16, because of HPU_FP32_MATH=bfloat16");
   }
   absl::flat_hash_map<std::pair<const Node*, int>, Node*> rounded;
   for (const Edge* edge : operands) {

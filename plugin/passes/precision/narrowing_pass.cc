@@ -126,8 +126,8 @@ std::string NarrowName(Graph* graph, const Node& node) { return graph->NewName(a
 
 void Narrowing::Report(const Node& node, std::string_view what, DataType type) {
   changed_ = true;
-  report_->rewrites.push_back({absl::StrCat(prefix_, node.name()), node.type_string(), "narrow",
-                               absl::StrCat(what, " ", tensorflow::DataTypeString(type))});
+  AddRewrite(report_, absl::StrCat(prefix_, node.name()), node.type_string(), "narrow",
+             absl::StrCat(what, " ", tensorflow::DataTypeString(type)));
 }
 
 absl::StatusOr<Node*> Narrowing::Add(const NodeDef& definition, const Node& like) {
@@ -192,7 +192,7 @@ absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attr
   TF_ASSIGN_OR_RETURN(Node * narrow, Add(definition, *node));
   TF_RETURN_IF_ERROR(Connect(*node, narrow, attributes));
   MoveConsumers(graph_, node, narrow);
-  Report(*node, "takes", NarrowAttr(*node, attributes[0]));
+  Report(*node, "reads", NarrowAttr(*node, attributes[0]));
   graph_->RemoveNode(node);
   return absl::OkStatus();
 }
@@ -222,7 +222,7 @@ absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attrib
     wide_.push_back(wide->id());
     outputs.push_back({wide, 0});
   }
-  Report(*node, "works in", type);
+  Report(*node, "computes in", type);
   if (node->num_outputs() > 1) return Spread(node, outputs);
   MoveConsumers(graph_, node, outputs[0].node);
   graph_->RemoveNode(node);
@@ -287,9 +287,9 @@ absl::Status Narrowing::Visit(Node* node) {
   bool gives = false;
   for (const WideAttribute& attribute : WideAttributes(*node, list_)) {
     if (!InputsFit(*node, attribute.name)) continue;
-    if (attribute.role == WideRole::kGives && !GivesSmallValues(*node, shapes_)) continue;
+    if (attribute.role == NarrowingRule::Role::kResult && !GivesSmallValues(*node, shapes_)) continue;
     attributes.push_back(attribute.name);
-    gives |= attribute.role != WideRole::kTakes;
+    gives |= attribute.role != NarrowingRule::Role::kOperand;
   }
   if (attributes.empty()) return absl::OkStatus();
   return gives ? Split(node, attributes) : Replace(node, attributes);

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/flat_hash_map.h"
 #include "tensorflow/core/framework/node_def_util.h"
 
 namespace hpu::passes {
@@ -18,38 +18,6 @@ using tensorflow::PartialTensorShape;
 using tensorflow::Tensor;
 
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
-
-struct NarrowingRule {
-  const char* attribute;
-  WideRole role;
-  bool integers_only = false;  // depends on values: a device may flush small float32 numbers to zero
-};
-
-const NarrowingRule* FindRule(std::string_view op) {
-  static const auto* rules = new absl::flat_hash_map<std::string_view, NarrowingRule>{
-      {"ArgMax", {"output_type", WideRole::kGives}}, {"ArgMin", {"output_type", WideRole::kGives}},
-      {"Shape", {"out_type", WideRole::kGives}},     {"ShapeN", {"out_type", WideRole::kGives}},
-      {"Size", {"out_type", WideRole::kGives}},      {"BroadcastTo", {"T", WideRole::kCarries}},
-      {"ConcatV2", {"T", WideRole::kCarries}},       {"ExpandDims", {"T", WideRole::kCarries}},
-      {"Fill", {"T", WideRole::kCarries}},           {"GatherNd", {"Tparams", WideRole::kCarries}},
-      {"GatherV2", {"Tparams", WideRole::kCarries}}, {"Identity", {"T", WideRole::kCarries}},
-      {"Maximum", {"T", WideRole::kCarries, true}},  {"Minimum", {"T", WideRole::kCarries, true}},
-      {"Pack", {"T", WideRole::kCarries}},           {"Pad", {"T", WideRole::kCarries}},
-      {"PadV2", {"T", WideRole::kCarries}},          {"Reshape", {"T", WideRole::kCarries}},
-      {"ReverseV2", {"T", WideRole::kCarries}},      {"Select", {"T", WideRole::kCarries}},
-      {"SelectV2", {"T", WideRole::kCarries}},       {"Slice", {"T", WideRole::kCarries}},
-      {"Split", {"T", WideRole::kCarries}},          {"SplitV", {"T", WideRole::kCarries}},
-      {"Squeeze", {"T", WideRole::kCarries}},        {"StridedSlice", {"T", WideRole::kCarries}},
-      {"Tile", {"T", WideRole::kCarries}},           {"TopKV2", {"T", WideRole::kCarries, true}},
-      {"Transpose", {"T", WideRole::kCarries}},      {"Unpack", {"T", WideRole::kCarries}},
-      {"Cast", {"SrcT", WideRole::kTakes}},          {"Equal", {"T", WideRole::kTakes, true}},
-      {"Greater", {"T", WideRole::kTakes, true}},    {"GreaterEqual", {"T", WideRole::kTakes, true}},
-      {"Less", {"T", WideRole::kTakes, true}},       {"LessEqual", {"T", WideRole::kTakes, true}},
-      {"NotEqual", {"T", WideRole::kTakes, true}},
-  };
-  const auto found = rules->find(op);
-  return found == rules->end() ? nullptr : &found->second;
-}
 
 bool MayBe(const tensorflow::OpDef::AttrDef& attribute, DataType type) {
   return !attribute.has_allowed_values() || absl::c_linear_search(attribute.allowed_values().list().type(), type);
@@ -98,18 +66,18 @@ DataType NarrowType(DataType type) {
 
 std::vector<WideAttribute> WideAttributes(const Node& node, const OpListData& list) {
   std::vector<WideAttribute> attributes;
-  const NarrowingRule* rule = FindRule(node.type_string());
+  const std::optional<NarrowingRule>& rule = FactsOf(node.type_string()).narrowing;
   for (const auto& attribute : node.op_def().attr()) {
     DataType type;
     if (attribute.type() != "type" || !tensorflow::TryGetNodeAttr(node.attrs(), attribute.name(), &type)) continue;
     if (!IsWide(type) || !MayBe(attribute, NarrowType(type))) continue;
-    if (rule != nullptr && attribute.name() == rule->attribute) {
+    if (rule && attribute.name() == rule->attribute) {
       if (type == tensorflow::DT_DOUBLE && (rule->integers_only || GivesBool(node))) continue;
       attributes.push_back({attribute.name(), rule->role});
     } else if (type == tensorflow::DT_INT64 && IsIndexAttribute(list, attribute.name()) &&
                absl::c_none_of(node.op_def().output_arg(),
                                [&](const auto& output) { return output.type_attr() == attribute.name(); })) {
-      attributes.push_back({attribute.name(), WideRole::kTakes});
+      attributes.push_back({attribute.name(), NarrowingRule::Role::kOperand});
     }
   }
   return attributes;

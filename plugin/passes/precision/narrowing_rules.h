@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_list.h"
 #include "plugin/passes/analysis/static_shapes.h"
 #include "tensorflow/core/framework/tensor.h"
@@ -17,16 +18,9 @@ namespace hpu::passes {
 tensorflow::DataType NarrowType(tensorflow::DataType type);
 inline bool IsWide(tensorflow::DataType type) { return NarrowType(type) != type; }
 
-// How an op uses the values whose type an attribute holds.
-enum class WideRole {
-  kTakes,    // inputs; results have other types and are equal for equal values
-  kCarries,  // inputs and outputs; outputs hold only values of the inputs
-  kGives,    // outputs
-};
-
 struct WideAttribute {
   std::string name;
-  WideRole role;
+  NarrowingRule::Role role;
 };
 
 // The attributes of a node that hold a wide type and may be narrowed if its values allow it. `list` knows which
@@ -37,7 +31,7 @@ std::vector<WideAttribute> WideAttributes(const tensorflow::Node& node, const Op
 bool FitsNarrow(const tensorflow::Tensor& value);
 tensorflow::Tensor ToNarrow(const tensorflow::Tensor& value);
 
-// Whether known shapes prove that a node with kGives outputs (positions, sizes) returns only small values.
+// Whether known shapes prove that a node that computes its outputs (positions, sizes) returns only small values.
 bool GivesSmallValues(const tensorflow::Node& node, const StaticShapes& shapes);
 
 }  // namespace hpu::passes

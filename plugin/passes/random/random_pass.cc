@@ -194,7 +194,7 @@ absl::Status RandomRewriter::Rewrite(Node* node, const RandomOp& op) {
   if (lowered_) maker.set_anchor(key.anchor);
   TF_ASSIGN_OR_RETURN(Node * numbers, AddNumbers(*node, op, maker, key));
   Replace(node, op.state != State::kKeyAndCounter ? key.anchor : nullptr, numbers,
-          absl::StrCat("draws by Philox from ", key.anchor->name()));
+          absl::StrCat("draws Philox numbers with the key from ", key.anchor->name()));
   return absl::OkStatus();
 }
 
@@ -207,7 +207,7 @@ void RandomRewriter::Replace(Node* node, Node* first, Node* last, const std::str
   }
   MoveConsumers(graph, node, last);
   const std::string name = node->name();
-  context_->report.rewrites.push_back({name, node->type_string(), "random", how});
+  AddRewrite(&context_->report, name, node->type_string(), "random", how);
   graph->RemoveNode(node);
   last->set_name(name);
 }
@@ -229,7 +229,7 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   TF_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
   NodeBuilder reshape = maker.New("all_rows", "Reshape");
   TF_ASSIGN_OR_RETURN(Node * shuffled, maker.Add(reshape.Input(rows).Input(all)));
-  Replace(node, order, shuffled, absl::StrCat("gathers its rows in the order of ", order->name()));
+  Replace(node, order, shuffled, absl::StrCat("gathers its rows in the order from ", order->name()));
   return absl::OkStatus();
 }
 
@@ -250,7 +250,7 @@ absl::Status RandomRewriter::RewriteCategories(Node* node) {
   DataType type = tensorflow::DT_INVALID;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "output_dtype", &type));
   TF_ASSIGN_OR_RETURN(Node * categories, AddCategories(maker, {Input(*node, 0), key.key, key.counter, samples, type}));
-  Replace(node, key.anchor, categories, absl::StrCat("draws by Philox from ", key.anchor->name()));
+  Replace(node, key.anchor, categories, absl::StrCat("draws Philox numbers with the key from ", key.anchor->name()));
   return absl::OkStatus();
 }
 

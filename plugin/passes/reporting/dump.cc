@@ -67,8 +67,7 @@ void Write(const std::string& directory, const char* setting, const std::string&
   if (status.ok()) {
     VLOG(1) << "wrote " << path;
   } else {
-    WarnOnce(directory, absl::StrCat("no graph dumps, for ", setting, "=", directory,
-                                     " cannot be written to: ", status.message()));
+    WarnOnce(directory, absl::StrCat("cannot write graph dumps to ", setting, "=", directory, ": ", status.message()));
   }
 }
 
@@ -91,8 +90,8 @@ void Dump(const Settings& settings, DumpLevel level, const std::string& label, s
     const std::string name = absl::StrCat(settings.dump_prefix, "hpu_", label, "_", stage);
     Write(settings.dump_directory, kDirectory, name, graph, library);
   } else if (flags::IsSet(kLevel)) {
-    WarnOnce(kDirectory, absl::StrCat("no graph dumps: ", kLevel, "=", settings.dump_level, ", but ", kDirectory,
-                                      " names no directory for them"));
+    WarnOnce(kDirectory, absl::StrCat("no graph dumps are written: ", kLevel, "=", settings.dump_level, " requires ",
+                                      kDirectory, "; set it to a directory"));
   }
 }
 

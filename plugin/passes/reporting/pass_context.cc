@@ -10,7 +10,7 @@ namespace hpu::passes {
 PassContext::PassContext(std::unique_ptr<tensorflow::Graph>* graph, tensorflow::FunctionLibraryDefinition* library,
                          std::string graph_name, Settings settings)
     : graph(graph), library(library), graph_name(std::move(graph_name)), settings(std::move(settings)) {
-  report.graph = this->graph_name;
+  report.set_graph(this->graph_name);
 }
 
 PassContext::~PassContext() = default;

@@ -58,8 +58,8 @@ class Libraries {
     const hpu_host_kernel_table* const kernels = table();
     if (kernels == nullptr || kernels->abi != HPU_HOST_KERNEL_ABI) {
       return absl::FailedPreconditionError(
-          absl::StrCat("GC_KERNEL_PATH: ", path, " was built for version ", kernels == nullptr ? 0 : kernels->abi,
-                       " of hpu_host_kernel.h, and this is version ", HPU_HOST_KERNEL_ABI, ": build it again"));
+          absl::StrCat("GC_KERNEL_PATH: ", path, " was built with version ", kernels == nullptr ? 0 : kernels->abi,
+                       " of hpu_host_kernel.h, expected version ", HPU_HOST_KERNEL_ABI, ": rebuild it"));
     }
     return std::vector<hpu_host_kernel>(kernels->kernels, kernels->kernels + kernels->count);
   }
@@ -96,9 +96,9 @@ absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid) {
   if (const hpu_host_function function = AllLibraries().Find(guid)) return function;
   const std::string path = flags::GcKernelPath(), guids = AllLibraries().Guids();
   return absl::NotFoundError(absl::StrCat(
-      "no kernel has the guid '", guid,
-      "': it is not built in (docs/user/custom_ops.md lists those), and the libraries in ", "GC_KERNEL_PATH (",
-      path.empty() ? "not set" : path, ") have ", guids.empty() ? "no host kernels" : guids));
+      "no kernel for the guid '", guid,
+      "': it is neither built in (see docs/user/custom_ops.md) nor in the libraries of ", "GC_KERNEL_PATH (",
+      path.empty() ? "not set" : path, "), which have ", guids.empty() ? "no host kernels" : guids));
 }
 
 }  // namespace hpu

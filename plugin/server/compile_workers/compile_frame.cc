@@ -38,7 +38,9 @@ bool IsWithinBounds(const Header& header) {
 // Evaluates a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
 absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
   if (bytes > 0) return static_cast<size_t>(bytes);
-  if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) return absl::UnavailableError("the other side has gone");
+  if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
+    return absl::UnavailableError("the peer closed the connection");
+  }
   pollfd ready = {socket.get(), events, 0};
   poll(&ready, 1, kPollMs);
   HPU_RETURN_IF_ERROR(go_on());
@@ -84,9 +86,9 @@ absl::Status SendFrame(const files::FileDescriptor& socket, const CompileFrame& 
   header.name_bytes = static_cast<uint32_t>(std::min<size_t>(frame.name.size(), UINT32_MAX));
   header.body_bytes = frame.body.size();
   if (!IsWithinBounds(header)) {
-    return absl::InvalidArgumentError(absl::StrCat("a name of ", frame.name.size(), " bytes with ", frame.body.size(),
-                                                   " bytes; at most ", CompileFrame::kMaxNameBytes, " and ",
-                                                   CompileFrame::kMaxBodyBytes));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "compile frame too large: the name has ", frame.name.size(), " bytes (maximum ", CompileFrame::kMaxNameBytes,
+        "), the body ", frame.body.size(), " bytes (maximum ", CompileFrame::kMaxBodyBytes, ")"));
   }
   HPU_RETURN_IF_ERROR(
       SendAll(socket, absl::string_view(reinterpret_cast<const char*>(&header), sizeof(header)), go_on));
@@ -98,7 +100,7 @@ absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, c
   Header header;
   HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), go_on));
   if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
-    return absl::DataLossError("not a frame of a compile worker");
+    return absl::DataLossError("invalid header of a compile frame");
   }
   CompileFrame frame;
   frame.kind = static_cast<CompileFrame::Kind>(header.kind);

@@ -16,13 +16,13 @@ namespace hpu::serve {
 absl::StatusOr<std::unique_ptr<CompileProcess>> CompileProcess::Start(ForkClient* fork_server) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return absl::UnavailableError(absl::StrCat("no socket for a compile worker: ", std::strerror(errno)));
+    return absl::UnavailableError(absl::StrCat("cannot create a socket for a compile worker: ", std::strerror(errno)));
   }
   files::FileDescriptor ours(sockets[0]);
   const files::FileDescriptor theirs(sockets[1]);
   absl::StatusOr<ForkClient::Child> child = fork_server->Fork(theirs);
   if (!child.ok()) {
-    return absl::UnavailableError(absl::StrCat("no compile worker can be started: ", child.status().message()));
+    return absl::UnavailableError(absl::StrCat("cannot start a compile worker: ", child.status().message()));
   }
   return std::unique_ptr<CompileProcess>(new CompileProcess(fork_server, *std::move(child), std::move(ours)));
 }

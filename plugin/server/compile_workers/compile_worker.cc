@@ -37,7 +37,7 @@ CompileFrame Compile(hal::Backend& backend, CompileFrame request) {
   absl::StatusOr<std::string> recipe = backend.Compile({std::move(request.name), std::move(request.body)});
   if (recipe.ok() && recipe->size() > CompileFrame::kMaxBodyBytes) {
     recipe = absl::ResourceExhaustedError(
-        absl::StrCat("a recipe of ", recipe->size(), " bytes; at most ", CompileFrame::kMaxBodyBytes));
+        absl::StrCat("the recipe has ", recipe->size(), " bytes; the maximum is ", CompileFrame::kMaxBodyBytes));
   }
   if (recipe.ok()) {
     answer.kind = CompileFrame::Kind::kRecipe;

@@ -166,12 +166,12 @@ absl::Status ScreenInstruction(const std::string& program, xla::HloInstructionPr
   const bool is_custom_call = opcode == "custom-call";
   if (!IsComputation(opcode)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("program '", program, "' has the operation '", opcode, "', which a device server does not take"));
+        absl::StrCat("program '", program, "': device servers do not support the operation '", opcode, "'"));
   }
   if (is_custom_call && !IsKnownTarget(instruction->custom_call_target())) {
-    return absl::InvalidArgumentError(absl::StrCat("program '", program, "' calls the function '",
-                                                   instruction->custom_call_target(),
-                                                   "', and a device server runs no code but XLA's"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("program '", program, "' calls the function '", instruction->custom_call_target(),
+                     "', but device servers allow only XLA's own functions and user kernels"));
   }
   // Calls of user kernels keep backend_config, because it names the kernel.
   if (!is_custom_call || instruction->custom_call_target() != kHostKernelTarget) instruction->clear_backend_config();

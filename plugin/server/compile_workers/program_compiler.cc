@@ -41,7 +41,7 @@ absl::StatusOr<CompileFrame> Ask(const CompileProcess& worker, const CompileFram
                                  std::optional<Clock::time_point>* begun) {
   HPU_RETURN_IF_ERROR(SendFrame(worker.socket(), request, go_on));
   HPU_ASSIGN_OR_RETURN(const CompileFrame receipt, ReceiveFrame(worker.socket(), go_on));
-  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker sent an answer without a request");
+  if (receipt.kind != Kind::kBegun) return absl::DataLossError("the compile worker did not confirm the request");
   *begun = Clock::now();
   return ReceiveFrame(worker.socket(), go_on);
 }
@@ -51,7 +51,7 @@ absl::StatusOr<std::string> ResultOf(CompileFrame answer) {
   if (answer.kind == Kind::kError && answer.code != absl::StatusCode::kOk) {
     return absl::Status(answer.code, answer.body);
   }
-  return absl::InternalError("the compile worker answered neither with a recipe nor with an error");
+  return absl::InternalError("invalid answer from the compile worker: expected a recipe or an error");
 }
 
 }  // namespace
@@ -125,9 +125,10 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
       HPU_RETURN_IF_ERROR(wanted());
       const std::chrono::seconds most = begun.has_value() ? options_.timeout : kMaxStarting;
       if (Clock::now() - begun.value_or(taken) < most) return absl::OkStatus();
-      return absl::InternalError(absl::StrCat(
-          "the compiler did not ", begun.has_value() ? "come to an end" : "start", " with program '", request.name,
-          "' within ", most.count(), " s and was ended", begun.has_value() ? " (hpu serve --compile-timeout)" : ""));
+      return absl::InternalError(
+          absl::StrCat("compilation of program '", request.name, "' did not ", begun.has_value() ? "finish" : "start",
+                       " within ", most.count(), " s and was stopped",
+                       begun.has_value() ? "; raise the limit with hpu serve --compile-timeout" : ""));
     };
     absl::StatusOr<CompileFrame> answer = Ask(worker->process(), request, go_on, &begun);
     if (answer.ok()) {
@@ -136,17 +137,18 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
     }
     HPU_RETURN_IF_ERROR(go_on());
     const std::string process = absl::StrCat("process ", worker->process().pid(), ", ", worker->process().End());
-    HPU_LOG(kBackend, kWarning) << "a compile worker has ended (" << process << "), "
-                                << (begun.has_value() ? "on" : "and not on") << " program '"
+    HPU_LOG(kBackend, kWarning) << "compile worker ended (" << process << ") "
+                                << (begun.has_value() ? "while compiling" : "before it compiled") << " program '"
                                 << absl::CHexEscape(request.name) << "'";
     if (begun.has_value()) {
       return absl::InternalError(
           absl::StrCat("the compiler crashed on program '", request.name, "' (", process,
-                       "); what it said last is in the log of the device server, which goes on"));
+                       "); its last messages are in the device server's log. The server keeps running"));
     }
     if (worker->is_new()) {
-      return absl::InternalError(absl::StrCat("program '", request.name, "' cannot be compiled: the compile worker (",
-                                              process, ") does not start; why is in the device server's log"));
+      return absl::InternalError(absl::StrCat("cannot compile program '", request.name,
+                                              "': the compile worker failed to start (", process,
+                                              "); see the device server's log"));
     }
     // The worker ended, or was killed, while idle.
   }

@@ -93,7 +93,7 @@ TEST_F(ProgramCompilerTest, SaysThatTheForkServerIsGone) {
   options.fork_server = &fork_server;
   const absl::Status gone = ProgramCompiler(backend_, options).Compile(program_, Fault::kNone, Wanted).status();
   EXPECT_TRUE(absl::IsInternal(gone)) << gone;
-  EXPECT_TRUE(absl::StrContains(gone.message(), "no compile worker can be started")) << gone;
+  EXPECT_TRUE(absl::StrContains(gone.message(), "cannot start a compile worker")) << gone;
 }
 
 }  // namespace

@@ -18,18 +18,18 @@ constexpr int kMaxRanks = 1024;
 absl::StatusOr<hal::DataType> TypeOf(uint32_t dtype) {
   const auto type = static_cast<hal::DataType>(dtype);
   if (dtype <= UINT8_MAX && hal::SizeOf(type) > 0) return type;
-  return absl::InvalidArgumentError(absl::StrCat("there is no data type ", dtype));
+  return absl::InvalidArgumentError(absl::StrCat("invalid data type: ", dtype));
 }
 
 absl::StatusOr<hal::ReduceOp> OpOf(uint32_t op) {
   if (op <= static_cast<uint32_t>(hal::ReduceOp::kAverage)) return static_cast<hal::ReduceOp>(op);
-  return absl::InvalidArgumentError(absl::StrCat("there is no reduction ", op));
+  return absl::InvalidArgumentError(absl::StrCat("invalid reduction: ", op));
 }
 
 absl::StatusOr<hal::Elements> ElementsOf(uint64_t count, const std::string& shape) {
   if (shape.size() <= hal::Elements::kMaxShapeBytes) return hal::Elements(count, shape);
-  return absl::InvalidArgumentError(
-      absl::StrCat("a shape of ", shape.size(), " bytes; at most ", hal::Elements::kMaxShapeBytes));
+  return absl::InvalidArgumentError(absl::StrCat("the description of the shape has ", shape.size(),
+                                                 " bytes; the maximum is ", hal::Elements::kMaxShapeBytes));
 }
 
 absl::Status QueueTransfer(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
@@ -72,7 +72,7 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
     case proto::Collective::KIND_REDUCE_SCATTER:
       return communicator.ReduceScatter(stream, source, destination, elements, dtype, op);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("there is no collective operation ", collective.kind()));
+      return absl::InvalidArgumentError(absl::StrCat("invalid collective operation: ", collective.kind()));
   }
 }
 
@@ -120,8 +120,9 @@ absl::Status ServeRank(ServerCall* call, Session* session, uint64_t handle,
 absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
                                const proto::CommunicatorHeader& header) {
   if (header.id().size() > kMaxIdBytes || header.size() > kMaxRanks) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a communicator has at most ", kMaxRanks, " ranks and ", kMaxIdBytes, " bytes of id"));
+    return absl::InvalidArgumentError(absl::StrCat("a communicator of ", header.size(), " ranks with an id of ",
+                                                   header.id().size(), " bytes is outside the limits: at most ",
+                                                   kMaxRanks, " ranks, an id of at most ", kMaxIdBytes, " bytes"));
   }
   hal::CommunicatorOptions options;
   options.id = header.id();

@@ -30,9 +30,9 @@ constexpr size_t kMaxMessageBytes = 2000;
 absl::StatusOr<uint32_t> NegotiateVersion(const proto::VersionRange& client) {
   const uint32_t version = std::min(client.last(), kLastVersion);
   if (version >= std::max(client.first(), kFirstVersion)) return version;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the client speaks versions ", client.first(), " to ", client.last(), " of the protocol, this server ",
-      kFirstVersion, " to ", kLastVersion, "; use releases of hpu-tensorflow that have one in common"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("no common protocol version: the client supports versions ", client.first(), " to ", client.last(),
+                   ", this server ", kFirstVersion, " to ", kLastVersion, "; use matching releases of hpu-tensorflow"));
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ absl::Status Connection::Dispatch(ServerCall* call, absl::string_view method) {
     if (name == "MakeRecipe") return ServeMakeRecipe(call);
     if (name == "MakeCommunicator") return ServeMakeCommunicator(call);
   }
-  return absl::UnimplementedError(absl::StrCat("this server has no method ", method));
+  return absl::UnimplementedError(absl::StrCat("unknown method: ", method));
 }
 
 absl::Status Connection::ServeDescribe(ServerCall* call) {
@@ -105,7 +105,8 @@ absl::Status Connection::Acquire(const proto::Acquire& request) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (claimed_) {
-      return absl::FailedPreconditionError("a connection has one session; open another connection for another one");
+      return absl::FailedPreconditionError(
+          "this connection already has its session; open a new connection for another session");
     }
     claimed_ = true;
   }
@@ -147,7 +148,10 @@ absl::StatusOr<std::shared_ptr<Session>> Connection::CreateSession(const proto::
   if (options_.share_memory) {
     absl::Status shared = session->ShareMemory();
     shared.Update(shared.ok() ? front_->Share(*session->shared_memory()) : absl::OkStatus());
-    if (!shared.ok()) HPU_LOG(kBackend, kWarning) << "copies go over the socket, no shared memory: " << shared;
+    if (!shared.ok()) {
+      HPU_LOG(kBackend, kWarning) << "copying through the socket, because there is no memory shared with the client: "
+                                  << shared;
+    }
   }
   return session;
 }
@@ -175,7 +179,9 @@ proto::HoldResponse Connection::AcquiredResponse(uint32_t version, const Session
 absl::Status Connection::ServeHold(ServerCall* call) {
   proto::HoldRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
-  if (!first || !request.has_acquire()) return absl::InvalidArgumentError("Hold begins with an Acquire");
+  if (!first || !request.has_acquire()) {
+    return absl::InvalidArgumentError("the first message of Hold must be an Acquire");
+  }
   HPU_ASSIGN_OR_RETURN(const uint32_t version, NegotiateVersion(request.acquire().versions()));
   HPU_RETURN_IF_ERROR(Acquire(request.acquire()));
   const std::shared_ptr<Session> session = CurrentSession();
@@ -206,7 +212,8 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
     HPU_RETURN_IF_ERROR(more.status());
     if (!*more) return absl::OkStatus();
     if (request.has_acquire() || request.forget_marks_size() + request.forget_recipes_size() > kMaxForgotten) {
-      return absl::InvalidArgumentError("a second Acquire, or too many handles at once");
+      return absl::InvalidArgumentError(
+          absl::StrCat("Hold: a second Acquire, or a message that releases more than ", kMaxForgotten, " handles"));
     }
     for (const proto::Forget& forget : request.forget_marks()) {
       HPU_RETURN_IF_ERROR(session.marks().Forget(forget.handle(), forget.uses()));
@@ -243,13 +250,15 @@ void Connection::CheckLaunchTime() {
   if (session->device().longest_launch() < options_.launch_timeout) return;
   session->End(absl::DeadlineExceededError(
       absl::StrCat("a launch ran longer than ", options_.launch_timeout.count(),
-                   " s (hpu serve --launch-timeout); look for a loop that does not end, or raise the limit")));
+                   " s (hpu serve --launch-timeout); check the program for an endless loop, or raise the limit")));
 }
 
 absl::Status Connection::ServeRun(ServerCall* call) {
   proto::RunRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
-  if (!first || !request.has_open()) return absl::InvalidArgumentError("Run begins with an OpenStream");
+  if (!first || !request.has_open()) {
+    return absl::InvalidArgumentError("the first message of Run must be an OpenStream");
+  }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.open().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
   RunCall run(call, session);
@@ -267,7 +276,7 @@ absl::Status Connection::ServeMakeRecipe(ServerCall* call) {
   proto::MakeRecipeRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
   if (!first || !request.has_header() || !request.chunk().empty()) {
-    return absl::InvalidArgumentError("MakeRecipe begins with a header, alone");
+    return absl::InvalidArgumentError("the first message of MakeRecipe must contain only a header");
   }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
@@ -277,7 +286,9 @@ absl::Status Connection::ServeMakeRecipe(ServerCall* call) {
 absl::Status Connection::ServeMakeCommunicator(ServerCall* call) {
   proto::MakeCommunicatorRequest request;
   HPU_ASSIGN_OR_RETURN(const bool first, call->Read(&request, kFirstMessageMs));
-  if (!first || !request.has_header()) return absl::InvalidArgumentError("MakeCommunicator begins with a header");
+  if (!first || !request.has_header()) {
+    return absl::InvalidArgumentError("the first message of MakeCommunicator must be a header");
+  }
   HPU_ASSIGN_OR_RETURN(const std::shared_ptr<Session> session, Find(request.header().session()));
   HPU_ASSIGN_OR_RETURN(const Session::Share share, Session::Enter(session, call));
   return ServeCommunicator(call, session.get(), front_, request.header());

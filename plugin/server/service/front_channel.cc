@@ -19,7 +19,7 @@ absl::Status StatusOf(const control::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.code()), status.message());
 }
 
-absl::Status FrontIsGone() { return absl::UnavailableError("the device server stops"); }
+absl::Status FrontIsGone() { return absl::UnavailableError("the device server is shutting down"); }
 
 }  // namespace
 
@@ -104,7 +104,7 @@ absl::StatusOr<FrontChannel::Answer> FrontChannel::Ask(control::ToFront request,
     const bool given_up = abandoned();
     lock.lock();
     if (!given_up || expected->second.has_value()) continue;
-    result = absl::CancelledError("the client has gone");
+    result = absl::CancelledError("the client disconnected");
     break;
   }
   if (expected->second.has_value()) result = *std::move(expected->second);
@@ -140,7 +140,7 @@ absl::StatusOr<proto::DescribeResponse> FrontChannel::Describe() {
   HPU_ASSIGN_OR_RETURN(const Answer answer, Ask(std::move(request)));
   proto::DescribeResponse response;
   if (!response.ParseFromString(answer.message.modules())) {
-    return absl::InternalError("the front process described its modules in a way that cannot be read");
+    return absl::InternalError("cannot parse the front process's description of its modules");
   }
   return response;
 }
@@ -170,7 +170,8 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
   {
     std::lock_guard<std::mutex> lock(groups_mutex_);
     if (!groups_.emplace(rank.id, std::move(on_end)).second) {
-      return absl::InvalidArgumentError("the session has already joined this communicator: a session is one rank");
+      return absl::InvalidArgumentError(
+          "the session has already joined this communicator; a session can be only one of its ranks");
     }
   }
   control::ToFront request;
@@ -187,7 +188,7 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
     groups_.erase(rank.id);
   }
   if (!answer.ok()) return answer.status();
-  return absl::InternalError("the front process sent no segment for a communicator");
+  return absl::InternalError("the front process sent no shared memory for the communicator");
 }
 
 void FrontChannel::LeaveGroup(const GroupRank& rank, absl::string_view reason) {

@@ -24,9 +24,13 @@ absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
   proto::MakeRecipeRequest request;
   while (whole.size() < bytes) {
     HPU_ASSIGN_OR_RETURN(const bool more, call->Read(&request, kChunkTimeoutMs));
-    if (!more) return absl::InvalidArgumentError("the program ends before its announced size");
+    if (!more) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("incomplete program or recipe: expected ", bytes, " bytes, got ", whole.size()));
+    }
     if (request.has_header() || request.chunk().empty() || request.chunk().size() > bytes - whole.size()) {
-      return absl::InvalidArgumentError("a chunk of the program is empty or goes beyond its announced size");
+      return absl::InvalidArgumentError(
+          absl::StrCat("a chunk of the program or recipe is empty or exceeds the announced size of ", bytes, " bytes"));
     }
     whole.append(request.chunk());
   }
@@ -46,7 +50,7 @@ absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramC
   HPU_RETURN_IF_ERROR(ScreenProgram(&program));
   HPU_ASSIGN_OR_RETURN(const ProgramCompiler::Fault fault, CountFaults(session->faults()));
   const auto wanted = [call] {
-    return call->IsOpen() ? absl::OkStatus() : absl::CancelledError("the client has gone");
+    return call->IsOpen() ? absl::OkStatus() : absl::CancelledError("the client disconnected");
   };
   return compiler->Compile(std::move(program), fault, wanted);
 }
@@ -56,12 +60,12 @@ absl::StatusOr<ByteBudget::Share> Take(ByteBudget& budget, uint64_t bytes, const
   ByteBudget::Share share = budget.Take(bytes);
   if (share != nullptr) return share;
   return absl::ResourceExhaustedError(absl::StrCat(what, " of ", bytes,
-                                                   " bytes is too much for the session, which has ", budget.taken(),
-                                                   " of at most ", budget.most(), " (hpu serve ", option, ")"));
+                                                   " bytes exceeds the session's limit: ", budget.taken(), " of ",
+                                                   budget.most(), " bytes are in use; raise hpu serve ", option));
 }
 
 absl::StatusOr<ByteBudget::Share> TakeInFlight(Session* session, uint64_t bytes) {
-  return Take(session->in_flight(), bytes, "a program or recipe on its way", "--max-in-flight-mb");
+  return Take(session->in_flight(), bytes, "a program or recipe in transfer", "--max-in-flight-mb");
 }
 
 absl::StatusOr<ByteBudget::Share> TakeRecipeBytes(Session* session, uint64_t bytes) {
@@ -137,10 +141,13 @@ absl::Status ServeRecipe(ServerCall* call, Session* session, Front* front, const
 
 absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, ProgramCompiler* compiler,
                              const proto::MakeRecipeHeader& header) {
-  if (header.name().size() > kMaxNameBytes) return absl::InvalidArgumentError("the recipe's name is too long");
+  if (header.name().size() > kMaxNameBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the recipe's name has ", header.name().size(), " bytes; the maximum is ", kMaxNameBytes));
+  }
   if (header.bytes() > kMaxRecipeBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("program or recipe of ", header.bytes(), " bytes; at most ", kMaxRecipeBytes));
+        absl::StrCat("the program or recipe has ", header.bytes(), " bytes; the maximum is ", kMaxRecipeBytes));
   }
   switch (header.source()) {
     case proto::MakeRecipeHeader::SOURCE_PROGRAM:
@@ -148,7 +155,7 @@ absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, P
     case proto::MakeRecipeHeader::SOURCE_RECIPE:
       return ServeRecipe(call, session, front, header);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("a recipe is made of no source ", header.source()));
+      return absl::InvalidArgumentError(absl::StrCat("invalid source of a recipe: ", header.source()));
   }
 }
 

@@ -21,13 +21,13 @@ absl::StatusOr<hal::StreamKind> KindOf(proto::StreamKind kind) {
     case proto::STREAM_KIND_DEVICE_TO_HOST:
       return hal::StreamKind::kDeviceToHost;
     default:
-      return absl::InvalidArgumentError(absl::StrCat("there is no kind of stream ", kind));
+      return absl::InvalidArgumentError(absl::StrCat("invalid stream kind: ", kind));
   }
 }
 
 absl::Status TooLarge(const char* what, uint64_t bytes) {
   return absl::InvalidArgumentError(
-      absl::StrCat(what, " of ", bytes, " bytes; one command copies at most ", Staging::kPieceBytes));
+      absl::StrCat(what, " of ", bytes, " bytes exceeds the maximum of ", Staging::kPieceBytes, " bytes per command"));
 }
 
 }  // namespace
@@ -44,11 +44,13 @@ absl::Status RunCall::Open(const proto::OpenStream& open) {
 }
 
 absl::Status RunCall::Execute(const proto::RunRequest& request) {
-  if (request.has_open()) return absl::InvalidArgumentError("a call opens one stream, with its first message");
+  if (request.has_open()) {
+    return absl::InvalidArgumentError("a Run call can open only one stream, in its first message");
+  }
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
     // Answers to a client that does not read must not fill the memory.
-    if (!call_->WaitWritable(rpc::kMaxUnsentBytes)) return absl::CancelledError("the client has gone");
+    if (!call_->WaitWritable(rpc::kMaxUnsentBytes)) return absl::CancelledError("the client disconnected");
     // Counts commands, because the number of commands in a message depends on timing.
     HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
     HPU_RETURN_IF_ERROR(Execute(command));
@@ -94,7 +96,7 @@ absl::Status RunCall::Execute(const proto::Command& command) {
     case proto::Command::KIND_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError(absl::StrCat("command ", sequence_, " is none that this server knows"));
+  return absl::InvalidArgumentError(absl::StrCat("command ", sequence_, " has an unknown kind"));
 }
 
 absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
@@ -141,7 +143,7 @@ absl::Status RunCall::CopyToShared(const proto::CopyToShared& copy) {
 
 absl::Status RunCall::Launch(const proto::Launch& launch) {
   const std::shared_ptr<const hal::Recipe> recipe = session_->recipes().Use(launch.recipe());
-  if (recipe == nullptr) return absl::InvalidArgumentError(absl::StrCat("there is no recipe ", launch.recipe()));
+  if (recipe == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown recipe handle: ", launch.recipe()));
   arguments_.clear();
   for (const uint64_t address : launch.arguments()) arguments_.push_back(session_->ToDevice(address));
   results_.clear();

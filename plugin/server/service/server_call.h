@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "google/protobuf/message_lite.h"
 #include "hpu/device/v1/device.pb.h"
 #include "plugin/rpc/rpc.h"
@@ -16,9 +17,7 @@ namespace hpu::serve {
 
 namespace proto = ::hpu::device::v1;
 
-inline absl::Status MalformedMessage() {
-  return absl::InvalidArgumentError("a message cannot be read as the protocol's");
-}
+inline absl::Status MalformedMessage() { return absl::InvalidArgumentError("malformed message"); }
 
 // Only the call's thread may read; all other functions are thread safe. All writes must be done when that thread
 // returns from serving the call.
@@ -37,7 +36,7 @@ class ServerCall {
       case HPU_RPC_READ_END:
         return false;
       case HPU_RPC_READ_TIMEOUT:
-        return absl::DeadlineExceededError("no message came");
+        return absl::DeadlineExceededError(absl::StrCat("no message arrived within ", timeout_ms, " ms"));
       case HPU_RPC_READ_MESSAGE:
         break;
     }

@@ -36,7 +36,7 @@ absl::StatusOr<char*> Session::SharedRange(uint64_t offset, uint64_t bytes) cons
   const uint64_t size = shared_memory_ == nullptr ? 0 : shared_memory_->size();
   if (offset <= size && bytes <= size - offset && size > 0) return shared_memory_->data() + offset;
   return absl::InvalidArgumentError(
-      absl::StrCat("a copy of ", bytes, " bytes at ", offset, " of shared memory, of which there are ", size));
+      absl::StrCat("a copy of ", bytes, " bytes at offset ", offset, " exceeds the ", size, " bytes of shared memory"));
 }
 
 absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& session, ServerCall* call) {
@@ -44,7 +44,7 @@ absl::StatusOr<Session::Share> Session::Enter(const std::shared_ptr<Session>& se
   if (session->closed_) return absl::CancelledError("the session has ended");
   if (session->calls_.size() >= kMaxCalls) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("a session may have ", kMaxCalls, " streams and compilations at a time"));
+        absl::StrCat("the session already has ", kMaxCalls, " streams and compilations, the maximum"));
   }
   session->calls_.insert(call);
   return Share(session, call);
@@ -67,7 +67,7 @@ absl::StatusOr<std::shared_ptr<hal::Communicator>> Session::FindCommunicator(uin
   const auto found = communicators_.find(handle);
   if (found != communicators_.end()) return found->second;
   return absl::InvalidArgumentError(
-      absl::StrCat("no communicator ", handle, ": it was never made or has been destroyed"));
+      absl::StrCat("unknown communicator handle ", handle, ": it was never created, or is already destroyed"));
 }
 
 void Session::RemoveCommunicator(uint64_t handle) {

@@ -31,7 +31,7 @@ constexpr int32_t kGraceMs = 500;
 [[noreturn]] void EndProcess() { _exit(0); }
 
 [[noreturn]] void EndWithError(const absl::Status& status) {
-  HPU_LOG(kBackend, kError) << "a session process cannot start: " << status;
+  HPU_LOG(kBackend, kError) << "cannot start a session process: " << status;
   _exit(1);
 }
 

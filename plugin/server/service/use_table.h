@@ -30,7 +30,8 @@ class UseTable {
     if (entry.object != nullptr) return absl::InvalidArgumentError(absl::StrCat("handle ", handle, " is in use"));
     if (entries_.size() > most_) {
       entries_.erase(handle);
-      return absl::ResourceExhaustedError(absl::StrCat("a session may have ", most_, " of these at a time"));
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the session already has ", most_, " of these objects, the maximum"));
     }
     entry.object = std::move(object);
     EraseIfUsedUp(handle);
@@ -56,7 +57,9 @@ class UseTable {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
     if (entries_.count(handle) == 0 && entries_.size() >= most_) {
-      return absl::InvalidArgumentError("handles were given back that nothing has");
+      return absl::InvalidArgumentError(absl::StrCat("cannot release handle ", handle,
+                                                     ": it is unknown, and the session already has ", most_,
+                                                     " handles, the maximum"));
     }
     entries_[handle].expected = uses;
     EraseIfUsedUp(handle);

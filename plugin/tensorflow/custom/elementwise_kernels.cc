@@ -24,11 +24,12 @@ using Formula = XlaOp (*)(const Operands&);
 // Each operand is broadcast to the output's shape, as on the card.
 absl::StatusOr<Operands> Build(const HloKernelCall& call, size_t operand_count, Formula formula) {
   if (call.inputs.size() != operand_count || call.output_infos.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("it takes ", operand_count, " inputs and gives one output, not ",
-                                                   call.inputs.size(), " and ", call.output_infos.size()));
+    return absl::InvalidArgumentError(absl::StrCat("expected ", operand_count, " inputs and 1 output, got ",
+                                                   call.inputs.size(), " inputs and ", call.output_infos.size(),
+                                                   " outputs"));
   }
   if (!call.params.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("it takes no parameters, but got ", call.params.size(), " bytes"));
+    return absl::InvalidArgumentError(absl::StrCat("expected no parameters, got ", call.params.size(), " bytes"));
   }
   Operands operands;
   for (const XlaOp& input : call.inputs) {

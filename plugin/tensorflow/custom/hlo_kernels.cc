@@ -68,13 +68,13 @@ absl::Status CheckResults(const HloKernelCall& call, const std::vector<xla::XlaO
   TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
   if (results.size() != shapes.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("it has ", results.size(), " results, and DefineNode names ", shapes.size(), " outputs"));
+        absl::StrCat("expected ", shapes.size(), " results, one for each output of DefineNode, got ", results.size()));
   }
   for (size_t i = 0; i < shapes.size(); ++i) {
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, call.builder->GetShape(results[i]));
     if (xla::ShapeUtil::Compatible(shape, shapes[i])) continue;
-    return absl::InvalidArgumentError(absl::StrCat("its result ", i, " is ", xla::ShapeUtil::HumanString(shape),
-                                                   ", and DefineOutputInfo said ",
+    return absl::InvalidArgumentError(absl::StrCat("result ", i, " has shape ", xla::ShapeUtil::HumanString(shape),
+                                                   ", but DefineOutputInfo declared ",
                                                    xla::ShapeUtil::HumanString(shapes[i])));
   }
   return absl::OkStatus();

@@ -24,7 +24,7 @@ HpuKernelBase::~HpuKernelBase() = default;
 
 void HpuKernelBase::Compute(tensorflow::OpKernelContext* context) {
   OP_REQUIRES(context, runner_ != nullptr,
-              absl::InternalError("a kernel that was made for the compiler was asked to compute"));
+              absl::InternalError(type_string() + ": a kernel that was created for the compiler cannot be executed"));
   runner_->Compute(context);
 }
 
@@ -43,8 +43,9 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::TypeConstraint(const char* attribute, 
 HpuKernelDefBuilder& HpuKernelDefBuilder::TypeConstraint(const char* attribute,
                                                          tensorflow::gtl::ArraySlice<tensorflow::DataType> allowed) {
   if (allowed.size() > 1 && absl::c_linear_search(allowed, tensorflow::DT_INT32)) {
-    LOG(FATAL) << "ForHpuWithName(" << definition_->op() << "): " << attribute  // Crash OK: a bug of the library
-               << " lists int32 with other types; register int32 by itself, since it lives in host memory";
+    // Crash OK: a bug of the library
+    LOG(FATAL) << "ForHpuWithName(" << definition_->op() << "): the type constraint on " << attribute
+               << " lists int32 with other types; register int32 separately, because it lives in host memory";
   }
   KernelDef::AttrConstraint* constraint = definition_->add_constraint();
   constraint->set_name(attribute);

@@ -15,12 +15,12 @@ std::string HpuKernelContext::State::Prefix() const {
 absl::Status HpuKernelContext::State::Finish() const {
   if (!status.ok()) return absl::Status(status.code(), absl::StrCat(Prefix(), status.message()));
   if (!node.has_value()) {
-    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "its functor returned without calling DefineNode"));
+    return absl::FailedPreconditionError(absl::StrCat(Prefix(), "the functor returned without calling DefineNode"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (std::find(node->outputs.begin(), node->outputs.end(), static_cast<int>(i)) == node->outputs.end()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(Prefix(), "output ", i, " is computed by no node: DefineNode(", node->guid, ") leaves it out"));
+      return absl::FailedPreconditionError(absl::StrCat(Prefix(), "no node computes output ", i,
+                                                        ": add it to the outputs of DefineNode(", node->guid, ")"));
     }
   }
   return absl::OkStatus();
@@ -34,7 +34,8 @@ const tensorflow::NodeDef& HpuKernelContext::node() const { return *state_->defi
 
 tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) const {
   if (index < 0 || index >= num_inputs()) {
-    return absl::OutOfRangeError(absl::StrCat("InputInfo(", index, "): the op has ", num_inputs(), " inputs"));
+    return absl::OutOfRangeError(
+        absl::StrCat("InputInfo(", index, "): index out of range: the op has ", num_inputs(), " inputs"));
   }
   info = state_->inputs[index];
   return absl::OkStatus();
@@ -42,15 +43,17 @@ tensorflow::Status HpuKernelContext::InputInfo(int index, TensorInfo& info) cons
 
 tensorflow::Status HpuKernelContext::DefineOutputInfo(int index, TensorInfo info) {
   if (index < 0 || index >= num_outputs()) {
-    return absl::OutOfRangeError(absl::StrCat("DefineOutputInfo(", index, "): the op has ", num_outputs(), " outputs"));
+    return absl::OutOfRangeError(
+        absl::StrCat("DefineOutputInfo(", index, "): index out of range: the op has ", num_outputs(), " outputs"));
   }
   if (info.dtype != state_->output_types[index]) {
-    return absl::InvalidArgumentError(absl::StrCat("DefineOutputInfo(", index, ") says ",
-                                                   tensorflow::DataTypeString(info.dtype), ", and the op gives ",
-                                                   tensorflow::DataTypeString(state_->output_types[index])));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "DefineOutputInfo(", index, "): expected dtype ", tensorflow::DataTypeString(state_->output_types[index]),
+        " as declared by the op, got ", tensorflow::DataTypeString(info.dtype)));
   }
   if (state_->outputs[index].has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat("DefineOutputInfo(", index, ") was called twice"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("DefineOutputInfo(", index, ") was called twice; call it once for each output"));
   }
   state_->outputs[index] = std::move(info);
   return absl::OkStatus();
@@ -60,27 +63,29 @@ tensorflow::Status HpuKernelContext::DefineNode(NodeDesc desc, std::vector<int> 
   const std::string call = absl::StrCat("DefineNode(", desc.guid, ")");
   if (state_->node.has_value()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(call, ": the op has a node already, ", state_->node->guid, "; a functor defines one"));
+        absl::StrCat(call, ": the functor has already defined node ", state_->node->guid, "; it must define only one"));
   }
   if (desc.params_size > 0 && desc.user_params == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(call, ": params_size is ", desc.params_size, ", user_params null"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(call, ": user_params is null, but params_size is ", desc.params_size));
   }
   for (const int input : inputs) {
     if (input < 0 || input >= num_inputs()) {
-      return absl::OutOfRangeError(absl::StrCat(call, " takes input ", input, " of an op with ", num_inputs()));
+      return absl::OutOfRangeError(
+          absl::StrCat(call, ": input ", input, " is out of range: the op has ", num_inputs(), " inputs"));
     }
   }
   for (const int output : outputs) {
     if (output < 0 || output >= num_outputs()) {
-      return absl::OutOfRangeError(absl::StrCat(call, " gives output ", output, " of an op with ", num_outputs()));
+      return absl::OutOfRangeError(
+          absl::StrCat(call, ": output ", output, " is out of range: the op has ", num_outputs(), " outputs"));
     }
     if (!state_->outputs[output].has_value()) {
-      return absl::FailedPreconditionError(absl::StrCat(call, " gives output ", output,
-                                                        ", which was not defined before: call DefineOutputInfo(",
-                                                        output, ", ...) first"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(call, ": output ", output, " is not defined: call DefineOutputInfo(", output, ", ...) first"));
     }
     if (std::count(outputs.begin(), outputs.end(), output) > 1) {
-      return absl::InvalidArgumentError(absl::StrCat(call, " gives output ", output, " twice"));
+      return absl::InvalidArgumentError(absl::StrCat(call, ": output ", output, " is listed twice"));
     }
   }
   std::string params(static_cast<const char*>(desc.user_params), desc.params_size);

@@ -46,8 +46,9 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
                                                   properties, construction->graph_def_version(), &kernel));
     kernel_.reset(kernel);
     functor_ = dynamic_cast<const habana::HpuKernelBase*>(kernel);
-    return functor_ != nullptr ? absl::OkStatus()
-                               : absl::InternalError("its kernel for the HPU is not a habana::HpuKernel");
+    return functor_ != nullptr
+               ? absl::OkStatus()
+               : absl::InternalError(construction->def().op() + ": the HPU kernel is not a habana::HpuKernel");
   }
 
   absl::Status Lower(tensorflow::XlaOpKernelContext* context) const {

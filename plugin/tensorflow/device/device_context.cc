@@ -26,7 +26,7 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
   if (!tensorflow::DataTypeCanUseMemcpy(tensor.dtype())) {
     return absl::InvalidArgumentError(absl::StrCat("Tensors of type ", tensorflow::DataTypeString(tensor.dtype()),
                                                    " cannot be copied to or from ", device->name(),
-                                                   "; keep them on the CPU."));
+                                                   "; keep them on the CPU with tf.device(\"CPU\")."));
   }
   // Eager copies do not check whether the allocation succeeded.
   if (!tensor.IsInitialized()) {
@@ -36,8 +36,9 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
         MemoryExhaustedHint(tensor.shape().num_elements() * tensorflow::DataTypeSize(tensor.dtype())), ")"));
   }
   if (IsWithoutDevice(tensor.tensor_data().data())) {
-    return absl::UnavailableError(absl::StrCat("A tensor was allocated on ", device->name(),
-                                               " when the device could not be acquired; it can be now: try again."));
+    return absl::UnavailableError(absl::StrCat("A tensor on ", device->name(),
+                                               " has no memory, because it was created while the device could not be "
+                                               "acquired. The device is available now: create the tensor again."));
   }
   return acquired;
 }

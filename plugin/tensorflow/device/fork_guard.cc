@@ -26,11 +26,11 @@ void WatchForks() {
 bool IsForkedChild() { return forked.load(std::memory_order_relaxed); }
 
 absl::Status ForkedChildError() {
-  return absl::AbortedError(absl::StrCat("The HPU is lost in this process (", getpid(),
-                                         "): it was forked from process ", owner.load(),
-                                         ", which holds the device. Start processes that use the HPU with "
-                                         "multiprocessing.set_start_method(\"spawn\"), or fork "
-                                         "before the first use of the HPU."));
+  return absl::AbortedError(absl::StrCat("The HPU cannot be used in process ", getpid(),
+                                         ": it was forked from process ", owner.load(),
+                                         ", which holds the device. Call multiprocessing.set_start_method(\"spawn\") "
+                                         "before starting processes that use the HPU, or fork before the first use of "
+                                         "the HPU."));
 }
 
 }  // namespace hpu

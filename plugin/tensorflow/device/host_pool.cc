@@ -36,7 +36,9 @@ absl::StatusOr<std::unique_ptr<HostPool>> HostPool::Create(hal::Device& device) 
   for (uint64_t bytes = wanted;; bytes /= 2) {
     absl::StatusOr<std::unique_ptr<hal::HostBuffer>> buffer = device.AllocateHost(bytes);
     if (buffer.ok()) return std::unique_ptr<HostPool>(new HostPool(*std::move(buffer)));
-    if (bytes == wanted) LOG(WARNING) << "No host pool of " << bytes << " bytes, trying less: " << buffer.status();
+    if (bytes == wanted) {
+      LOG(WARNING) << "Cannot allocate a host pool of " << bytes << " bytes, trying a smaller one: " << buffer.status();
+    }
     if (bytes / 2 < kSmallestPool) return buffer.status();
   }
 }

@@ -35,7 +35,7 @@ void* NoMansLand() {
   static void* const address = [] {
     constexpr size_t kPage = 4096;
     void* page = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(page != MAP_FAILED) << "no address space left";
+    CHECK(page != MAP_FAILED) << "cannot reserve a guard page: the address space is exhausted";
     return page;
   }();
   return address;
@@ -58,7 +58,7 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
     if (bytes == 0) return nullptr;
     absl::StatusOr<ProcessDevice*> device = ProcessDevice::Get();
     if (!device.ok()) {
-      VLOG(1) << "Allocation of " << bytes << " bytes without a device: " << device.status();
+      VLOG(1) << "Cannot acquire a device to allocate " << bytes << " bytes: " << device.status();
       return NoMansLand();
     }
     void* data = nullptr;
@@ -186,10 +186,10 @@ tensorflow::Allocator* HostAllocator() {
 
 std::string MemoryExhaustedHint(uint64_t asked_bytes) {
   const std::optional<AllocatorStats> stats = DeviceAllocator()->GetStats();
-  return absl::StrCat(Readable(asked_bytes), " asked for, ", Readable(stats->bytes_in_use), " of ",
+  return absl::StrCat(Readable(asked_bytes), " requested, ", Readable(stats->bytes_in_use), " of ",
                       Readable(stats->bytes_limit.value_or(0)),
-                      " in use; make batches smaller, free tensors, or raise HPU_MEMORY_MB (now ", flags::MemoryMb(),
-                      ") if the device is an emulated one");
+                      " in use; reduce the batch size, free tensors, or raise HPU_MEMORY_MB (now ", flags::MemoryMb(),
+                      ") on an emulated device");
 }
 
 }  // namespace hpu

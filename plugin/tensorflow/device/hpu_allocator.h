@@ -22,7 +22,7 @@ bool IsWithoutDevice(const void* data);
 // while the pool has room. Otherwise it is plain CPU memory.
 tensorflow::Allocator* HostAllocator();
 
-// Hint for messages about a failed allocation: "12.0 GiB asked for, 25.00 GiB of 32.00 GiB in use …; raise
+// Hint for messages about a failed allocation: "12.0 GiB requested, 25.00 GiB of 32.00 GiB in use …; raise
 // HPU_MEMORY_MB …".
 std::string MemoryExhaustedHint(uint64_t asked_bytes);
 

@@ -39,7 +39,7 @@ tensorflow::Allocator* HpuDevice::GetAllocator(AllocatorAttributes attributes) {
 }
 
 tensorflow::Allocator* HpuDevice::GetScopedAllocator(AllocatorAttributes attributes, int64_t step_id) {
-  CHECK_GT(attributes.scope_id, 0) << "a scoped allocator was asked for without its scope";
+  CHECK_GT(attributes.scope_id, 0) << "a scoped allocator requires a scope id";
   return scoped_allocators_->GetContainer(step_id)->GetInstance(attributes.scope_id);
 }
 
@@ -55,8 +55,8 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
   AllocatorAttributes host;
   host.set_on_host(true);
   if (!parsed.FromProto(GetAllocator(host), proto)) {
-    return tensorflow::errors::InvalidArgument("Cannot parse a tensor of type ",
-                                               tensorflow::DataTypeString(proto.dtype()), " for ", name(), ": ",
+    return tensorflow::errors::InvalidArgument("Cannot parse the TensorProto of a tensor on ", name(), ": dtype ",
+                                               tensorflow::DataTypeString(proto.dtype()), ", shape ",
                                                proto.tensor_shape().ShortDebugString());
   }
   const bool plain = tensorflow::DataTypeCanUseMemcpy(parsed.dtype());

@@ -34,13 +34,16 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
     int module = 0;
     if (text == "all") continue;
     if (!absl::SimpleAtoi(text, &module) || module < 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "HABANA_VISIBLE_MODULES: \"", text, "\" is not a module number; give numbers separated by commas, or all"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("HABANA_VISIBLE_MODULES: invalid module number \"", text,
+                       "\"; set it to numbers separated by commas, such as 0,1, or to all"));
     }
     options.visible.push_back(module);
   }
   const int64_t mebibytes = flags::MemoryMb();
-  if (mebibytes < 0) return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB=", mebibytes, " is negative"));
+  if (mebibytes < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("HPU_MEMORY_MB must not be negative, got ", mebibytes));
+  }
   options.memory_bytes = static_cast<uint64_t>(mebibytes) << 20;
   return options;
 }
@@ -50,11 +53,13 @@ absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Alloca
   int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
   // Programs written for larger cards also set this flag.
   if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
-    LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial << " has no effect: the device has " << (limit >> 20)
-                 << " MiB of memory";
+    LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial
+                 << " is ignored: it must be between 0 and the size of device memory, " << (limit >> 20) << " MiB";
     initial = 0;
   }
-  if (chunk < 1) return absl::InvalidArgumentError(absl::StrCat("HPU_WORKSPACE_CHUNK_MB=", chunk, " is less than 1"));
+  if (chunk < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("HPU_WORKSPACE_CHUNK_MB must be at least 1, got ", chunk));
+  }
   return std::make_unique<Workspace>(allocator, initial << 20, chunk << 20);
 }
 

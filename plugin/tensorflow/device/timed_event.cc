@@ -58,13 +58,15 @@ absl::Status TimedEvent::Record(hal::StreamKind stream) {
 absl::Status TimedEvent::Wait(hal::StreamKind stream) const { return StreamOf(stream).Wait(*event_); }
 
 absl::StatusOr<absl::Time> TimedEvent::ReachedAt() const {
-  if (!timing_) return absl::FailedPreconditionError("the event keeps no time: create it with enable_timing=True");
+  if (!timing_) {
+    return absl::FailedPreconditionError("the event does not record times: create it with enable_timing=True");
+  }
   std::shared_ptr<Mark> mark;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     mark = mark_;
   }
-  if (mark == nullptr) return absl::FailedPreconditionError("the event has not been recorded");
+  if (mark == nullptr) return absl::FailedPreconditionError("the event has not been recorded: call record() first");
   TF_RETURN_IF_ERROR(Synchronize());
   return mark->Get();
 }

@@ -65,8 +65,8 @@ std::shared_ptr<Workspace::Block> Workspace::Allocate(uint64_t bytes) const {
     size = bytes;
     data = allocator_->AllocateRaw(hal::kDeviceAlignment, size);
   }
-  VLOG(1) << "workspace of " << size << " bytes for a recipe that needs " << bytes
-          << (data == nullptr ? ": failed" : "");
+  VLOG(1) << (data == nullptr ? "Cannot allocate" : "Allocated") << " a workspace of " << size
+          << " bytes for a recipe that needs " << bytes << " bytes";
   return data == nullptr ? nullptr : std::make_shared<Block>(allocator_, data, size);
 }
 

@@ -47,7 +47,8 @@ absl::StatusOr<Tensor> Filled(DataType type, const tensorflow::TensorShape& shap
         tensor.flat<int32_t>()(i) = static_cast<int32_t>(numbers[i]);
         break;
       default:
-        return absl::InvalidArgumentError(absl::StrCat("no constant of type ", tensorflow::DataTypeString(type)));
+        return absl::InvalidArgumentError(
+            absl::StrCat("unsupported dtype of a constant: ", tensorflow::DataTypeString(type)));
     }
   }
   return tensor;
@@ -70,7 +71,8 @@ absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
   }
   Tensor tensor;
   if (value.value_case() != AttrValue::kTensor || !tensor.FromProto(value.tensor())) {
-    return absl::InvalidArgumentError(absl::StrCat("no constant follows from ", value.ShortDebugString()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot convert an attribute to a constant: ", value.ShortDebugString()));
   }
   if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(type, tensor.shape(), Numbers<float>(tensor));
   if (tensor.dtype() == tensorflow::DT_INT32) return Filled(type, tensor.shape(), Numbers<int32_t>(tensor));
@@ -78,7 +80,8 @@ absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
   if (tensor.dtype() == tensorflow::DT_BFLOAT16) {
     return Filled(type, tensor.shape(), Numbers<tensorflow::bfloat16>(tensor));
   }
-  return absl::InvalidArgumentError(absl::StrCat("no constant of ", tensorflow::DataTypeString(tensor.dtype())));
+  return absl::InvalidArgumentError(
+      absl::StrCat("unsupported dtype of a tensor attribute: ", tensorflow::DataTypeString(tensor.dtype())));
 }
 
 class Builder {
@@ -132,8 +135,8 @@ absl::StatusOr<AttrValue> Builder::Attr(const OpDef::AttrDef& attr, const std::s
   } else if (attr.type() == "string") {
     value.set_s(text);
   } else {
-    return absl::InternalError(
-        absl::StrCat(node_.op(), ": ", attr.name(), " is not of type ", attr.type(), ": ", text));
+    return absl::InternalError(absl::StrCat(node_.op(), ": invalid value ", text, " of attribute ", attr.name(),
+                                            ": expected type ", attr.type()));
   }
   return value;
 }
@@ -188,7 +191,9 @@ absl::StatusOr<Value> Builder::MakeNamed(const OpExpression& expression) {
       break;
     }
   }
-  if (found == made_.end()) return absl::InternalError(absl::StrCat(node_.op(), ": what is ", expression.name, "?"));
+  if (found == made_.end()) {
+    return absl::InternalError(absl::StrCat(node_.op(), ": undefined name in the decomposition: ", expression.name));
+  }
   Value value = found->second;
   if (value.step < 0 || expression.output == 0) return value;
   value.index = expression.output;
@@ -205,12 +210,15 @@ absl::StatusOr<Value> Builder::MakeOp(const OpExpression& expression) {
   const OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef(name, &op));
   if (op->input_arg_size() != static_cast<int>(expression.args.size())) {
-    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " takes ", op->input_arg_size(), " inputs"));
+    return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " expects ", op->input_arg_size(), " inputs, got ",
+                                            expression.args.size()));
   }
   std::map<std::string, AttrValue> attrs;
   for (const auto& [attr, text] : expression.attrs) {
     const OpDef::AttrDef* declared = tensorflow::FindAttr(attr, *op);
-    if (declared == nullptr) return absl::InternalError(absl::StrCat(name, " has no attribute ", attr));
+    if (declared == nullptr) {
+      return absl::InternalError(absl::StrCat(node_.op(), ": ", name, " has no attribute ", attr));
+    }
     TF_ASSIGN_OR_RETURN(attrs[attr], Attr(*declared, text));
   }
   std::vector<Value> inputs(expression.args.size());
@@ -241,7 +249,8 @@ absl::StatusOr<Value> Builder::Make(const OpExpression& expression) {
     case Kind::kName:
       return MakeNamed(expression);
     default:
-      return absl::InternalError(absl::StrCat(node_.op(), ": an expression that only patterns can have"));
+      return absl::InternalError(
+          absl::StrCat(node_.op(), ": unsupported expression in the decomposition: only patterns may use it"));
   }
 }
 

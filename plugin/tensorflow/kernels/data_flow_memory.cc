@@ -17,7 +17,7 @@ using tensorflow::Variant;
 
 absl::Status NoSuchElements(DataType dtype) {
   return absl::UnimplementedError(
-      absl::StrCat("Elements of type ", tensorflow::DataTypeString(dtype), " cannot be moved on the HPU"));
+      absl::StrCat("Unsupported element type on the HPU: ", tensorflow::DataTypeString(dtype)));
 }
 
 }  // namespace

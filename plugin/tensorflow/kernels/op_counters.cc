@@ -1,20 +1,21 @@
 #include "plugin/tensorflow/kernels/op_counters.h"
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
-#include "plugin/base/json/json.h"
 #include "plugin/passes/graph/graph_util.h"
 
 namespace hpu {
 namespace {
 
-template <typename Counts>
-std::string CountsJson(const Counts& counts) {
-  return JsonList(counts, [](std::string* out, const auto& entry) {
-    const auto& [record, name] = entry.first;
-    absl::StrAppend(out, "{\"record\":", record, ",\"name\":", JsonQuote(name), ",\"times\":", entry.second.times,
-                    ",\"bytes\":", entry.second.bytes, "}");
-  });
+using Counts = std::map<std::pair<int64_t, std::string>, OpCounters::Count>;
+
+void AddCounts(const Counts& counts, google::protobuf::RepeatedPtrField<report::v1::CopyCount>* list) {
+  for (const auto& [key, count] : counts) {
+    report::v1::CopyCount* entry = list->Add();
+    entry->set_record(key.first);
+    entry->set_name(key.second);
+    entry->set_times(count.times);
+    entry->set_bytes(count.bytes);
+  }
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ OpCounters& OpCounters::Get() {
 void OpCounters::Collect(bool collect) {
   absl::MutexLock lock(&mutex_);
   if (collect) {
-    host_runs_.clear();
+    cpu_runs_.clear();
     copies_.clear();
     failures_.clear();
   }
@@ -46,23 +47,26 @@ void OpCounters::Record(Counts* counts, int64_t record, const std::string& name,
   count.bytes += bytes;
 }
 
-void OpCounters::RecordFailure(Failure failure) {
+void OpCounters::RecordFailure(int64_t record, const std::string& cluster, absl::string_view rule,
+                               const std::vector<std::string>& nodes, absl::string_view reason) {
   absl::MutexLock lock(&mutex_);
-  const bool known = absl::c_any_of(failures_, [&](const Failure& other) {
-    return other.record == failure.record && other.cluster == failure.cluster && other.rule == failure.rule;
+  const bool known = absl::c_any_of(failures_, [&](const report::v1::ClusterFailure& other) {
+    return other.record() == record && other.cluster() == cluster && other.rule() == rule;
   });
-  if (!known) failures_.push_back(std::move(failure));
+  if (known) return;
+  report::v1::ClusterFailure& failure = failures_.emplace_back();
+  failure.set_record(record);
+  failure.set_cluster(cluster);
+  failure.set_rule(std::string(rule));
+  *failure.mutable_nodes() = {nodes.begin(), nodes.end()};
+  failure.set_reason(std::string(reason));
 }
 
-std::string OpCounters::ToJsonMembers() const {
+void OpCounters::AddTo(report::v1::OpRecords* records) const {
   absl::MutexLock lock(&mutex_);
-  const std::string failures = JsonList(failures_, [](std::string* out, const Failure& failure) {
-    absl::StrAppend(out, "{\"record\":", failure.record, ",\"cluster\":", JsonQuote(failure.cluster),
-                    ",\"rule\":", JsonQuote(failure.rule), ",\"nodes\":", JsonStrings(failure.nodes),
-                    ",\"reason\":", JsonQuote(failure.reason), "}");
-  });
-  return absl::StrCat("\"host_runs\":", CountsJson(host_runs_), ",\"copies\":", CountsJson(copies_),
-                      ",\"failures\":", failures);
+  AddCounts(cpu_runs_, records->mutable_cpu_runs());
+  AddCounts(copies_, records->mutable_copies());
+  for (const report::v1::ClusterFailure& failure : failures_) *records->add_failures() = failure;
 }
 
 }  // namespace hpu

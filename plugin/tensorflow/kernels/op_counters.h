@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "hpu/report/v1/report.pb.h"
 #include "tensorflow/core/framework/node_def.pb.h"
 
 namespace hpu {
@@ -30,8 +31,8 @@ class OpCounters {
 
   // A CPU kernel ran an op of the graph `record` that is in no cluster, and `bytes` were copied between host and
   // device.
-  void AddHostRun(int64_t record, const std::string& node, int64_t bytes) {
-    if (collects()) Record(&host_runs_, record, node, bytes);
+  void AddCpuRun(int64_t record, const std::string& node, int64_t bytes) {
+    if (collects()) Record(&cpu_runs_, record, node, bytes);
   }
   // The graph `record` sent or received a tensor. `key` is TensorFlow's name for it (attribute tensor_name).
   void AddCopy(int64_t record, const std::string& key, int64_t bytes) {
@@ -41,35 +42,29 @@ class OpCounters {
   // the CPU. Recorded once for each cluster and rule.
   void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
                   const std::vector<std::string>& nodes, absl::string_view reason) {
-    if (collects()) RecordFailure({record, cluster, std::string(rule), nodes, std::string(reason)});
+    if (collects()) RecordFailure(record, cluster, rule, nodes, reason);
   }
 
-  // Members of a JSON object: "host_runs" and "copies" (each with "record", "name", "times", "bytes") and "failures"
-  // (each with "record", "cluster", "rule", "nodes", "reason").
-  std::string ToJsonMembers() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Adds the counts and failures to `records`.
+  void AddTo(report::v1::OpRecords* records) const ABSL_LOCKS_EXCLUDED(mutex_);
 
- private:
   struct Count {
     int64_t times = 0;
     int64_t bytes = 0;
   };
+
+ private:
   using Counts = std::map<std::pair<int64_t, std::string>, Count>;  // by record and name
-  struct Failure {
-    int64_t record;
-    std::string cluster;
-    std::string rule;
-    std::vector<std::string> nodes;
-    std::string reason;
-  };
 
   void Record(Counts* counts, int64_t record, const std::string& name, int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
-  void RecordFailure(Failure failure) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RecordFailure(int64_t record, const std::string& cluster, absl::string_view rule,
+                     const std::vector<std::string>& nodes, absl::string_view reason) ABSL_LOCKS_EXCLUDED(mutex_);
 
   std::atomic<bool> collects_{false};
   mutable absl::Mutex mutex_;
-  Counts host_runs_;  // guarded by mutex_, like copies_
+  Counts cpu_runs_;  // guarded by mutex_, like copies_
   Counts copies_;
-  std::vector<Failure> failures_ ABSL_GUARDED_BY(mutex_);
+  std::vector<report::v1::ClusterFailure> failures_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace hpu

@@ -18,7 +18,7 @@ namespace hpu {
 // The host copy of a reduction's input, started by HpuCollectiveStart. Thread safe.
 class Staged : public tensorflow::ResourceBase {
  public:
-  std::string DebugString() const override { return "a tensor on its way to the host"; }
+  std::string DebugString() const override { return "a tensor that is being copied to the host"; }
   // Arrived and WhenArrived are called once each.
   void Arrived(absl::Status status) {
     std::function<void(absl::Status)> waiter;

@@ -2,38 +2,32 @@
 
 #include <cstdlib>
 #include <string>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "tensorflow/core/platform/logging.h"
 
 namespace hpu {
 namespace {
 
-std::string Seconds(int64_t microseconds) { return absl::StrCat(static_cast<double>(microseconds) * 1e-6); }
+double Seconds(int64_t microseconds) { return static_cast<double>(microseconds) * 1e-6; }
 
-// A JSON object with the reasons that occurred.
-std::string ReasonsJson(const ClusterCounters& cluster) {
-  std::vector<std::string> members;
+void Fill(const ClusterCounters& cluster, report::v1::ClusterCounters* counters) {
+  counters->set_name(cluster.name);
+  counters->set_ops(cluster.ops);
+  counters->set_recipes(cluster.recipes);
+  counters->set_compile_seconds(Seconds(cluster.compile_microseconds));
+  counters->set_lowering_seconds(Seconds(cluster.lowering_microseconds));
+  counters->set_launches(cluster.launches);
+  counters->set_arguments(cluster.arguments);
+  counters->set_constants(cluster.constants);
+  counters->set_argument_bytes(cluster.argument_bytes);
+  counters->set_recipe_bytes(cluster.recipe_bytes);
+  counters->set_fallbacks(cluster.fallbacks);
+  counters->set_fallback_bytes(cluster.fallback_bytes);
   for (int i = 0; i < kHostReasons; ++i) {
     const int64_t times = cluster.fallback_reasons[i];
-    if (times > 0) members.push_back(absl::StrCat("\"", NameOf(static_cast<HostReason>(i)), "\": ", times));
+    if (times > 0) (*counters->mutable_fallback_reasons())[std::string(NameOf(static_cast<HostReason>(i)))] = times;
   }
-  return absl::StrCat("{", absl::StrJoin(members, ", "), "}");
-}
-
-std::string ToJson(const ClusterCounters& cluster) {
-  // Needs no escaping: names are node names, which contain only letters, digits and _.-/.
-  return absl::StrCat(
-      "{\"name\": \"", cluster.name, "\", \"ops\": ", cluster.ops, ", \"recipes\": ", cluster.recipes.load(),
-      ", \"compile_seconds\": ", Seconds(cluster.compile_microseconds),
-      ", \"lowering_seconds\": ", Seconds(cluster.lowering_microseconds), ", \"launches\": ", cluster.launches.load(),
-      ", \"arguments\": ", cluster.arguments, ", \"constants\": ", cluster.constants,
-      ", \"argument_bytes\": ", cluster.argument_bytes.load(), ", \"recipe_bytes\": ", cluster.recipe_bytes.load(),
-      ", \"fallbacks\": ", cluster.fallbacks.load(), ", \"fallback_bytes\": ", cluster.fallback_bytes.load(),
-      ", \"fallback_reasons\": ", ReasonsJson(cluster), "}");
 }
 
 }  // namespace
@@ -59,22 +53,28 @@ ClusterCounters* Statistics::Cluster(absl::string_view name, int64_t ops, int64_
   return &cluster;
 }
 
-std::string Statistics::ToJson() const {
+report::v1::Statistics Statistics::Read() const {
   absl::MutexLock lock(&mutex_);
+  report::v1::Statistics read;
   int64_t compile = eager_.compile_microseconds, launches = eager_.launches, fallbacks = 0, fallback_bytes = 0;
-  std::string clusters = absl::StrJoin(clusters_, ", ", [&](std::string* out, const ClusterCounters& cluster) {
+  for (const ClusterCounters& cluster : clusters_) {
     compile += cluster.compile_microseconds;
     launches += cluster.launches;
     fallbacks += cluster.fallbacks;
     fallback_bytes += cluster.fallback_bytes;
-    absl::StrAppend(out, hpu::ToJson(cluster));
-  });
-  return absl::StrCat("{\"clusters\": [", clusters, "], \"eager\": {\"recipes\": ", eager_.recipes.load(),
-                      ", \"compile_seconds\": ", Seconds(eager_.compile_microseconds),
-                      ", \"launches\": ", eager_.launches.load(), ", \"host_runs\": ", eager_.host_runs.load(),
-                      ", \"host_bytes\": ", eager_.host_bytes.load(), "}, \"compile_seconds\": ", Seconds(compile),
-                      ", \"launches\": ", launches, ", \"fallbacks\": ", fallbacks,
-                      ", \"fallback_bytes\": ", fallback_bytes, "}");
+    Fill(cluster, read.add_clusters());
+  }
+  report::v1::EagerCounters& eager = *read.mutable_eager();
+  eager.set_recipes(eager_.recipes);
+  eager.set_compile_seconds(Seconds(eager_.compile_microseconds));
+  eager.set_launches(eager_.launches);
+  eager.set_host_runs(eager_.host_runs);
+  eager.set_host_bytes(eager_.host_bytes);
+  read.set_compile_seconds(Seconds(compile));
+  read.set_launches(launches);
+  read.set_fallbacks(fallbacks);
+  read.set_fallback_bytes(fallback_bytes);
+  return read;
 }
 
 std::string Statistics::ToTable() const {

@@ -12,6 +12,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "hpu/report/v1/report.pb.h"
 #include "plugin/tensorflow/kernels/compile_policy.h"
 
 namespace hpu {
@@ -50,8 +51,8 @@ class Statistics {
   ClusterCounters* Cluster(absl::string_view name, int64_t ops, int64_t arguments, int64_t constants);
   EagerCounters& eager() { return eager_; }
 
-  // The JSON of hpu_statistics, as docs/user/python.md describes it.
-  std::string ToJson() const;
+  // The counters of hpu_statistics, as docs/user/python.md describes them.
+  report::v1::Statistics Read() const;
   // The clusters that were compiled or ran, one per line, as docs/user/logging.md shows.
   std::string ToTable() const;
   // Sets all counters to zero; clusters stay.

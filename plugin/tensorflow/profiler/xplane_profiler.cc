@@ -99,7 +99,7 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
   explicit HpuProfiler(bool detailed) : detailed_(detailed) {}
 
   absl::Status Start() override {
-    if (session_.has_value()) return absl::FailedPreconditionError("the HPU's trace has been started already");
+    if (session_.has_value()) return absl::FailedPreconditionError("the HPU trace is already running");
     session_.emplace(detailed_);
     return absl::OkStatus();
   }
@@ -114,8 +114,8 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
     const trace::Session::Recorded recorded = session_->Take();
     session_.reset();
     if (recorded.dropped > 0) {
-      space->add_warnings("The HPU's trace is not whole: " + std::to_string(recorded.dropped) +
-                          " events had no room. Profile fewer steps.");
+      space->add_warnings("The HPU trace is incomplete: " + std::to_string(recorded.dropped) +
+                          " events were dropped because the trace buffer was full. Profile fewer steps.");
     }
     if (recorded.events.empty()) return absl::OkStatus();
     PlaneWriter plane(space->add_planes());

@@ -94,7 +94,7 @@ TEST_P(AddressTest, RangesMayNotSpanTwoAllocations) {
 }
 
 TEST_P(AddressTest, AddressesOutsideAnyMemory) {
-  ExpectError(stream_->Fill(0, 0, 1), kInvalid, "no address");
+  ExpectError(stream_->Fill(0, 0, 1), kInvalid, "null address");
   ExpectError(stream_->Fill(reinterpret_cast<uint64_t>(host_->data()), 0, 1), kInvalid, "host pointer");
   ExpectError(stream_->CopyToHost(~uint64_t{0}, host_->data(), 1), kInvalid);
   const hal::DeviceAddress freed = Memory(64)->address();

@@ -46,7 +46,7 @@ def _number(name: str, launcher: Launcher, default: int) -> int:
     try:
         return int(text) if text else default
     except ValueError:
-        raise ValueError(f"{name}={text} is not a whole number; {launcher.value} sets it") from None
+        raise ValueError(f"{name}={text}, set by {launcher.value}, is not a whole number") from None
 
 
 _RANK_VARIABLES = {"SIZE": 1, "RANK": 0, "LOCAL_SIZE": 1, "LOCAL_RANK": 0}
@@ -85,7 +85,7 @@ def _tasks_per_node(text: str) -> list[int]:
     for entry in text.split(","):
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", entry.strip())
         if match is None:
-            raise ValueError(f"SLURM_STEP_TASKS_PER_NODE={text} is not a list as srun sets it, like 4(x3),2")
+            raise ValueError(f"SLURM_STEP_TASKS_PER_NODE={text} is not in srun's list format, such as 4(x3),2")
         counts += [int(match[1])] * int(match[2] or 1)
     return counts
 
@@ -114,7 +114,7 @@ def by_tf_config() -> Ranks | None:
         own = (task.get("type"), int(task.get("index", 0)))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"TF_CONFIG={text} is not as TensorFlow documents it ({error}), like "
+            f"TF_CONFIG={text} is invalid ({error}); expected TensorFlow's documented format, such as "
             '{"cluster": {"worker": ["host:port", …]}, "task": {"type": "worker", "index": 0}}'
         ) from None
     if own not in tasks:

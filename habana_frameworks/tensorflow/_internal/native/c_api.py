@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import json
+import importlib.util
 import pathlib
+import sys
 from typing import Any
 
 from habana_frameworks.tensorflow.errors import DeviceError, PluginLoadError
@@ -22,6 +23,8 @@ class Memory(ctypes.Structure):
 
     _fields_ = [(name, ctypes.c_int64) for name in ("in_use", "peak", "limit", "allocations", "workspace")]
 
+
+_REBUILD = "rebuild it (`make build`)"
 
 # Strings and byte buffers are both char pointers; a buffer is followed by its size.
 _BYTES = ctypes.c_char_p
@@ -107,8 +110,7 @@ def function(plugin: ctypes.CDLL, name: str) -> Any:
         return getattr(plugin, name)
     except AttributeError:
         raise PluginLoadError(
-            f"the plugin {plugin._name} has no {name}: it is older than these Python files; "
-            "build it again (`make build`)"
+            f"the plugin {plugin._name} has no symbol {name}, because it is older than the Python package; {_REBUILD}"
         ) from None
 
 
@@ -125,9 +127,26 @@ def read(plugin: ctypes.CDLL, name: str, *arguments: Any) -> bytes:
     return take(plugin, function(plugin, name)(*arguments))
 
 
-def read_json(plugin: ctypes.CDLL, name: str) -> Any:
-    """Calls `hpu_buffer name(void)` and parses the bytes as JSON."""
-    return json.loads(read(plugin, name))
+def messages(plugin: ctypes.CDLL) -> Any:
+    """Returns the module of report.proto's messages, which the build puts beside the plugin.
+
+    Raises PluginLoadError if it is not there.
+    """
+    name = "habana_frameworks.tensorflow.lib.report_pb2"
+    if name not in sys.modules:
+        path = pathlib.Path(plugin._name).with_name("report_pb2.py")
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None or not path.exists():
+            raise PluginLoadError(f"{path} is missing, because the plugin is older than the Python package; {_REBUILD}")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+def read_message(plugin: ctypes.CDLL, name: str, kind: str) -> Any:
+    """Calls `hpu_buffer name(void)` and parses the bytes as a message of report.proto."""
+    return getattr(messages(plugin), kind).FromString(read(plugin, name))
 
 
 def outcome(plugin: ctypes.CDLL, name: str, *arguments: Any) -> tuple[int, bytes]:

@@ -32,7 +32,7 @@ class _LazyOps:
         try:
             return getattr(module, name)
         except AttributeError:
-            raise AttributeError(f"habana_ops has no {name}; dir(habana_ops) lists what it has") from None
+            raise AttributeError(f"habana_ops has no op {name}; dir(habana_ops) lists its ops") from None
 
     def _loaded(self, wanted: str) -> types.ModuleType:
         assert self._module is not None, (

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import json
 from typing import TYPE_CHECKING, Any
 
 from habana_frameworks.tensorflow._internal.native import c_api
@@ -37,7 +36,9 @@ def install(plugin: ctypes.CDLL) -> None:
 def compile_function(plugin: ctypes.CDLL, context: Any, name: str, arguments: list[Any], stage: str) -> bytes:
     """Returns the function's program at a compilation stage. Arguments: tensors, variable handles or TensorSpecs."""
     graph = _library(context, name)
-    constants = json.loads(_call(plugin, "hpu_constant_arguments", graph, name))
+    constants = (
+        c_api.messages(plugin).NumberList.FromString(_call(plugin, "hpu_constant_arguments", graph, name)).numbers
+    )
     for index, argument in enumerate(arguments):
         graph.node.append(_describe(index, argument, index in constants))
     return _call(plugin, "hpu_compiler_ir", graph, name, stage)
@@ -99,7 +100,7 @@ def _value_of(handle: Any) -> tuple[Any, Any]:
 
     data = getattr(handle, "_handle_data", None)
     if data is None or not data.is_set or len(data.shape_and_type) != 1:
-        raise ValueError(f"{handle} is not a variable: functions on the HPU can be compiled for variables only")
+        raise ValueError(f"{handle} is not a variable: functions on the HPU can only use variables as resources")
     value = data.shape_and_type[0]
     return tf.as_dtype(value.dtype), tf.TensorShape(value.shape)
 

@@ -66,14 +66,14 @@ def _address(ranks: launchers.Ranks, deadline: float) -> tuple[str, int]:
     if not given:
         if ranks.size != ranks.local_size:
             raise errors.JobError(
-                f"{ranks.launcher.value} started {ranks.size} processes on several machines and does not tell Horovod "
-                "where they meet: set HPU_HOROVOD_RENDEZVOUS=host:port for all, an address of rank 0's machine and a "
-                "port that is free there"
+                f"{ranks.launcher.value} started {ranks.size} processes on several machines but sets no address for "
+                "Horovod's rendezvous: set HPU_HOROVOD_RENDEZVOUS=host:port for all processes, to an address of rank "
+                "0's machine and a free port there"
             )
         return loopback.agree(ranks, lambda: _serve("127.0.0.1", 0), deadline)
     host, _, port = given.rpartition(":")
     if not host or not port.isdigit():
-        raise errors.JobError(f"{given} (of HPU_HOROVOD_RENDEZVOUS, or of TF_CONFIG's first task) is not host:port")
+        raise errors.JobError(f"not host:port: {given}, from HPU_HOROVOD_RENDEZVOUS or the first task in TF_CONFIG")
     return (host, _serve(host, int(port))) if ranks.rank == 0 else (host, int(port))
 
 
@@ -85,8 +85,8 @@ def _serve(host: str, port: int) -> int:
         server = RendezvousHTTPServer((host, port), RendezvousHandler, False)
     except OSError as error:
         raise errors.JobError(
-            f"rank 0 cannot serve Horovod's rendezvous at {host}:{port} ({error}): the address must be one of its "
-            "machine's, and the port free"
+            f"rank 0 cannot serve Horovod's rendezvous at {host}:{port} ({error}): choose an address of rank 0's "
+            "machine and a free port"
         ) from error
     threading.Thread(target=server.serve_forever, name="horovod-rendezvous", daemon=True).start()
     return int(server.server_address[1])
@@ -101,7 +101,7 @@ def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: 
             missing = ", ".join(str(rank) for rank in range(ranks.size) if rank not in members)
             raise errors.JobError(
                 f"{ranks.launcher.value} started {ranks.size} processes; rank {ranks.rank} waited "
-                f"{_PATIENCE_SECONDS:.0f} s at {host}:{port} for the ranks {missing} to call hvd.init()"
+                f"{_PATIENCE_SECONDS:.0f} s at {host}:{port} for ranks {missing} to call hvd.init()"
             )
         with contextlib.suppress(OSError, http.client.HTTPException):  # rank 0 may not be listening yet
             if not entered:
@@ -134,8 +134,8 @@ def _variables(ranks: launchers.Ranks, members: list[Member], host: str, port: i
     same = [rank for rank in across if members[rank].host == own.host]
     if len(same) > 1:
         raise errors.JobError(
-            f"the ranks {', '.join(map(str, same))} are all local rank {own.local_rank} on {own.host}: the launcher's "
-            "variables of local ranks are wrong"
+            f"ranks {', '.join(map(str, same))} all have local rank {own.local_rank} on {own.host}: the launcher's "
+            "local rank variables are wrong"
         )
     numbers = {
         "RANK": ranks.rank,
@@ -158,7 +158,7 @@ def _own_address(host: str, port: int) -> str:
             probe.connect(address)
             return str(probe.getsockname()[0])
     except OSError as error:
-        raise errors.JobError(f"rank 0's address {host} cannot be reached from here: {error}") from error
+        raise errors.JobError(f"cannot reach rank 0's address {host} from this machine: {error}") from error
 
 
 def _check_own_name(address: str) -> None:
@@ -171,12 +171,12 @@ def _check_own_name(address: str) -> None:
         named = ipaddress.ip_address(socket.gethostbyname(name))
     except OSError as error:
         raise errors.JobError(
-            f"this machine's name {name} has no address ({error}), and Horovod looks it up"
+            f"the host name {name} has no address ({error}), but Horovod needs one: add {name} to /etc/hosts"
         ) from error
     if named.is_loopback and not ipaddress.ip_address(address).is_loopback:
         raise errors.JobError(
-            f"this machine's name {name} has the address {named}, which Horovod would tell the other machines: give it "
-            f"{address} in /etc/hosts"
+            f"the host name {name} resolves to the loopback address {named}, which other machines cannot reach: map "
+            f"{name} to {address} in /etc/hosts"
         )
 
 

@@ -52,7 +52,7 @@ def _load() -> None:
     try:
         plugin_library.load()
     except errors.HabanaModuleError as error:
-        raise type(error)(f"{error} (hvd.init() loads the HPU's module; set HPU_AUTOLOAD=0 to skip this)") from error
+        raise type(error)(f"{error} (hvd.init() loads the HPU; set HPU_AUTOLOAD=0 to disable this)") from error
 
 
 def register_kernel() -> None:
@@ -72,10 +72,10 @@ def check_size(ranks: launchers.Ranks, size: int) -> None:
     if ranks.size == size or ranks.size == 1:
         return
     raise errors.JobError(
-        f"{ranks.launcher.value} started {ranks.size} processes, and Horovod's job has {size}: each would train a "
-        "model of its own. If Horovod is built with MPI, it is not the launcher's MPI (`ldd` of "
-        "horovod/tensorflow/mpi_lib*.so names it): HOROVOD_CONTROLLER=gloo does without. If only some of the processes "
-        "are meant to call hvd.init(), give it their ranks: hvd.init(comm=[...])."
+        f"{ranks.launcher.value} started {ranks.size} processes, but Horovod's job has {size}, so the processes would "
+        "train separate models. If Horovod is built with MPI, its MPI differs from the launcher's (`ldd` of "
+        "horovod/tensorflow/mpi_lib*.so names it); set HOROVOD_CONTROLLER=gloo to avoid MPI. If only some processes "
+        "should train together, pass their ranks: hvd.init(comm=[...])."
     )
 
 

@@ -34,7 +34,7 @@ def agree(ranks: launchers.Ranks, serve: Callable[[], int], deadline: float) -> 
         listener.bind(name)
     except OSError as error:
         listener.close()
-        raise errors.JobError(f"another process is rank 0 of this job of {ranks.launcher.value} ({error})") from error
+        raise errors.JobError(f"this {ranks.launcher.value} job has two processes with rank 0: {error}") from error
     listener.listen(ranks.size)
     threading.Thread(target=_tell, args=(listener, port, ranks.size - 1), daemon=True).start()
     return HOST, port
@@ -44,8 +44,8 @@ def _name(ranks: launchers.Ranks) -> bytes:
     job = _job()
     if not job:
         raise errors.JobError(
-            f"{ranks.launcher.value} names {ranks.size} processes but no job by which they could find each other: set "
-            "HPU_HOROVOD_RENDEZVOUS=127.0.0.1:port for all of them, with a free port"
+            f"{ranks.launcher.value} started {ranks.size} processes but sets no job id for their rendezvous: set "
+            "HPU_HOROVOD_RENDEZVOUS=127.0.0.1:port for all processes, with a free port"
         )
     digest = hashlib.sha256(job.encode()).hexdigest()[:32]
     return f"\0hpu-tensorflow-horovod-{os.geteuid()}-{digest}".encode()
@@ -83,8 +83,8 @@ def _ask(name: bytes, ranks: launchers.Ranks, deadline: float) -> int:
             return int(_PORT.unpack(data)[0])
         time.sleep(_POLL_SECONDS)
     raise errors.JobError(
-        f"{ranks.launcher.value} started {ranks.size} processes here; rank {ranks.rank} waited too long for rank 0 to "
-        "call hvd.init()"
+        f"{ranks.launcher.value} started {ranks.size} processes on this machine; rank {ranks.rank} timed out waiting "
+        "for rank 0 to call hvd.init()"
     )
 
 

@@ -23,28 +23,29 @@ class Access:
     def check_address(self, address: str) -> None:
         """Raises StatusError if a server with these settings must not listen at the address."""
         if bool(self._tls.certificate) != bool(self._tls.private_key):
-            raise StatusError(Code.INVALID_ARGUMENT, "only one of --tls-cert and --tls-key is given: TLS needs both")
+            raise StatusError(Code.INVALID_ARGUMENT, "only one of --tls-cert and --tls-key is set: TLS needs both")
         if self._tls.client_ca and not self.encrypted:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                "certificates of clients (--tls-client-ca) need TLS (--tls-cert, --tls-key)",
+                "client certificates (--tls-client-ca) require TLS: pass --tls-cert and --tls-key",
             )
         if address.startswith("unix:"):
             if self.encrypted:
                 raise StatusError(
-                    Code.INVALID_ARGUMENT, "TLS is for host:port; a Unix socket is the user's own without it"
+                    Code.INVALID_ARGUMENT,
+                    f"{address} is a Unix socket, and TLS works only at host:port: omit --tls-cert and --tls-key",
                 )
             return
         if not self.encrypted and not is_loopback(address):
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                f"{address} is not a loopback address; without TLS, the network can read the traffic: give "
+                f"{address} is not a loopback address, and without TLS the traffic is readable on the network: pass "
                 "--tls-cert and --tls-key, or listen on unix:/path or 127.0.0.1:port",
             )
         if not self._token and not self._tls.client_ca:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                f"every user who reaches {address} could use the modules: give --token-file or --tls-client-ca (in "
+                f"any client that reaches {address} could use the modules: pass --token-file or --tls-client-ca (in "
                 "Python token=, tls=), or listen on unix:/path",
             )
 
@@ -55,14 +56,14 @@ class Access:
         if not authorization:
             raise StatusError(
                 Code.UNAUTHENTICATED,
-                "this device server wants a token: set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE to the one that it "
-                "was started with (hpu serve --token-file)",
+                "this device server requires a token: set HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE to the server's "
+                "token (hpu serve --token-file)",
             )
         if not hmac.compare_digest(authorization, b"Bearer " + self._token):
             raise StatusError(
                 Code.UNAUTHENTICATED,
-                "the client's token is not the one that this device server was started with (hpu serve "
-                "--token-file): correct HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE",
+                "the client's token does not match the server's token (hpu serve --token-file): correct "
+                "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE",
             )
 
 

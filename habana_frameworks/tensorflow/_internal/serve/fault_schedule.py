@@ -56,7 +56,7 @@ def read(path: str) -> list[str]:
     try:
         schedule = json.loads(text)
     except json.JSONDecodeError as error:
-        raise FaultScheduleError(f"{path}: line {error.lineno}: {error.msg}; the file is to be JSON") from None
+        raise FaultScheduleError(f"{path}: line {error.lineno}: not valid JSON: {error.msg}") from None
     try:
         return _entries(schedule)
     except FaultScheduleError as error:
@@ -68,7 +68,7 @@ def _entries(schedule: Any) -> list[str]:
     seed = _integer(schedule.get("seed", 0), "seed", 0)
     rules = schedule.get("faults")
     if not isinstance(rules, list) or len(rules) > _MOST_RULES:
-        raise FaultScheduleError(f"faults is to be a list of at most {_MOST_RULES} objects")
+        raise FaultScheduleError(f"faults must be a list of at most {_MOST_RULES} objects")
     return [f"seed={seed}", *(_entry(rule, f"faults[{number}]") for number, rule in enumerate(rules))]
 
 
@@ -77,17 +77,15 @@ def _entry(rule: Any, where: str) -> str:
     kind = _kind(rule.get("kind"), f"{where}.kind")
     given = [key for key in _WHEN if key in rule]
     if len(given) != 1:
-        raise FaultScheduleError(f"{where} needs one of {', '.join(_WHEN)}; it has {', '.join(given) or 'none'}")
+        raise FaultScheduleError(f"{where} needs exactly one of {', '.join(_WHEN)}, not {', '.join(given) or 'none'}")
     entry = kind.value + _when(rule, given[0], where)
     if kind.delays != ("milliseconds" in rule):
-        raise FaultScheduleError(
-            f"{where}: {kind.value} needs milliseconds" if kind.delays else f"{where}: {kind.value} has no milliseconds"
-        )
+        raise FaultScheduleError(f"{where}: {kind.value} {'requires' if kind.delays else 'does not take'} milliseconds")
     if kind.delays:
         entry += f":{_integer(rule['milliseconds'], f'{where}.milliseconds', 1, _MOST_MILLISECONDS)}"
     if "session" in rule:
         if kind is Kind.BUSY:
-            raise FaultScheduleError(f"{where}: busy has no session: it is before there is one")
+            raise FaultScheduleError(f"{where}: busy does not take session: it occurs before the session exists")
         entry += f"#{_integer(rule['session'], f'{where}.session', 1)}"
     return entry
 
@@ -96,7 +94,7 @@ def _when(rule: dict[str, Any], key: str, where: str) -> str:
     if key == "probability":
         value = rule[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-            raise FaultScheduleError(f"{where}.probability is {value!r}, not a number above 0 and up to 1")
+            raise FaultScheduleError(f"{where}.probability is {value!r}, not a number greater than 0 and at most 1")
         return f"%{value!r}"
     return f"@{_integer(rule[key], f'{where}.{key}', 1)}" + ("+" if key == "from" else "")
 
@@ -116,12 +114,12 @@ def _integer(value: Any, where: str, least: int, most: int = _MOST_NUMBER) -> in
 
 def _check_keys(value: Any, where: str, known: Collection[str]) -> None:
     if not isinstance(value, dict):
-        raise FaultScheduleError(f"{where or 'the whole'} is to be an object")
+        raise FaultScheduleError(f"{where or 'the schedule'} must be a JSON object")
     for key in value:
         if key not in known:
-            raise FaultScheduleError(f"{where + '.' if where else ''}{key} is not a key; {_hint(key, known)}")
+            raise FaultScheduleError(f"{where + '.' if where else ''}{key} is not a valid key; {_hint(key, known)}")
 
 
 def _hint(word: str, known: Collection[str]) -> str:
     nearest = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(known)}"
+    return f"did you mean {nearest[0]}?" if nearest else f"valid: {', '.join(known)}"

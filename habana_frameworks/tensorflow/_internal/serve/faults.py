@@ -93,7 +93,7 @@ def _unreadable(entry: str) -> StatusError:
     kinds = ", ".join(sorted(_KINDS))
     return StatusError(
         Code.INVALID_ARGUMENT,
-        f'HPU_FAULTS: "{entry}" is not kind@n, kind@n+ or kind%p with n from 1, p up to 1 and a kind of '
+        f'HPU_FAULTS: "{entry}" must be kind@n, kind@n+ or kind%p, with n from 1, p up to 1 and a kind of '
         f"{kinds}; slow_copy, slow_compile and delay end with :ms, at most {_MAX_MILLISECONDS}",
     )
 

@@ -88,7 +88,7 @@ class _Process:
         try:
             packet = await asyncio.wait_for(self._answers.get(), seconds)
         except asyncio.TimeoutError:
-            _logger.error("the fork server (process %d) does not answer within %d s; it is killed", self.pid, seconds)
+            _logger.error("the fork server (process %d) did not answer within %d s and is killed", self.pid, seconds)
             self.kill()
             await self.ended.wait()
             raise _EndedError from None
@@ -201,10 +201,10 @@ class ForkServer:
                     process.kill()  # a late answer would be taken for the answer to the next request
                     raise
                 except OSError as error:
-                    raise StatusError(Code.UNAVAILABLE, f"no session process: {error.strerror}") from error
+                    raise StatusError(Code.UNAVAILABLE, f"cannot start a session process: {error.strerror}") from error
                 with contextlib.closing(packet):
                     return _forked(forked, packet)
-        raise StatusError(Code.UNAVAILABLE, "no session process: the fork server ended twice while it was starting one")
+        raise StatusError(Code.UNAVAILABLE, "cannot start a session process: the fork server ended twice")
 
     async def stop(self) -> None:
         """Ends the fork server and its process group for good."""
@@ -220,7 +220,7 @@ class ForkServer:
         if self._process is not None and not self._process.ended.is_set():
             return self._process
         if self._stopped:
-            raise StatusError(Code.UNAVAILABLE, "the server stops")
+            raise StatusError(Code.UNAVAILABLE, "the server is stopping")
         try:
             process = _Process(self._command, self._options, self._environment)
         except OSError as error:
@@ -230,8 +230,8 @@ class ForkServer:
         except _EndedError:
             raise StatusError(
                 Code.UNAVAILABLE,
-                f"the fork server ended ({process.how_it_ended()}) before it was ready: its messages on stderr say "
-                "why, and `hpu doctor` checks the set-up",
+                f"the fork server ended ({process.how_it_ended()}) before it was ready: see its messages on stderr, "
+                "and run `hpu doctor` to check the setup",
             ) from None
         except asyncio.CancelledError:
             process.kill()
@@ -250,7 +250,7 @@ class ForkServer:
         if self._process is not process:
             return
         _logger.warning(
-            "the fork server (process %d) ended (%s): a new one is started, sessions go on",
+            "the fork server (process %d) ended (%s); starting a new one. Running sessions continue",
             process.pid,
             process.how_it_ended(),
         )
@@ -259,12 +259,12 @@ class ForkServer:
             try:
                 await self._ready()
             except StatusError as error:
-                _logger.error("%s; the next connection tries again", error.message)
+                _logger.error("%s; the next connection will retry", error.message)
 
 
 def _forked(forked: pb.Forked, packet: packets.Packet) -> Forked:
     if forked.error:
-        raise StatusError(Code.UNAVAILABLE, f"no session process: {forked.error}")
+        raise StatusError(Code.UNAVAILABLE, f"cannot start a session process: {forked.error}")
     if len(packet.files) != 1:
-        raise StatusError(Code.INTERNAL, "no session process: the fork server sent no descriptor of it")
+        raise StatusError(Code.INTERNAL, "cannot start a session process: the fork server sent no pidfd")
     return Forked(forked.pid, packet.files[0].detach())

@@ -131,7 +131,7 @@ class Front:
         except OSError as error:
             raise StatusError(
                 Code.UNAVAILABLE,
-                f"cannot listen at {address}: {error.strerror or error}; give --listen another address",
+                f"cannot listen at {address}: {error.strerror or error}; pass another address to --listen",
             ) from error
 
     def _share_memory(self) -> None:
@@ -142,7 +142,7 @@ class Front:
         try:
             self._memory = MemorySocket(path, SESSION_BYTES, self._service.shared_memory, self._refusals)
         except OSError as error:
-            _logger.warning("no shared memory, copies go over the socket: cannot listen at %s: %s", path, error)
+            _logger.warning("no shared memory, so copies use the socket: cannot listen at %s: %s", path, error)
 
     def _fork_server_pid(self) -> int | None:
         return self._fork_server.pid if self._fork_server is not None else None
@@ -218,7 +218,7 @@ class Front:
         await self._enter(task)
         try:
             if self._stopping:
-                raise StatusError(Code.UNAVAILABLE, "the server stops")
+                raise StatusError(Code.UNAVAILABLE, "the server is stopping")
             self._waiting.pop(task, None)
             assert self._fork_server is not None
             control, theirs = packets.pair()
@@ -295,4 +295,4 @@ def _options(settings: ServerSettings, key_id: str, shares_memory: bool) -> pb.O
             fabric=secrets.token_hex(16),
         )
     except ValueError as error:
-        raise StatusError(Code.INVALID_ARGUMENT, f"a limit of the server cannot be used: {error}") from error
+        raise StatusError(Code.INVALID_ARGUMENT, f"a server limit is out of range: {error}") from error

@@ -73,10 +73,12 @@ class GroupTable:
         if group.size != request.size:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"a communicator of {request.size} ranks, which others made for {group.size}",
+                f"rank {request.rank} gives the communicator {request.size} ranks, other ranks give it {group.size}",
             )
         if request.rank in group.members:
-            raise StatusError(Code.INVALID_ARGUMENT, f"two ranks {request.rank} in one communicator")
+            raise StatusError(
+                Code.INVALID_ARGUMENT, f"another session already joined the communicator as rank {request.rank}"
+            )
         timer = asyncio.get_running_loop().call_later(_WAIT_SECONDS, self._expire, group, request.rank)
         group.members[request.rank] = _Member(session, number, packets.File(segment.detach()), timer)
         if group.formed:
@@ -100,17 +102,18 @@ class GroupTable:
         if not 0 < len(request.id) <= _MAX_ID_BYTES or request.size > _MAX_RANKS:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"a communicator has at most {_MAX_RANKS} ranks and an id of 1 to {_MAX_ID_BYTES} bytes",
+                f"a communicator of {request.size} ranks with an id of {len(request.id)} bytes is outside the limits: "
+                f"at most {_MAX_RANKS} ranks, an id of 1 to {_MAX_ID_BYTES} bytes",
             )
         if not 0 <= request.rank < request.size:
             raise StatusError(
-                Code.INVALID_ARGUMENT, f"no rank {request.rank} in a communicator of {request.size} ranks"
+                Code.INVALID_ARGUMENT, f"there is no rank {request.rank} in a communicator of {request.size} ranks"
             )
         joined = sum(member.session is session for group in self._groups.values() for member in group.members.values())
         if joined >= _MAX_GROUPS:
             raise StatusError(
                 Code.RESOURCE_EXHAUSTED,
-                f"a session has at most {_MAX_GROUPS} communicators: destroy those that are no longer used",
+                f"the session already has {joined} communicators, the limit: destroy unused communicators",
             )
 
     def _form(self, group: _Group) -> None:

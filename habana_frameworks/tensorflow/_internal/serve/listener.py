@@ -44,7 +44,7 @@ class PathLock:
         except OSError as error:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                f"cannot make {name}: {error.strerror}; give --listen a path that you may write to",
+                f"cannot create {name}: {error.strerror}; pass --listen a path in a writable directory",
             ) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,8 +53,8 @@ class PathLock:
             os.close(self._descriptor)
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                f"process {holder} serves at {path} already: use it (HPU_BACKEND=grpc+unix:{path}), or give --listen "
-                "another path",
+                f"process {holder} already serves at {path}: use it (HPU_BACKEND=grpc+unix:{path}), or pass another "
+                "path to --listen",
             ) from error
         with contextlib.suppress(OSError):  # full disk: only messages use the content
             os.ftruncate(self._descriptor, 0)
@@ -119,7 +119,7 @@ class Listener:
     def _pause_for_a_moment(self, error: OSError) -> None:
         now = self._loop.time()
         if self._timer is None or now - self._timer.when() > _QUIET_SECONDS:
-            _logger.warning("no new connections for a moment: %s", error.strerror)
+            _logger.warning("not accepting connections for a moment: %s", error.strerror)
         self.pause()
         self._timer = self._loop.call_later(_PAUSE_SECONDS, self.resume)
 
@@ -179,7 +179,7 @@ def peer_name(connection: socket.socket) -> str:
     try:
         host, port = connection.getpeername()[:2]
     except OSError:
-        return "a client that has gone"
+        return "a disconnected client"
     return f"ipv6:[{host}]:{port}" if connection.family == socket.AF_INET6 else f"ipv4:{host}:{port}"
 
 

@@ -38,8 +38,9 @@ def check_bounds(request: device_pb2.Acquire) -> None:
     ):
         raise StatusError(
             Code.INVALID_ARGUMENT,
-            f"a session is asked for with at most {_MAX_VISIBLE} visible modules, {_MAX_FAULTS} faults and "
-            f"{_MAX_COMMAND_BYTES} bytes of command line",
+            f"the request has {len(request.visible)} visible modules, {len(request.faults)} faults and "
+            f"{len(request.holder.command)} bytes of command line; the limits are {_MAX_VISIBLE}, {_MAX_FAULTS} and "
+            f"{_MAX_COMMAND_BYTES}",
         )
 
 
@@ -111,7 +112,7 @@ class ModuleTable:
         held = "; ".join(f"module {module_id}: {self._describe(module_id)}" for module_id in candidates)
         return StatusError(
             Code.UNAVAILABLE,
-            f"no HPU module is free. Held by {held}. End one of these processes, admit other modules (HLS_MODULE_ID, "
+            f"no HPU module is free. Held by {held}. End one of these processes, allow other modules (HLS_MODULE_ID, "
             "HABANA_VISIBLE_MODULES), or start the server with more (hpu serve --modules, which sets "
             "HPU_MODULES)",
         )

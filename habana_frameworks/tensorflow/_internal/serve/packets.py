@@ -106,7 +106,7 @@ def receive(end: socket.socket, max_files: int) -> Packet | None:
         if flags & socket.MSG_TRUNC:
             raise PacketError(f"a packet is larger than {MAX_BYTES} bytes")
         if flags & socket.MSG_CTRUNC:
-            raise PacketError(f"a packet carries more than {max_files} files, or no descriptor is left for them")
+            raise PacketError(f"a packet carries more than {max_files} files, or no file descriptor is free")
         if not data and not packet.files:
             raise EOFError
         stack.pop_all()

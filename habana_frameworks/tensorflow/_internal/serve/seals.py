@@ -20,7 +20,7 @@ class RecipeSeal:
         """key: at least KEY_BYTES bytes, or empty for a random key. Raises StatusError for a shorter key."""
         if key and len(key) < KEY_BYTES:
             raise StatusError(
-                Code.INVALID_ARGUMENT, f"the key for recipes has {len(key)} bytes; it has at least {KEY_BYTES}"
+                Code.INVALID_ARGUMENT, f"the recipe key has {len(key)} bytes, but needs at least {KEY_BYTES}"
             )
         key = key or secrets.token_bytes(KEY_BYTES)
         self._mac_key = _mac(key, b"recipes")
@@ -29,7 +29,7 @@ class RecipeSeal:
     def seal(self, digest: bytes) -> bytes:
         """Signs the SHA-256 of a recipe."""
         if len(digest) != _DIGEST_BYTES:
-            raise StatusError(Code.INVALID_ARGUMENT, f"a digest has {_DIGEST_BYTES} bytes, not {len(digest)}")
+            raise StatusError(Code.INVALID_ARGUMENT, f"a digest must have {_DIGEST_BYTES} bytes, not {len(digest)}")
         return _mac(self._mac_key, digest)
 
     def check(self, digest: bytes, seal: bytes) -> None:
@@ -37,8 +37,8 @@ class RecipeSeal:
         if not hmac.compare_digest(seal, self.seal(digest)):
             raise StatusError(
                 Code.PERMISSION_DENIED,
-                "the recipe was not made by this server, or was changed since: it is not signed with the server's "
-                "key (hpu serve --key)",
+                "the recipe is not signed with this server's key (hpu serve --key): another server compiled it, or it "
+                "was modified",
             )
 
 

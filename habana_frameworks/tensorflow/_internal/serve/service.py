@@ -80,7 +80,7 @@ class FrontService:
     def handle(self, process: SessionProcess, message: pb.ToFront, file: packets.File | None) -> None:
         kind = message.WhichOneof("kind")
         if (file is not None) != (kind in ("share", "join_group")):
-            raise RuleError(f"a message with{'out' if file is None else ''} a file")
+            raise RuleError(f"a message with{'out its' if file is None else ' an unexpected'} file")
         try:
             if kind == "claim":
                 process.reply_later(message.number, self._claim(process, message.claim))
@@ -125,7 +125,7 @@ class FrontService:
             text = status.message.decode(errors="replace")
             self._refusals.add_call(process.peer, method.decode(errors="replace"), status.code, text)
         else:
-            raise RuleError("a message of no known kind")
+            raise RuleError("a message of unknown kind")
         return answer
 
     async def _claim(self, process: SessionProcess, message: pb.Claim) -> pb.ToSession:
@@ -139,7 +139,7 @@ class FrontService:
         if request.faults and not self._settings.allow_faults:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                "HPU_FAULTS is set, and this server was not started with --allow-faults",
+                "HPU_FAULTS is set, but this server does not accept it: unset it, or start hpu serve --allow-faults",
             )
         self._check_may_claim(process)
         self._busy.count()
@@ -179,9 +179,9 @@ class FrontService:
         self._check_session(process)
         assert process.claim is not None
         if not self._settings.share_memory or process.claim.memory is not None:
-            raise RuleError("it shares memory that was not asked for")
+            raise RuleError("it shared memory that was not requested")
         if share.bytes > _MAX_SHARED_BYTES or file.size() != share.bytes or file.seals() & _SIZE_SEALS != _SIZE_SEALS:
-            raise RuleError("the memory that it shares has another size, or its size is not sealed")
+            raise RuleError("its shared memory has the wrong size, or its size is not sealed")
         process.claim.memory = packets.File(file.detach())
 
     def _seal(self, process: SessionProcess, request: pb.Seal) -> bytes:
@@ -214,13 +214,13 @@ class FrontService:
 
     def _check_authorized(self, process: SessionProcess) -> None:
         if not process.authorized:
-            raise StatusError(Code.UNAUTHENTICATED, "the connection has shown no valid authorization")
+            raise StatusError(Code.UNAUTHENTICATED, "the connection is not authorized")
 
     def _check_may_claim(self, process: SessionProcess) -> None:
         if process.has_claimed:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                "a connection has one session, and this one has had its own: open another connection",
+                "this connection has already had its session: open a new connection for another session",
             )
 
     def _check_session(self, process: SessionProcess) -> None:

@@ -132,7 +132,7 @@ class SessionProcess:
         try:
             packets.send(self._control, message.SerializeToString(), files)
         except BlockingIOError:
-            self.kill("it does not read what it is sent")
+            self.kill("it does not read its messages")
         except ConnectionError:
             pass  # it has ended; _on_packet() handles this
         except OSError as error:
@@ -202,5 +202,5 @@ def _file_of(packet: packets.Packet) -> packets.File | None:
     if not packet.files:
         return None
     if not packet.files[0].is_memory:
-        raise RuleError("a file does not lie in memory")
+        raise RuleError("it sent a file that is not in memory")
     return packet.files[0]

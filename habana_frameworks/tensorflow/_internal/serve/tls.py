@@ -37,7 +37,7 @@ def server_context(tls: Tls) -> ssl.SSLContext:
         except (ssl.SSLError, ValueError) as error:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"the certificates for clients (--tls-client-ca) are not a PEM file: {_reason(error)}",
+                f"the client CA certificates (--tls-client-ca) are not valid PEM: {_reason(error)}",
             ) from error
         context.verify_mode = ssl.CERT_REQUIRED
     return context
@@ -72,7 +72,7 @@ class TlsRelay:
                 await self._flush()
                 received = await self._loop.sock_recv(self._connection, _CHUNK_BYTES)
                 if not received:
-                    raise HandshakeError("the client has gone") from None
+                    raise HandshakeError("the client disconnected") from None
                 self._incoming.write(received)
             except ssl.SSLError as error:
                 with contextlib.suppress(OSError):
@@ -162,8 +162,8 @@ def _file_of(content: bytes) -> Iterator[str]:
 
 def _problem(error: Exception) -> str:
     if getattr(error, "reason", "") == "KEY_VALUES_MISMATCH":
-        return "do not fit each other: give the key that the certificate was made with"
-    return f"cannot be used: they are to be PEM files, the key without a password ({_reason(error)})"
+        return "do not match: pass the private key of this certificate"
+    return f"cannot be loaded ({_reason(error)}): both must be PEM files, the key without a password"
 
 
 def _reason(error: Exception) -> str:

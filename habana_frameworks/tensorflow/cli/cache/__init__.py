@@ -18,9 +18,9 @@ def add_parser(subparsers: Any) -> None:
     parser: argparse.ArgumentParser = subparsers.add_parser(
         "cache",
         help="list, verify, clean, export, import and share recipes on disk",
-        description="Works on a directory of recipes, by default that of TF_RECIPE_CACHE_PATH. Needs no device, and "
-        "may run beside programs that use the directory. Exit code 0: all is well; 1: what the command looks for is "
-        "wrong (each says what); 2: wrong usage, or the directory, key or bundle cannot be used.",
+        description="Manages a directory of recipes, by default TF_RECIPE_CACHE_PATH. Needs no device, and may run "
+        "while programs use the directory. Exit code 0: success; 1: partial success or a failed check (each command "
+        "says which); 2: wrong usage, or the directory, key or bundle cannot be used.",
     )
     commands = parser.add_subparsers(dest="cache_command", metavar="COMMAND", required=True)
     for module in (listing, cleaning, bundles, remote, misses):

@@ -18,25 +18,25 @@ def add_parsers(subparsers: Any) -> None:
         subparsers,
         "export",
         _export,
-        "Write all recipes to one signed file, for another machine. Exit code 1: some were damaged and left out.",
+        "Write all recipes to one signed file, for another machine. Exit code 1: damaged recipes were left out.",
     )
     read = common.add_command(
         subparsers,
         "import",
         _import,
-        "Take the recipes of a bundle that fit this installation and machine. Exit code 1: some do not fit; 2: the "
-        "bundle is refused as a whole, and nothing was taken.",
+        "Import the recipes of a bundle that fit this installation and machine. Exit code 1: some do not fit; 2: the "
+        "bundle is refused, and nothing was imported.",
     )
     for parser in (export, read):
         parser.add_argument(
-            "--key", required=True, metavar="FILE", help="32 or more secret bytes, in a file of mode 0600"
+            "--key", required=True, metavar="FILE", help="secret key: 32 bytes or more, in a file of mode 0600"
         )
-        parser.add_argument("bundle", help="the file")
+        parser.add_argument("bundle", help="bundle file")
     read.add_argument(
         "--max-mb",
         type=numbers.whole(1, numbers.MOST_MB),
         default=_DEFAULT_MAX_MB,
-        help=f"refuse larger bundles, in MiB (default: {_DEFAULT_MAX_MB})",
+        help=f"refuse bundles larger than this, in MiB (default: {_DEFAULT_MAX_MB})",
     )
 
 

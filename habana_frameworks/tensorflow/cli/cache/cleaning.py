@@ -21,28 +21,28 @@ def add_parsers(subparsers: Any) -> None:
         subparsers,
         "gc",
         _gc,
-        "Remove leftovers, damaged files, and recipes by size and age. The least recently used go first, and none that "
-        "a program is reading. Exit code 1: recipes stayed that had to go.",
+        "Remove leftovers, damaged files, and recipes by size and age. Starts with the least recently used recipes, "
+        "and keeps recipes that a program is reading. Exit code 1: some recipes could not be removed.",
     )
     gc.add_argument(
         "--max-mb",
         type=numbers.whole(0, numbers.MOST_MB),
         metavar="N",
-        help="remove until all take N MiB (default: HPU_RECIPE_CACHE_MAX_MB)",
+        help="remove recipes until the rest fit in N MiB (default: HPU_RECIPE_CACHE_MAX_MB)",
     )
     gc.add_argument(
-        "--max-age", type=_seconds, metavar="AGE", help="remove what was not used for so long: 90s, 30m, 12h, 30d"
+        "--max-age", type=_seconds, metavar="AGE", help="remove recipes unused for this long: 90s, 30m, 12h, 30d"
     )
     clear = common.add_command(
-        subparsers, "clear", _clear, "Remove all recipes. Asks first. Exit code 1: some stayed, or the answer was no."
+        subparsers, "clear", _clear, "Remove all recipes. Asks first. Exit code 1: some remain, or the answer was no."
     )
-    clear.add_argument("--yes", action="store_true", help="do not ask")
+    clear.add_argument("--yes", action="store_true", help="remove without asking")
 
 
 def _seconds(text: str) -> int:
     match = re.fullmatch(r"(\d{1,9})([smhd])", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a duration: give a number with s, m, h or d, as in 30d")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a duration: pass a number with s, m, h or d, such as 30d")
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -59,7 +59,7 @@ def _clear(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         count = len(list_entries(path).entries)
         if not sys.stdin.isatty():
-            raise common.UsageError(f"this removes {text.number(count, 'recipe')} from {path}: say --yes")
+            raise common.UsageError(f"would remove {text.number(count, 'recipe')} from {path}: pass --yes to confirm")
         answer = input(f"Remove {text.number(count, 'recipe')} from {path}? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             return 1
@@ -76,7 +76,7 @@ def _report(done: Cleaned, arguments: argparse.Namespace) -> int:
         f"{text.number(done.damaged, 'damaged file')}, {text.number(done.leftovers, 'leftover')}"
     )
     if done.in_use:
-        print(f"{text.number(done.in_use, 'recipe')} stayed: programs are reading them; try again")
+        print(f"{text.number(done.in_use, 'recipe')} kept, because programs are reading them; try again")
     if done.busy:
         print("another process is removing recipes; try again")
     return 1 if stayed else 0

@@ -25,8 +25,8 @@ def add_command(
     parser: argparse.ArgumentParser = subparsers.add_parser(
         name, help=text.partition(".")[0], description=text, **parser_options
     )
-    parser.add_argument("--path", metavar="DIRECTORY", help="the directory (default: TF_RECIPE_CACHE_PATH)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object for programs")
+    parser.add_argument("--path", metavar="DIRECTORY", help="recipe directory (default: TF_RECIPE_CACHE_PATH)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run_cache=run)
     return parser
 

@@ -18,19 +18,19 @@ def add_parsers(subparsers: Any) -> None:
         subparsers,
         "ls",
         _ls,
-        "List the recipes. One a line: key, cluster, instructions, bytes, age, time since the last use, seconds of "
-        "compiling, backend.",
+        "List the recipes, one per line: cluster, instructions, bytes, age, time since last use, compile time, "
+        "backend, key.",
     )
-    ls.add_argument("--sort", choices=_ORDERS, default="used", help="largest or latest first (default: used)")
-    ls.add_argument("name", nargs="?", default="", help="only clusters whose name holds this")
+    ls.add_argument("--sort", choices=_ORDERS, default="used", help="sort key, largest or latest first (default: used)")
+    ls.add_argument("name", nargs="?", default="", help="only clusters whose name contains this")
     common.add_command(
-        subparsers, "stat", _stat, "Tell how many recipes there are, their bytes, and how many fit this installation."
+        subparsers, "stat", _stat, "Show the number and size of the recipes, and how many fit this installation."
     )
     common.add_command(
         subparsers,
         "verify",
         _verify,
-        "Read every recipe and check it as loading does. Exit code 1: at least one would be refused.",
+        "Read and check every recipe, like a program that loads it. Exit code 1: at least one would be refused.",
     )
 
 

@@ -17,14 +17,14 @@ def add_parsers(subparsers: Any) -> None:
         subparsers,
         "explain-miss",
         _explain_miss,
-        "Say why a recipe was compiled. Compares it with the nearest one that was there before. Exit code 1: there is "
-        "no such recipe.",
+        "Show why a recipe was compiled: how it differs from the most similar older recipe. Exit code 1: there is no "
+        "such recipe.",
     )
     parser.add_argument(
         "name",
         nargs="?",
         default="",
-        help="beginning of a key, or part of a cluster's name (default: the latest recipe)",
+        help="prefix of a key, or part of a cluster's name (default: the latest recipe)",
     )
 
 
@@ -53,4 +53,4 @@ def _find_in_remote(misses: Sequence[Miss]) -> dict[str, str]:
         keys = [miss.entry.key for miss in misses]
         return {key: "has it" if sharing.holds(cache, key, settings) else "does not have it" for key in keys}
     except RemoteError as error:
-        return {misses[0].entry.key: f"cannot be asked: {error}"}
+        return {misses[0].entry.key: f"cannot be queried: {error}"}

@@ -16,20 +16,20 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 def add_parsers(subparsers: Any) -> None:
     remote: argparse.ArgumentParser = subparsers.add_parser(
         "remote",
-        help="share recipes with other machines by HPU_RECIPE_CACHE_REMOTE",
-        description="Works on the remote cache that HPU_RECIPE_CACHE_REMOTE and its kin name (docs/tuning/recipes.md).",
+        help="share recipes with other machines through HPU_RECIPE_CACHE_REMOTE",
+        description="Manages the remote cache set by the HPU_RECIPE_CACHE_REMOTE variables (docs/tuning/recipes.md).",
     )
     commands = remote.add_subparsers(dest="remote_command", metavar="COMMAND", required=True)
     common.add_command(
         commands,
         "status",
         _status,
-        "Check the remote cache, and count the local recipes that it has. Exit code 2: it cannot be used.",
+        "Check the remote cache, and count the local recipes in it. Exit code 2: the remote cache cannot be used.",
     )
     push = common.add_command(
         commands, "push", _push, "Upload all local recipes that the remote cache lacks. Exit code 1: some failed."
     )
-    push.add_argument("--overwrite", action="store_true", help="upload recipes that it has, too")
+    push.add_argument("--overwrite", action="store_true", help="also upload recipes that the remote cache already has")
     pull = common.add_command(
         commands,
         "pull",
@@ -37,13 +37,13 @@ def add_parsers(subparsers: Any) -> None:
         "Fetch the recipes that fit this installation and machine. Exit code 1: some were refused or failed.",
     )
     pull.add_argument(
-        "keys", nargs="*", type=_key, metavar="KEY", help="only these (default: all, which an HTTP server cannot list)"
+        "keys", nargs="*", type=_key, metavar="KEY", help="only these keys (default: all; required for an HTTP server)"
     )
 
 
 def _key(text: str) -> str:
     if not _KEY.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"not a key: {text!r}; `hpu cache ls --json` lists keys of 64 digits")
+        raise argparse.ArgumentTypeError(f"not 64 hexadecimal digits: {text!r}; `hpu cache ls --json` lists the keys")
     return text
 
 
@@ -80,7 +80,7 @@ def _pull(arguments: argparse.Namespace) -> int:
     else:
         print(f"{text.number(len(done.entries), 'recipe')} fetched into {path}, which had {done.present} before")
         unfit = {key: "; ".join(reasons) for key, reasons in done.misfits.items()}
-        common.print_list("Left there, as no program could use them here:", _lines(unfit))
+        common.print_list("Not fetched, because no program could use them here:", _lines(unfit))
         common.print_list("Refused:", _lines(done.refused))
         common.print_list("Not fetched:", _lines(done.failed))
     return 1 if done.refused or done.failed else 0

@@ -13,10 +13,7 @@ from habana_frameworks import _hpu_import_hook
 from habana_frameworks.tensorflow import lib_utils
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
-_REMEDY = (
-    "build it for the TensorFlow that is installed: make horovod, or tools/build_horovod.sh "
-    "(docs/distributed/horovod.md)"
-)
+_REMEDY = "build it for the installed TensorFlow: make horovod, or tools/build_horovod.sh (docs/distributed/horovod.md)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +47,7 @@ def check() -> Iterator[Finding]:
     """Checks how Horovod was built, and whether hvd.init() loads the HPU."""
     build = find()
     if build is None:
-        yield Finding("Horovod", Level.OK, "is not installed (optional)")
+        yield Finding("Horovod", Level.OK, "not installed (optional)")
         return
     data = dataclasses.asdict(build)
     if build.tensorflow is None:
@@ -58,7 +55,7 @@ def check() -> Iterator[Finding]:
         return
     text = f"{build.version} for TensorFlow {build.tensorflow}, with {'MPI and ' if build.mpi else ''}Gloo"
     if build.tensorflow not in lib_utils.installed_tensorflow().values():
-        yield Finding("Horovod", Level.WARNING, f"{text}: another TensorFlow is installed", _REMEDY, data)
+        yield Finding("Horovod", Level.WARNING, f"{text}, but a different TensorFlow is installed", _REMEDY, data)
         return
     yield Finding("Horovod", Level.OK, text, data=data)
     if not _hpu_import_hook.is_installed():

@@ -25,7 +25,7 @@ def check() -> Iterator[Finding]:
     if compiler:
         yield Finding("C++ compiler", Level.OK, compiler)
     else:
-        yield Finding("C++ compiler", Level.NOTE, "none; only building custom ops and this package needs one")
+        yield Finding("C++ compiler", Level.NOTE, "g++ not found; needed only to build custom ops or this package")
 
 
 def _check_modules() -> Finding:
@@ -45,13 +45,13 @@ def _check_locked_memory() -> Finding:
     text = "unlimited" if soft == resource.RLIM_INFINITY else f"{soft >> 10} KiB"
     if soft == resource.RLIM_INFINITY or soft >= 1 << 30:
         return Finding("locked memory", Level.OK, text, data={"bytes": soft})
-    note = f"{text}; the emulator needs none, a card needs it for its host buffers"
+    note = f"{text}; a card needs more for its host buffers, the emulator does not"
     return Finding("locked memory", Level.NOTE, note, "ulimit -l unlimited, before using a card", {"bytes": soft})
 
 
 def _check_shared_memory() -> Finding:
     if not _SHARED_MEMORY.is_dir():
-        return Finding("shared memory", Level.NOTE, f"there is no {_SHARED_MEMORY}")
+        return Finding("shared memory", Level.NOTE, f"{_SHARED_MEMORY} does not exist")
     usage = os.statvfs(_SHARED_MEMORY)
     free = usage.f_bavail * usage.f_frsize
     text = f"{free >> 20} MiB free in {_SHARED_MEMORY}"
@@ -60,7 +60,7 @@ def _check_shared_memory() -> Finding:
     return Finding(
         "shared memory",
         Level.NOTE,
-        f"{text}, which is little for data loaders",
+        f"{text}, which may be too little for data loaders",
         "docker run --shm-size=8g",
         {"bytes": free},
     )

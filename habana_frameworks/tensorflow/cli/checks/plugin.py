@@ -36,7 +36,7 @@ def check() -> Iterator[Finding]:
     files = lib_utils.built_for()
     if not files:
         searched = ", ".join(map(str, lib_utils.search_paths()))
-        yield Finding("plugin", Level.ERROR, f"is not built; searched {searched}", _BUILD, {"searched": searched})
+        yield Finding("plugin", Level.ERROR, f"not found in {searched}", _BUILD, {"searched": searched})
         return
     for version, path in sorted(files.items()):
         yield Finding(
@@ -71,7 +71,7 @@ def probe() -> tuple[dict[str, Any], str]:
 
 def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
     if report["kind"] == "BackendError":
-        yield Finding("backend", Level.ERROR, report["error"], "correct the variable, or unset it")
+        yield Finding("backend", Level.ERROR, report["error"], "correct or unset the variable")
         return
     if report["error"]:
         yield Finding("plugin loads", Level.ERROR, report["error"], _BUILD)
@@ -83,4 +83,4 @@ def _check_report(report: dict[str, Any]) -> Iterator[Finding]:
     if report["devices"]:
         yield Finding("device", Level.OK, ", ".join(report["devices"]), data={"devices": report["devices"]})
     else:
-        yield Finding("device", Level.ERROR, "the plugin loads, but TensorFlow lists no HPU", _BUILD)
+        yield Finding("device", Level.ERROR, "TensorFlow lists no HPU, although the plugin loaded", _BUILD)

@@ -26,7 +26,7 @@ def check() -> Iterator[Finding]:
     other = util.other_keras()
     if other is not None:
         remedy = "pip install 'keras==2.15.*', and import tensorflow.keras"
-        yield Finding("Keras", Level.WARNING, f"{other} is installed: tf.keras of TensorFlow 2.15 is 2.15", remedy)
+        yield Finding("Keras", Level.WARNING, f"{other} is installed, but TensorFlow 2.15 needs Keras 2.15", remedy)
 
 
 def _check_tensorflow() -> Finding:
@@ -36,13 +36,15 @@ def _check_tensorflow() -> Finding:
     wanted = supported[-1] if supported else "2.15.1"
     data = {"installed": found, "built_for": supported}
     if not found:
-        return Finding("TensorFlow", Level.ERROR, "is not installed", f"pip install tensorflow-cpu=={wanted}", data)
+        return Finding("TensorFlow", Level.ERROR, "not installed", f"pip install tensorflow-cpu=={wanted}", data)
     if len(found) > 1:
-        remedy = f"pip uninstall {' '.join(found)}, then install one of them"
-        return Finding("TensorFlow", Level.ERROR, f"{listed}: these overwrite each other's files", remedy, data)
+        remedy = f"pip uninstall {' '.join(found)}, then install only one of them"
+        return Finding(
+            "TensorFlow", Level.ERROR, f"{listed}: these packages overwrite each other's files", remedy, data
+        )
     (version,) = found.values()
     if supported and version not in supported:
-        remedy = f"pip install {next(iter(found))}=={wanted}, or build hpu-tensorflow again"
+        remedy = f"pip install {next(iter(found))}=={wanted}, or rebuild hpu-tensorflow"
         return Finding(
             "TensorFlow", Level.ERROR, f"{listed}; the plugin is built for {', '.join(supported)}", remedy, data
         )

@@ -16,7 +16,7 @@ def check() -> Iterator[Finding]:
     try:
         state = monitor.read(backend)
     except monitor.UnavailableError as error:
-        yield Finding("device server", Level.ERROR, str(error), "start it, or correct HPU_BACKEND")
+        yield Finding("device server", Level.ERROR, str(error), "start the server, or correct HPU_BACKEND")
         return
     assert state.server
     text = f"process {state.server.pid} at {backend} serves {state.server.backend} modules"
@@ -26,7 +26,7 @@ def check() -> Iterator[Finding]:
     free = f"{len(state.modules) - len(held)} of {len(state.modules)} are free"
     data = {"modules": len(state.modules), "held": [{"module": number, "pid": holder.pid} for number, holder in held]}
     if len(held) == len(state.modules):
-        remedy = "end one of these processes, or start the server with more (hpu serve --modules)"
+        remedy = "end one of these processes, or start the server with more modules (hpu serve --modules)"
         yield Finding("modules", Level.ERROR, f"all are held: {listed}", remedy, data)
     else:
         yield Finding("modules", Level.OK, f"{free}; {listed}" if listed else free, data=data)

@@ -34,14 +34,18 @@ def _check_setting(flag: flag_values.Flag, name: str) -> Finding:
     data = {"name": name, "value": value, "default": flag.default}
     if name == flag.old_name:
         return Finding(
-            "settings", Level.NOTE, f"{name}={value}: it is called {flag.name} now", f"rename it to {flag.name}", data
+            "settings",
+            Level.NOTE,
+            f"{name}={value}: this setting was renamed to {flag.name}",
+            f"rename it to {flag.name}",
+            data,
         )
     if flag.effect is flag_values.Effect.INERT:
-        return Finding("settings", Level.NOTE, f"{name}={value} is accepted and has no effect", data=data)
+        return Finding("settings", Level.NOTE, f"{name}={value} is accepted but has no effect", data=data)
     if flag.effect is flag_values.Effect.TENSORFLOW:
-        return Finding("settings", Level.NOTE, f"{name}={value} is TensorFlow's own", data=data)
+        return Finding("settings", Level.NOTE, f"{name}={value} is a setting of TensorFlow", data=data)
     if flag.effect is flag_values.Effect.JOB:
-        return Finding("settings", Level.NOTE, f"{name}={value} is for the processes of a job", data=data)
+        return Finding("settings", Level.NOTE, f"{name}={value} applies to the processes of a job", data=data)
     if not flag_values.is_valid(flag):
         text = flag_values.describe_error(flag, flag_values.expectation(flag))
         return Finding("settings", Level.WARNING, f"{text}; {flag.default!r} is used", f"correct {name}", data)

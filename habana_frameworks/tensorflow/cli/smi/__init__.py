@@ -17,9 +17,9 @@ from habana_frameworks.tensorflow.cli.smi.sample import Sample
 _SAMPLE_SECONDS = 0.25
 _INTERRUPTED = 130
 
-_DESCRIPTION = """Shows the modules that HPU_BACKEND reaches: those of a device server, or the emulated ones
-inside of this user's processes. Loads and acquires nothing. Exit code 0: the modules are shown; 1: they cannot be read
-(the server does not answer, the backend has none); 2: wrong usage; 130: --loop was interrupted."""
+_DESCRIPTION = """Shows the modules of HPU_BACKEND: the modules of a device server, or the emulated modules in this
+user's processes. Does not load the HPU or acquire a module. Exit code 0: success; 1: the modules cannot be read (the
+server does not answer, or the backend has no modules); 2: wrong usage; 130: --loop was interrupted."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -27,25 +27,25 @@ def add_parser(subparsers: Any) -> None:
         "smi", help="show modules, processes, memory, utilisation", description=_DESCRIPTION
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("-L", "--list-aips", action="store_true", help="one line a module")
-    what.add_argument("-q", "--query", action="store_true", help="all that is known of each module")
+    what.add_argument("-L", "--list-aips", action="store_true", help="print one line per module")
+    what.add_argument("-q", "--query", action="store_true", help="print all details of each module")
     what.add_argument(
         "-Q",
         "--query-aip",
         metavar="FIELDS",
         type=fields.parse,
-        help=f"these fields as CSV, comma-separated: {', '.join(fields.FIELDS)}",
+        help=f"print these fields as CSV; a comma-separated list of {', '.join(fields.FIELDS)}",
     )
-    what.add_argument("--json", action="store_true", help="print one JSON object for programs; with --loop one a line")
+    what.add_argument("--json", action="store_true", help="print one JSON object; with --loop, one per line")
     parser.add_argument(
         "-f",
         "--format",
         metavar="csv[,noheader][,nounits]",
         type=fields.parse_format,
         default=fields.Format(),
-        help="how -Q prints: without the line of names, without units",
+        help="format of -Q; noheader omits the field names, nounits the units",
     )
-    parser.add_argument("-i", "--device", metavar="MODULE", help="only this module: its number or its bus_id")
+    parser.add_argument("-i", "--device", metavar="MODULE", help="show only this module, by number or bus_id")
     parser.add_argument(
         "-l",
         "--loop",
@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
         type=numbers.positive,
         nargs="?",
         const=5.0,
-        help="again and again (default: 5)",
+        help="repeat at this interval until interrupted (default: 5)",
     )
     parser.set_defaults(run=run)
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
             chosen = sample.only(arguments.device) if arguments.device else sample
             if not chosen.modules:
                 known = ", ".join(str(module.id) for module in sample.modules)
-                print(f"hpu smi: there is no module {arguments.device}; there are {known}", file=sys.stderr)
+                print(f"hpu smi: no module {arguments.device}; modules: {known}", file=sys.stderr)
                 return 2
             show(chosen, number == 0)
             sys.stdout.flush()

@@ -66,7 +66,7 @@ def parse(text: str) -> list[str]:
     for name in names:
         if name not in FIELDS:
             nearest = difflib.get_close_matches(name, FIELDS, n=1)
-            hint = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(FIELDS)}"
+            hint = f"did you mean {nearest[0]}?" if nearest else f"fields: {', '.join(FIELDS)}"
             raise argparse.ArgumentTypeError(f"no field {name!r}; {hint}")
     return names
 
@@ -76,7 +76,7 @@ def parse_format(text: str) -> Format:
     words = [word.strip() for word in text.split(",")]
     for word in words:
         if word not in _FORMATS:
-            raise argparse.ArgumentTypeError(f"{word!r} is none of {', '.join(_FORMATS)}")
+            raise argparse.ArgumentTypeError(f"{word!r} is not one of {', '.join(_FORMATS)}")
     return Format(header="noheader" not in words, units="nounits" not in words)
 
 

@@ -1,4 +1,4 @@
-// The panels: counts, search, filters, rules, gaps, details. All text goes in as text, never as markup.
+// The panels: counts, search, filters, rules, splits, details. All text goes in as text, never as markup.
 
 const MAX_HITS = 200;
 
@@ -64,13 +64,13 @@ function showRules() {
 }
 
 function showGaps() {
-  const gaps = state.graph.cuts;
-  document.getElementById("gaps-title").hidden = !gaps.length;
-  fill("gaps", ...gaps.slice(0, 50).map((gap) => element("div", { className: "item" },
-    clusterLink(gap.first), " | ", clusterLink(gap.second), element("br"), element("b", {}, gap.rule), ": " + gap.reason,
-    ...gap.through.slice(0, 6).flatMap((name) => [" ", opLink(state.graph.byName.get(name))]),
-    gap.through.length > 6 ? ` … ${gap.through.length - 6} more` : "")),
-    gaps.length > 50 ? element("span", { className: "dim" }, `… and ${gaps.length - 50} more`) : null);
+  const splits = state.graph.splits;
+  document.getElementById("splits-title").hidden = !splits.length;
+  fill("splits", ...splits.slice(0, 50).map((split) => element("div", { className: "item" },
+    clusterLink(split.first), " | ", clusterLink(split.second), element("br"), element("b", {}, split.rule), ": " + split.reason,
+    ...split.through.slice(0, 6).flatMap((name) => [" ", opLink(state.graph.byName.get(name))]),
+    split.through.length > 6 ? ` … ${split.through.length - 6} more` : "")),
+    splits.length > 50 ? element("span", { className: "dim" }, `… and ${splits.length - 50} more`) : null);
 }
 
 function clusterLink(name) {
@@ -112,7 +112,7 @@ function showDetails() {
     fill("details", element("h1", {}, op.name), op.rule ? advice(op.rule, op.reason) : null, rows([
       ["type", op.type], ["device", op.device], ["cluster", op.cluster ? clusterLink(op.cluster) : "none"],
       ["precision", op.dtypes.join(", ")], ["copied", op.copied_bytes ? `${bytes(op.copied_bytes)}, ${op.copies} copies` : ""],
-      ["CPU runs", op.host_runs || ""], ["keeps apart", op.cuts ? `${op.cuts} pair${op.cuts === 1 ? "" : "s"} of clusters` : ""],
+      ["CPU runs", op.cpu_runs || ""], ["keeps apart", op.splits ? `${op.splits} pair${op.splits === 1 ? "" : "s"} of clusters` : ""],
       ["takes", op.inputs.length ? links(op.inputs.map((i) => state.graph.ops[i])) : ""],
       ["feeds", state.graph.consumers[op.index].length ? links(state.graph.consumers[op.index].map((i) => state.graph.ops[i])) : ""],
     ]), ...state.graph.rewrites.filter((rewrite) => rewrite.node === op.name).map((rewrite) =>

@@ -34,8 +34,8 @@ class RemoteCache:
         """Reads the key and the token, without contacting the storage. Raises SettingsError for unusable settings."""
         if not settings.key_file:
             raise SettingsError(
-                "HPU_RECIPE_CACHE_REMOTE_KEY_FILE is not set, and recipes without a signature are not loaded: set it "
-                "to the file with the team's secret"
+                "HPU_RECIPE_CACHE_REMOTE_KEY_FILE is not set, but recipes must be signed: set it to the file with the "
+                "team's secret"
             )
         try:
             self._key = SigningKey(settings.key_file)
@@ -101,15 +101,15 @@ def open_storage(settings: RemoteSettings) -> Storage:
     if parts.scheme == "file" and parts.netloc in ("", "localhost") and len(parts.path) > 1:
         return DirectoryStorage(pathlib.Path(urllib.parse.unquote(parts.path)))
     if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_valid:
-        raise SettingsError(f"not a storage: {url}; name file:///directory, http://host:port/prefix or https://…")
+        raise SettingsError(f"not a storage URL: {url}; use file:///directory, http://host:port/prefix or https://…")
     if parts.username is not None or parts.query or parts.fragment:
         raise SettingsError(
-            f"{parts.scheme}://{parts.hostname}: the URL must have no user, query or fragment; a token goes into "
+            f"{parts.scheme}://{parts.hostname}: the URL must not have a user, query or fragment; set a token in "
             "HPU_RECIPE_CACHE_REMOTE_TOKEN_FILE"
         )
     token = _token(settings.token_file)
     if token and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        raise SettingsError(f"{url} would get the token unencrypted: use https://")
+        raise SettingsError(f"the token would be sent unencrypted to {url}: use https://")
     return HttpStorage(url, settings.timeout, token)
 
 
@@ -118,5 +118,5 @@ def _token(path: str) -> str:
         return ""
     token = secret_files.read(path, "token", _MIN_TOKEN_BYTES).decode("ascii", errors="replace").strip()
     if not token.isascii() or not token.isprintable():
-        raise SettingsError(f"the token file {path} holds bytes that are not printable ASCII characters")
+        raise SettingsError(f"the token file {path} contains characters that are not printable ASCII")
     return token

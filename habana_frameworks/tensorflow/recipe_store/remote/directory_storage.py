@@ -78,7 +78,7 @@ class DirectoryStorage(Storage):
 
     def check(self) -> None:
         if not self._path.is_dir():
-            raise StorageError(f"{self._path} is not a directory: make it, or mount the shared file system")
+            raise StorageError(f"{self._path} is not a directory: create it, or mount the shared file system")
 
     def close(self) -> None:
         pass

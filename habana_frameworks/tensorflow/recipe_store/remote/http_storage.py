@@ -44,7 +44,7 @@ class HttpStorage(Storage):
             check_size(expected or 0, max_bytes)
             done = copy(response, out, max_bytes)
             if expected is not None and done != expected:
-                raise StorageError(f"{self._url} ended the connection after {done} of {expected} bytes")
+                raise StorageError(f"{self._url} closed the connection after {done} of {expected} bytes")
             return True
 
     def put(self, name: str, size: int, chunks: Callable[[], Iterator[bytes]]) -> None:
@@ -67,7 +67,7 @@ class HttpStorage(Storage):
             raise self._error("HEAD", name, response)
 
     def names(self) -> list[str]:
-        raise NotListableError(f"{self._url} cannot be listed, as HTTP has no listing; name the keys")
+        raise NotListableError(f"{self._url} cannot be listed, because HTTP has no listing: pass the keys")
 
     def check(self) -> None:
         self.has(_UNKNOWN_NAME)

@@ -117,7 +117,7 @@ def push(path: str | os.PathLike[str], settings: RemoteSettings, overwrite: bool
                 transfers.cache.upload(entry.key, pathlib.Path(path) / f"{entry.key}.recipe")
             pushed.append(entry)
         except (SkippedError, StorageError) as error:
-            transfers.failed[entry.key] = str(error) or "it was removed meanwhile"
+            transfers.failed[entry.key] = str(error) or "it was removed in the meantime"
     return Pushed(tuple(pushed), present, transfers.failed)
 
 
@@ -159,7 +159,7 @@ def _fetch(transfers: _Transfers, key: str) -> bytes:
     with time_limit(transfers.timeout):
         file = transfers.cache.fetch(key)
         if file is None:
-            raise StorageError("the storage has no entry of this key")
+            raise StorageError("the remote cache has no entry with this key")
         with file:
             return file.read()
 

@@ -43,9 +43,9 @@ def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
     if magic != _MAGIC:
         raise RefusedError("it has no signature")
     if (version, reserved) != (_VERSION, 0):
-        raise RefusedError(f"its signature has format {version}; this release knows format {_VERSION}")
+        raise RefusedError(f"its signature has format {version}, but this release supports only format {_VERSION}")
     if not hmac.compare_digest(_signature(signed, name, key), signature):
-        raise RefusedError("its signature does not match: another key signed it, or it was changed")
+        raise RefusedError("its signature does not match: another key signed it, or it was modified")
     signed.seek(HEADER_BYTES)
 
 

@@ -42,7 +42,7 @@ class Storage(abc.ABC):
 def check_size(size: int, max_bytes: int) -> None:
     """Raises RefusedError if an object exceeds `max_bytes`."""
     if size > max_bytes:
-        raise RefusedError(f"it has {size} bytes; an entry has at most {max_bytes}")
+        raise RefusedError(f"it is too large: at least {size} bytes, limit {max_bytes}")
 
 
 def copy(source: BinaryIO, out: BinaryIO, max_bytes: int) -> int:

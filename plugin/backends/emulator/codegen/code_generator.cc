@@ -52,7 +52,8 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& 
     slot.source = BufferSlot::Source::kArgument;
     slot.value = buffer.entry_parameter_number();
     if (slot.value >= table.arguments.size() || AlignUp(table.arguments[slot.value].bytes) != buffer.size()) {
-      return absl::InternalError(absl::StrCat("XLA gave argument ", slot.value, " another size than the program"));
+      return absl::InternalError(
+          absl::StrCat("XLA's buffer of argument ", slot.value, " has an unexpected size: ", buffer.size(), " bytes"));
     }
     slot.bytes = table.arguments[slot.value].bytes;
   } else if (MayLieInResult(buffer, table)) {
@@ -73,7 +74,10 @@ absl::StatusOr<CodeParts> PartsOf(const xla::cpu::CpuAotCompilationResult& code,
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (static_cast<int64_t>(i) == code.result_buffer_index()) {
       const uint64_t bytes = table.results.size() * sizeof(void*);
-      if (buffers[i].size() != AlignUp(bytes)) return absl::InternalError("XLA's result table has an unexpected size");
+      if (buffers[i].size() != AlignUp(bytes)) {
+        return absl::InternalError(
+            absl::StrCat("XLA's result table has ", buffers[i].size(), " bytes, expected ", AlignUp(bytes)));
+      }
       parts.slots.push_back({BufferSlot::Source::kResultTable, 0, bytes});
       continue;
     }
@@ -94,7 +98,9 @@ absl::StatusOr<Results> CompileModules(Modules modules) {
   HPU_ASSIGN_OR_RETURN(Results results,
                        XlaCompiler().CompileAheadOfTime(
                            std::make_unique<xla::HloModuleGroup>("recipe", absl::MakeSpan(modules)), options));
-  if (results.size() != count) return absl::InternalError("XLA compiled programs to another number of objects");
+  if (results.size() != count) {
+    return absl::InternalError(absl::StrCat("XLA compiled ", count, " programs to ", results.size(), " objects"));
+  }
   return results;
 }
 

@@ -35,7 +35,7 @@ namespace {
 absl::Status SetEffort(int64_t effort, xla::DebugOptions* debug_options) {
   if (effort < 0 || effort > 3) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_COMPILE_EFFORT is ", effort,
-                                                   "; set it to 0 (quickest to compile), 1, 2 or 3 (quickest to run)"));
+                                                   "; set it to 0 (fastest to compile), 1, 2 or 3 (fastest to run)"));
   }
   if (effort == 3) return absl::OkStatus();
   debug_options->set_xla_backend_optimization_level(static_cast<int>(effort));

@@ -53,19 +53,21 @@ class Parser {
  private:
   absl::Status ReadHeader() {
     if (!Read(bytes_, 0, &header_)) return DamagedFile("shorter than its header");
-    if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) return DamagedFile("no ELF file");
+    if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) return DamagedFile("not an ELF file");
     if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB ||
         header_.e_type != ET_REL || header_.e_machine != EM_X86_64) {
-      return DamagedFile("no x86-64 relocatable object");
+      return DamagedFile("not an x86-64 relocatable object");
     }
-    if (header_.e_shentsize != sizeof(Elf64_Shdr)) return DamagedFile("section headers of another size");
+    if (header_.e_shentsize != sizeof(Elf64_Shdr)) return DamagedFile("unexpected size of section headers");
     return absl::OkStatus();
   }
 
   absl::Status ReadSections() {
     headers_.resize(header_.e_shnum);
     file_.sections.resize(header_.e_shnum);
-    if (!Within(bytes_, header_.e_shoff, headers_.size() * sizeof(Elf64_Shdr))) return DamagedFile("section table");
+    if (!Within(bytes_, header_.e_shoff, headers_.size() * sizeof(Elf64_Shdr))) {
+      return DamagedFile("invalid section table");
+    }
     for (size_t i = 0; i < headers_.size(); ++i) {
       Elf64_Shdr& header = headers_[i];
       Read(bytes_, header_.e_shoff + i * sizeof(Elf64_Shdr), &header);
@@ -76,14 +78,14 @@ class Parser {
       section.alignment = header.sh_addralign == 0 ? 1 : header.sh_addralign;
       if (section.type == SHT_NULL || section.type == SHT_NOBITS) continue;
       if (!Within(bytes_, header.sh_offset, header.sh_size))
-        return DamagedFile(absl::StrCat("contents of section ", i));
+        return DamagedFile(absl::StrCat("invalid contents of section ", i));
       section.data = bytes_.substr(header.sh_offset, header.sh_size);
     }
-    if (header_.e_shstrndx >= headers_.size()) return DamagedFile("section of section names");
+    if (header_.e_shstrndx >= headers_.size()) return DamagedFile("invalid section of section names");
     absl::string_view names = file_.sections[header_.e_shstrndx].data;
     for (size_t i = 0; i < headers_.size(); ++i) {
       if (!ReadString(names, headers_[i].sh_name, &file_.sections[i].name)) {
-        return DamagedFile(absl::StrCat("name of section ", i));
+        return DamagedFile(absl::StrCat("invalid name of section ", i));
       }
     }
     return absl::OkStatus();
@@ -92,11 +94,11 @@ class Parser {
   absl::Status ReadSymbols() {
     for (size_t i = 0; i < headers_.size(); ++i) {
       if (headers_[i].sh_type != SHT_SYMTAB) continue;
-      if (symbol_table_ != 0) return DamagedFile("two symbol tables");
+      if (symbol_table_ != 0) return DamagedFile("more than one symbol table");
       symbol_table_ = i;
     }
     if (symbol_table_ == 0) return DamagedFile("no symbol table");
-    if (headers_[symbol_table_].sh_link >= headers_.size()) return DamagedFile("section of symbol names");
+    if (headers_[symbol_table_].sh_link >= headers_.size()) return DamagedFile("invalid section of symbol names");
     absl::string_view names = file_.sections[headers_[symbol_table_].sh_link].data;
     absl::string_view data = file_.sections[symbol_table_].data;
     file_.symbols.resize(data.size() / sizeof(Elf64_Sym));
@@ -106,11 +108,13 @@ class Parser {
       ObjectFile::Symbol& symbol = file_.symbols[i];
       symbol.section = raw.st_shndx == SHN_ABS ? ObjectFile::kAbsolute : raw.st_shndx;
       symbol.value = raw.st_value;
-      if (!ReadString(names, raw.st_name, &symbol.name)) return DamagedFile(absl::StrCat("name of symbol ", i));
+      if (!ReadString(names, raw.st_name, &symbol.name)) return DamagedFile(absl::StrCat("invalid name of symbol ", i));
       if (raw.st_shndx == SHN_UNDEF || raw.st_shndx == SHN_ABS) continue;
-      if (raw.st_shndx >= headers_.size()) return DamagedFile(absl::StrCat("section of symbol '", symbol.name, "'"));
+      if (raw.st_shndx >= headers_.size()) {
+        return DamagedFile(absl::StrCat("invalid section of symbol '", symbol.name, "'"));
+      }
       if (raw.st_value > file_.sections[raw.st_shndx].size) {
-        return DamagedFile(absl::StrCat("value of symbol '", symbol.name, "'"));
+        return DamagedFile(absl::StrCat("invalid value of symbol '", symbol.name, "'"));
       }
     }
     return absl::OkStatus();
@@ -118,17 +122,19 @@ class Parser {
 
   absl::Status ReadRelocations() {
     for (size_t i = 0; i < headers_.size(); ++i) {
-      if (headers_[i].sh_type == SHT_REL) return DamagedFile("relocations without addends");
+      if (headers_[i].sh_type == SHT_REL) return DamagedFile("unsupported relocations without addends");
       if (headers_[i].sh_type != SHT_RELA) continue;
       if (headers_[i].sh_info >= headers_.size() || headers_[i].sh_link != symbol_table_) {
-        return DamagedFile(absl::StrCat("target of relocations ", i));
+        return DamagedFile(absl::StrCat("invalid target of relocation section ", i));
       }
       absl::string_view data = file_.sections[i].data;
       for (size_t offset = 0; offset + sizeof(Elf64_Rela) <= data.size(); offset += sizeof(Elf64_Rela)) {
         Elf64_Rela raw;
         Read(data, offset, &raw);
         uint32_t symbol = ELF64_R_SYM(raw.r_info);
-        if (symbol >= file_.symbols.size()) return DamagedFile(absl::StrCat("symbol of a relocation of section ", i));
+        if (symbol >= file_.symbols.size()) {
+          return DamagedFile(absl::StrCat("invalid symbol in a relocation of section ", i));
+        }
         uint32_t type = ELF64_R_TYPE(raw.r_info);
         file_.relocations.push_back({headers_[i].sh_info, raw.r_offset, type, symbol, raw.r_addend});
       }

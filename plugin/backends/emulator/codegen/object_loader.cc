@@ -79,9 +79,8 @@ class ObjectLinker {
       if (it->second.address == nullptr) missing.insert(symbol.name);
     }
     if (missing.empty()) return absl::OkStatus();
-    return absl::NotFoundError(
-        absl::StrCat("compiled code calls what this process does not have: ", absl::StrJoin(missing, ", "),
-                     "; a custom call must be registered for platform Host before it is compiled"));
+    return absl::NotFoundError(absl::StrCat("undefined symbols in compiled code: ", absl::StrJoin(missing, ", "),
+                                            "; register a custom call for platform Host before compiling it"));
   }
 
   // Assigns an offset to every loaded section, stub and slot.
@@ -95,22 +94,22 @@ class ObjectLinker {
         const ObjectFile::Section& section = file_.sections[i];
         if (RegionOf(section) != region) continue;
         if ((section.alignment & (section.alignment - 1)) != 0 || section.alignment > page) {
-          return DamagedFile(absl::StrCat("alignment of section '", section.name, "'"));
+          return DamagedFile(absl::StrCat("invalid alignment of section '", section.name, "'"));
         }
         end = offsets_[i] = hal::RoundUp(end, section.alignment);
-        if (section.size >= kMaxBytes - end) return DamagedFile("sections larger than 2 GiB");
+        if (section.size >= kMaxBytes - end) return DamagedFile("sections exceed 2 GiB");
         end += section.size;
       }
       if (region == kCode) end = PlaceIndirect(end, kStubBytes, &Indirect::stub);
       if (region == kConstants) end = PlaceIndirect(end, kSlotBytes, &Indirect::slot);
-      if (end >= kMaxBytes - page) return DamagedFile("sections larger than 2 GiB");
+      if (end >= kMaxBytes - page) return DamagedFile("sections exceed 2 GiB");
     }
     size_ = hal::RoundUp(end, page);
     return absl::OkStatus();
   }
 
   absl::Status Map() {
-    if (size_ == 0) return DamagedFile("nothing to load");
+    if (size_ == 0) return DamagedFile("no sections to load");
     void* base = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) {
       return absl::ResourceExhaustedError(
@@ -165,7 +164,7 @@ class ObjectLinker {
       }
       default:
         return absl::UnimplementedError(
-            absl::StrCat("compiled code has a relocation of type ", relocation.type, ", which the loader lacks"));
+            absl::StrCat("unsupported relocation type in compiled code: ", relocation.type));
     }
   }
 
@@ -220,7 +219,7 @@ class ObjectLinker {
   absl::Status WriteRelative(const ObjectFile::Relocation& relocation, uint64_t value) {
     const int64_t distance = static_cast<int64_t>(value);
     if (distance < std::numeric_limits<int32_t>::min() || distance > std::numeric_limits<int32_t>::max()) {
-      return DamagedFile("relocation that does not fit 32 bits");
+      return DamagedFile("relocation does not fit in 32 bits");
     }
     return Write<int32_t>(relocation, static_cast<int32_t>(distance));
   }
@@ -232,7 +231,7 @@ class ObjectLinker {
       const uint64_t end = region + 1 < kRegions ? region_begin_[region + 1] : size_;
       if (begin < end && mprotect(object_->base_ + begin, end - begin, kProtection[region]) != 0) {
         return absl::InternalError(absl::StrCat("cannot make compiled code executable: ", std::strerror(errno),
-                                                "; the emulator needs a system that allows it"));
+                                                "; the emulator requires a system that allows executable mappings"));
       }
     }
     return absl::OkStatus();
@@ -254,7 +253,7 @@ class ObjectLinker {
       if (RegionOf(file_.sections[symbol.section]) != kCode) break;
       return object_->base_ + offsets_[symbol.section] + symbol.value;
     }
-    return DamagedFile(absl::StrCat("no function '", entry, "'"));
+    return DamagedFile(absl::StrCat("function '", entry, "' is missing"));
   }
 
   ObjectFile file_;                    // all objects, merged

@@ -77,8 +77,8 @@ uint64_t EmulatorRecipe::serialized_bytes() const { return SerializedSize(parts_
 absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                                  ComputePool& pool) const {
   if (arguments.size() != parts_.table.arguments.size() || results.size() != parts_.table.results.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("recipe '", name_, "' takes ", parts_.table.arguments.size(),
-                                                   " arguments and ", parts_.table.results.size(), " results, not ",
+    return absl::InvalidArgumentError(absl::StrCat("recipe '", name_, "': expected ", parts_.table.arguments.size(),
+                                                   " arguments and ", parts_.table.results.size(), " results, got ",
                                                    arguments.size(), " and ", results.size()));
   }
   // Code may use the memory of a result up to the next multiple of kWorkspaceAlignment.

@@ -215,18 +215,18 @@ bool ProfileIsValid(const RecipeProfile& profile) {
 }
 
 absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
-  if (!AliasesAreValid(table)) return DamagedRecipe("aliases");
-  if (code.workspace_bytes > kMaxWorkspace) return DamagedRecipe("workspace");
+  if (!AliasesAreValid(table)) return DamagedRecipe("invalid aliases");
+  if (code.workspace_bytes > kMaxWorkspace) return DamagedRecipe("invalid workspace size");
   int tables = 0;
   for (const BufferSlot& slot : code.slots) {
-    if (!SlotIsValid(table, code, slot)) return DamagedRecipe("buffer table");
+    if (!SlotIsValid(table, code, slot)) return DamagedRecipe("invalid buffer table");
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
-  return tables == 1 ? absl::OkStatus() : DamagedRecipe("result table");
+  return tables == 1 ? absl::OkStatus() : DamagedRecipe("invalid result table");
 }
 
 absl::Status Validate(const RecipeParts& parts) {
-  if (!ProfileIsValid(parts.profile)) return DamagedRecipe("profile");
+  if (!ProfileIsValid(parts.profile)) return DamagedRecipe("invalid profile");
   for (const FunctionParts& function : parts.functions) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
   }
@@ -248,7 +248,7 @@ absl::StatusOr<RecipeParts> ParseBody(Reader& reader) {
     static_cast<CodeParts&>(function) = reader.GetCode();
   }
   parts.profile = reader.GetProfile();
-  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("tables do not fit its length");
+  if (!reader.ok() || !reader.at_end()) return DamagedRecipe("its tables do not match its length");
   HPU_RETURN_IF_ERROR(Validate(parts));
   return parts;
 }
@@ -290,7 +290,7 @@ std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
 
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target) {
   if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic) {
-    return absl::InvalidArgumentError("no serialised recipe of the emulator");
+    return absl::InvalidArgumentError("not a serialised recipe of the emulator");
   }
   Reader header(bytes.substr(kMagic.size()));
   const uint32_t version = header.Get<uint32_t>();
@@ -304,8 +304,9 @@ absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_vie
   Reader reader(body);
   absl::string_view made_for = reader.GetString();
   if (reader.ok() && made_for != target) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "serialised recipe was made for another target; compile it again. It: ", made_for, ". Here: ", target));
+    return absl::FailedPreconditionError(
+        absl::StrCat("serialised recipe was compiled for another target; recompile it. Recipe: ", made_for,
+                     ". This process: ", target));
   }
   return ParseBody(reader);
 }

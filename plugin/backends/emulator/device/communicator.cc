@@ -27,7 +27,8 @@ std::string EmulatorCommunicator::NewId() {
 absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorCommunicator::Create(
     const EmulatorDevice* device, const hal::CommunicatorOptions& options) {
   if (options.size < 1 || options.rank < 0 || options.rank >= options.size) {
-    return absl::InvalidArgumentError(absl::StrCat("rank ", options.rank, " of ", options.size));
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid rank of a communicator: rank ", options.rank, " of ", options.size));
   }
   std::shared_ptr<LocalRendezvous> rendezvous;
   std::unique_ptr<files::SharedMemory> segment;
@@ -101,7 +102,8 @@ absl::Status EmulatorCommunicator::AwaitTurn(const Lane& lane, uint64_t number) 
 absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Collective& collective) {
   const bool reduces = collective.kind == Part::Kind::kAllReduce || collective.kind == Part::Kind::kReduceScatter;
   if (reduces && !IsReducible(collective.dtype)) {
-    return absl::InvalidArgumentError(absl::StrCat("a reduction of ", hal::NameOf(collective.dtype)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("reductions of ", hal::NameOf(collective.dtype), " are not supported"));
   }
   const Part part = {collective.kind,
                      device_->ToData(collective.source),

@@ -32,7 +32,8 @@ absl::StatusOr<std::shared_ptr<LocalRendezvous>> LocalRendezvous::Find(const std
   }
   const size_t others = found->has_joined_.size();  // the size never changes
   if (static_cast<int>(others) == size) return found;
-  return absl::InvalidArgumentError(absl::StrCat("a communicator of ", size, " ranks, which others made for ", others));
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot join a communicator of ", size, " ranks: other ranks created it with ", others, " ranks"));
 }
 
 std::string LocalRendezvous::MissingLocked() const {
@@ -47,14 +48,15 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> LocalRendezvous::Join(const
   HPU_RETURN_IF_ERROR(AwaitRanks(options));
   files::FileDescriptor file(fcntl(segment_->file().get(), F_DUPFD_CLOEXEC, 0));
   if (file.valid()) return files::SharedMemory::Open(std::move(file), segment_->size());
-  return absl::ResourceExhaustedError(absl::StrCat("a communicator's file descriptor: ", std::strerror(errno)));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cannot duplicate the communicator's file descriptor: ", std::strerror(errno)));
 }
 
 absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   std::unique_lock<std::mutex> lock(mutex_);
   if (has_joined_[options.rank]) {
-    return absl::InvalidArgumentError(absl::StrCat("two ranks ", options.rank, " in one communicator"));
+    return absl::InvalidArgumentError(absl::StrCat("rank ", options.rank, " has already joined this communicator"));
   }
   has_joined_[options.rank] = true;
   ++joined_;

@@ -50,7 +50,7 @@ bool Agree(const PartRecord& one, const PartRecord& other) {
 absl::StatusOr<uint64_t> PeerGroup::SegmentBytes(int ranks) {
   if (ranks >= 1 && ranks <= PeerSegment::kMaxRanks) return PeerSegment::BytesFor(ranks);
   return absl::InvalidArgumentError(
-      absl::StrCat("a communicator of ", ranks, " ranks: supported are 1 to ", PeerSegment::kMaxRanks));
+      absl::StrCat("a communicator must have 1 to ", PeerSegment::kMaxRanks, " ranks, got ", ranks));
 }
 
 absl::StatusOr<std::unique_ptr<files::SharedMemory>> PeerGroup::CreateSegment(int ranks) {
@@ -61,10 +61,12 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> PeerGroup::CreateSegment(in
 absl::StatusOr<std::unique_ptr<PeerGroup>> PeerGroup::Attach(std::unique_ptr<files::SharedMemory> segment, int rank,
                                                              int size) {
   HPU_ASSIGN_OR_RETURN(const uint64_t bytes, SegmentBytes(size));
-  if (rank < 0 || rank >= size) return absl::InvalidArgumentError(absl::StrCat("rank ", rank, " of ", size));
+  if (rank < 0 || rank >= size) {
+    return absl::InvalidArgumentError(absl::StrCat("invalid rank of a communicator: rank ", rank, " of ", size));
+  }
   if (segment->size() != bytes) {
-    return absl::InvalidArgumentError(absl::StrCat("the memory of a communicator of ", size, " ranks has ",
-                                                   segment->size(), " bytes instead of ", bytes));
+    return absl::InvalidArgumentError(absl::StrCat("invalid shared memory for a communicator of ", size,
+                                                   " ranks: expected ", bytes, " bytes, got ", segment->size()));
   }
   return std::unique_ptr<PeerGroup>(new PeerGroup(std::move(segment), rank, size));
 }
@@ -91,7 +93,7 @@ absl::Status PeerGroup::AwaitAll(uint32_t barrier) {
       return ahead >= 0 || ahead < -kMaxBarrierDistance;
     };
     HPU_RETURN_IF_ERROR(Await(bell, static_cast<uint32_t>(rank) + 1, collective_spin_, has_arrived));
-    if (ahead < 0 || ahead > kMaxBarrierDistance) return Damaged(absl::StrCat("the progress of rank ", rank));
+    if (ahead < 0 || ahead > kMaxBarrierDistance) return Damaged(absl::StrCat("progress of rank ", rank));
   }
   return absl::OkStatus();
 }
@@ -101,7 +103,7 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
   bool agree = true;
   for (int rank = 0; rank < size_; ++rank) {
     const PartRecord part = rank == rank_ ? own : Snapshot(segment_.rank(rank).parts[operations_ % 2]);
-    if (!IsValid(part)) return Damaged(absl::StrCat("the operation of rank ", rank));
+    if (!IsValid(part)) return Damaged(absl::StrCat("operation of rank ", rank));
     agree = agree && Agree(part, own);
     parts.push_back(part);
   }
@@ -110,10 +112,10 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
   for (int rank = 0; rank < size_; ++rank) {
     const PartRecord& part = parts[rank];
     told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind), " of ", part.elements.Describe(),
-                                ", operation ", part.op, ", root ", part.root));
+                                ", reduction ", part.op, ", root ", part.root));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the ", size_, " ranks of a communicator ask for different things: ", absl::StrJoin(told, "; ")));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the ", size_, " ranks of a communicator request different operations: ", absl::StrJoin(told, "; ")));
 }
 
 // A piece is reused three chunks later (kCollectivePieces), when all ranks have copied out of it. The peers copy out of
@@ -158,8 +160,8 @@ void PeerGroup::Abort(absl::string_view reason) {
 }
 
 absl::Status PeerGroup::Damaged(absl::string_view what) {
-  End(absl::InternalError(absl::StrCat("the communicator's memory is damaged: ", what)),
-      absl::StrCat("rank ", rank_, " found the communicator's memory damaged: ", what));
+  End(absl::InternalError(absl::StrCat("the communicator's shared memory is corrupt: invalid ", what)),
+      absl::StrCat("rank ", rank_, " found the communicator's shared memory corrupt: invalid ", what));
   return Check();
 }
 
@@ -183,9 +185,9 @@ absl::Status PeerGroup::Check() {
   if (!aborted_) {
     const uint32_t aborted_by = segment_.aborted_by().load();
     if (aborted_by == 0) return absl::OkStatus();
-    if (aborted_by > static_cast<uint32_t>(size_)) return Damaged("the rank that aborted");
+    if (aborted_by > static_cast<uint32_t>(size_)) return Damaged("aborting rank");
     const ReasonRecord reason = Snapshot(segment_.rank(static_cast<int>(aborted_by) - 1).reason);
-    if (reason.bytes > ReasonRecord::kMaxBytes) return Damaged("the reason of an abort");
+    if (reason.bytes > ReasonRecord::kMaxBytes) return Damaged("abort reason");
     const std::string text = reason.Text();
     End(absl::CancelledError(text), text);
   }

@@ -276,7 +276,7 @@ TEST(PeerTransferTest, AMismatchIsAnErrorOfBothAndOfNoOther) {
   const std::vector<absl::Status> statuses = run("[3,2]");
   for (int rank = 0; rank < 2; ++rank) {
     ExpectError(statuses[rank], absl::StatusCode::kInvalidArgument,
-                "rank 0 sends 6 elements of float32, shape [2,3], and rank 1 receives 6 elements of float32, shape "
+                "rank 0 sends 6 elements of float32, shape [2,3], but rank 1 receives 6 elements of float32, shape "
                 "[3,2]");
   }
   EXPECT_OK(statuses[2]);
@@ -308,9 +308,9 @@ TEST(PeerErrorTest, PartsThatDifferAreAnErrorOfAllRanks) {
   for (int round = 0; round < 5; ++round) {
     for (const absl::Status& status : run(true)) {
       ExpectError(status, absl::StatusCode::kInvalidArgument,
-                  "the 3 ranks of a communicator ask for different things: rank 0: AllReduce of 10 elements of "
-                  "float32, operation 0, root 0; rank 1: Broadcast of 1010 elements of float32, operation 0, root 0; "
-                  "rank 2: AllReduce of 2010 elements of float32, shape [5,402], operation 0, root 0");
+                  "the 3 ranks of a communicator request different operations: rank 0: AllReduce of 10 elements of "
+                  "float32, reduction 0, root 0; rank 1: Broadcast of 1010 elements of float32, reduction 0, root 0; "
+                  "rank 2: AllReduce of 2010 elements of float32, shape [5,402], reduction 0, root 0");
     }
     for (const absl::Status& status : run(false)) EXPECT_OK(status);
   }

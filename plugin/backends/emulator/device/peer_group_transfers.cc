@@ -16,7 +16,7 @@ namespace hpu::emulator {
 namespace {
 
 absl::Status Mismatch(int sender, const ElementsRecord& sent, int receiver, const ElementsRecord& received) {
-  return absl::InvalidArgumentError(absl::StrCat("rank ", sender, " sends ", sent.Describe(), ", and rank ", receiver,
+  return absl::InvalidArgumentError(absl::StrCat("rank ", sender, " sends ", sent.Describe(), ", but rank ", receiver,
                                                  " receives ", received.Describe()));
 }
 
@@ -95,15 +95,15 @@ class PeerGroup::TransferLoop {
     if (!state.begun) {
       const uint32_t wanted = pair.wanted.load() - counts.transfers;
       if (wanted == 0) return false;
-      if (wanted != 1) return Damaged("the announced transfer", peer);
+      if (wanted != 1) return Damaged("announced transfer", peer);
       const ElementsRecord received = Snapshot(pair.elements);
-      if (!received.IsValid()) return Damaged("the announced transfer", peer);
+      if (!received.IsValid()) return Damaged("announced transfer", peer);
       if (!(received == state.record)) state.status = Mismatch(rank(), state.record, peer, received);
       ++counts.transfers;
       state.begun = moved = true;
     }
     const uint32_t in_flight = counts.packets - pair.taken.load();
-    if (in_flight > state.pieces.size()) return Damaged("the received packets", peer);
+    if (in_flight > state.pieces.size()) return Damaged("received packets", peer);
     for (; state.pieces.size() > in_flight; moved = true) {
       piece_used_[state.pieces.front()] = false;
       state.pieces.pop_front();
@@ -151,15 +151,15 @@ class PeerGroup::TransferLoop {
     }
     const uint32_t offered = pair.offered.load() - counts.packets;
     if (offered == 0) return moved;
-    if (offered > kTransferPieces) return Damaged("the offered packets", peer);
+    if (offered > kTransferPieces) return Damaged("offered packets", peer);
     const uint32_t packet = pair.packets[counts.packets % kTransferPieces].load();
     const bool refuses = (packet & PairBlock::kRefusal) != 0;
     const uint32_t piece = packet & ~PairBlock::kRefusal;
-    if (piece >= kTransferPieces) return Damaged("a packet", peer);
+    if (piece >= kTransferPieces) return Damaged("packet", peer);
     const char* const data = segment_.transfer_piece(peer, static_cast<int>(piece));
     if (refuses) {
       const ElementsRecord sent = Snapshot(*reinterpret_cast<const ElementsRecord*>(data));
-      if (!sent.IsValid()) return Damaged("the sent elements", peer);
+      if (!sent.IsValid()) return Damaged("sent elements", peer);
       state.status = Mismatch(peer, sent, rank(), state.record);
     } else {
       const uint64_t bytes = std::min(segment_.piece_bytes(), state.bytes - state.copied);
@@ -183,8 +183,8 @@ absl::Status PeerGroup::Exchange(const std::vector<Transfer>& transfers) {
   HPU_RETURN_IF_ERROR(Check());
   for (const Transfer& transfer : transfers) {
     if (transfer.peer >= 0 && transfer.peer < size_ && transfer.peer != rank_) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("a transfer between rank ", rank_, " and rank ", transfer.peer, " of ", size_));
+    return absl::InvalidArgumentError(absl::StrCat("invalid transfer between rank ", rank_, " and rank ", transfer.peer,
+                                                   " in a communicator of ", size_, " ranks"));
   }
   TransferLoop loop(this, transfers);
   Bell& bell = segment_.rank(rank_).transfer_bell;

@@ -98,7 +98,8 @@ absl::Status EmulatorStream::Launch(std::shared_ptr<const hal::Recipe> recipe, c
   HPU_RETURN_IF_ERROR(device_->memory().CheckLaunch(kind_, recipe.get(), arguments, device_->host_of_results()));
   const auto* emulator_recipe = dynamic_cast<const EmulatorRecipe*>(recipe.get());
   if (emulator_recipe == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("launch of ", recipe->name(), ": a recipe of another backend"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", recipe->name(), ": the recipe was made by another backend"));
   }
   state_->queue.Push([&](Command& command) {
     command.kind = Command::Kind::kLaunch;
@@ -124,7 +125,7 @@ absl::Status EmulatorStream::Record(hal::Event& event) {
 absl::Status EmulatorStream::Wait(const hal::Event& event) {
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   const auto* own = dynamic_cast<const EmulatorEvent*>(&event);
-  if (own == nullptr) return absl::InvalidArgumentError("wait for an event of another backend");
+  if (own == nullptr) return absl::InvalidArgumentError("cannot wait for the event: it belongs to another backend");
   common::Point point = own->point();
   if (point.timeline == state_->timeline || (point.Reached() && point.Error().ok())) return absl::OkStatus();
   state_->queue.Push([&](Command& command) {

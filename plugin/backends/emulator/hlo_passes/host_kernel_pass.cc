@@ -16,8 +16,8 @@ absl::StatusOr<HostKernelCall::Array> ArrayOf(const xla::Shape& shape, const std
       {xla::PRED, HPU_BOOL},   {xla::S16, HPU_INT16},     {xla::U8, HPU_UINT8}};
   const auto type = types->find(shape.element_type());
   if (!shape.IsArray() || !shape.is_static() || type == types->end()) {
-    return absl::UnimplementedError(
-        absl::StrCat("kernel '", guid, "': host kernels take no array ", shape.ToString(), " (hpu_host_kernel.h)"));
+    return absl::UnimplementedError(absl::StrCat("kernel '", guid, "': user kernels do not support arrays of type ",
+                                                 shape.ToString(), "; see hpu_host_kernel.h"));
   }
   return HostKernelCall::Array{type->second, {shape.dimensions().begin(), shape.dimensions().end()}};
 }
@@ -29,7 +29,8 @@ absl::StatusOr<HloInstruction*> HostKernelKernel(HloInstruction* call, KernelCal
   kernel.guid = text.substr(0, text.find('\0'));
   if (kernel.guid.size() < text.size()) kernel.params = text.substr(kernel.guid.size() + 1);
   if (call->operand_count() == 0) {
-    return absl::UnimplementedError(absl::StrCat("kernel '", kernel.guid, "': a host kernel wants an input"));
+    return absl::UnimplementedError(
+        absl::StrCat("kernel '", kernel.guid, "': a user kernel requires at least one input"));
   }
   for (const HloInstruction* operand : call->operands()) {
     HPU_ASSIGN_OR_RETURN(HostKernelCall::Array array, ArrayOf(operand->shape(), kernel.guid));

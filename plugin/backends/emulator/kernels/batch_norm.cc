@@ -183,7 +183,7 @@ class GradientSumsKernel final : public Kernel {
 
 template <template <typename> class K>
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 3) return absl::InvalidArgumentError("not rows, features and type");
+  if (parameters.size() != 3) return absl::InvalidArgumentError("invalid parameters: expected rows, features and type");
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse({1, parameters[0], parameters[1]}));
   if (parameters[2] != 0) return std::make_unique<K<BFloat16>>(columns);
   return std::make_unique<K<float>>(columns);

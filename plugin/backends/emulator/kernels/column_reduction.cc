@@ -160,12 +160,12 @@ class ColumnReductionKernel final : public Kernel {
 
 template <typename T>
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeOf(Function function, const Columns& columns) {
-  if (ColumnReductionKernel<T>::RunOf(function) == nullptr) return absl::InvalidArgumentError("no such reduction");
+  if (ColumnReductionKernel<T>::RunOf(function) == nullptr) return absl::InvalidArgumentError("unsupported reduction");
   return std::make_unique<ColumnReductionKernel<T>>(function, columns);
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() < 2) return absl::InvalidArgumentError("no such reduction");
+  if (parameters.size() < 2) return absl::InvalidArgumentError("invalid parameters");
   const auto function = static_cast<Function>(parameters[0]);
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse(parameters.subspan(2)));
   switch (static_cast<Element>(parameters[1])) {
@@ -176,7 +176,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     case Element::kBool:
       return MakeOf<uint8_t>(function, columns);
   }
-  return absl::InvalidArgumentError("no such type of elements");
+  return absl::InvalidArgumentError("unsupported element type");
 }
 
 const bool registered = RegisterKernel(kName, Make);

@@ -91,7 +91,7 @@ void AddBias(tensorflow::NodeDef* node, tensorflow::DataType dtype) {
 absl::Status CheckKernel(const Convolution& c) {
   const bool one_dnn = c.UsesOneDnn(), three = c.dimensions.size() == 3;
   const char* lacking = nullptr;
-  if (c.bfloat16 && !one_dnn) lacking = "sums of bfloat16 in float32";
+  if (c.bfloat16 && !one_dnn) lacking = "bfloat16 with sums in float32";
   if (three && c.groups > 1) lacking = "groups in three dimensions";
   if (three && !c.HasNamedPadding()) lacking = "padding other than SAME and VALID in three dimensions";
   if (!one_dnn) {
@@ -104,8 +104,9 @@ absl::Status CheckKernel(const Convolution& c) {
     if (!c.HasNamedPadding()) lacking = "a gradient with padding other than SAME and VALID";
     if (c.groups > 1 && !c.depthwise() && !one_dnn) lacking = "a gradient with groups";
   }
-  return lacking == nullptr ? absl::OkStatus()
-                            : absl::UnimplementedError(absl::StrCat("TensorFlow's ", OpName(c), " lacks ", lacking));
+  return lacking == nullptr
+             ? absl::OkStatus()
+             : absl::UnimplementedError(absl::StrCat("TensorFlow's ", OpName(c), " does not support ", lacking));
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
@@ -149,7 +150,7 @@ absl::Status Convolution::Check() const {
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
                     std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
                     (!(bias || constant_filter) || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
-  return fits ? absl::OkStatus() : absl::InvalidArgumentError("sizes do not fit together");
+  return fits ? absl::OkStatus() : absl::InvalidArgumentError("inconsistent sizes");
 }
 
 bool Convolution::dilated() const {

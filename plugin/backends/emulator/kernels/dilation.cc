@@ -341,7 +341,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) 
   const Dilation sizes{static_cast<Dilation::Of>(p[0]), p[1], p[2], dimension(p.subspan(3, kEach)),
                        dimension(p.subspan(3 + kEach))};
   if (!Fits(sizes.rows) || !Fits(sizes.columns) || sizes.rows.window * sizes.columns.window >= kMax) {
-    return absl::InvalidArgumentError("sizes of a dilation's windows are out of range");
+    return absl::InvalidArgumentError("window sizes of a dilation are out of range");
   }
   return std::make_unique<DilationKernel>(sizes);
 }

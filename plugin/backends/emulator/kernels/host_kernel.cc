@@ -92,7 +92,8 @@ class HostKernel final : public Kernel {
     const int32_t code = function_(&arguments);
     if (code == 0) return absl::OkStatus();
     message[sizeof(message) - 1] = '\0';
-    return absl::InternalError(absl::StrCat(call_.guid, " returned ", code, message[0] == '\0' ? "" : ": ", message));
+    return absl::InternalError(
+        absl::StrCat("kernel '", call_.guid, "' returned error code ", code, message[0] == '\0' ? "" : ": ", message));
   }
 
  private:
@@ -112,7 +113,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   call.params = reader.Text();
   call.operands = reader.Arrays();
   call.results = reader.Arrays();
-  if (!reader.AtEnd() || call.results.empty()) return absl::InvalidArgumentError("its parameters are damaged");
+  if (!reader.AtEnd() || call.results.empty()) return absl::InvalidArgumentError("invalid parameters");
   HPU_ASSIGN_OR_RETURN(const hpu_host_function function, FindHostKernel(call.guid));
   return std::make_unique<HostKernel>(std::move(call), function);
 }

@@ -21,12 +21,12 @@ bool RegisterKernel(const char* name, KernelFactory factory) { return Registry()
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeKernel(const KernelSpec& spec) {
   const auto found = Registry().find(spec.name);
   if (found == Registry().end()) {
-    return absl::NotFoundError(absl::StrCat("no kernel is called '", spec.name, "'; there are ", KernelNames()));
+    return absl::NotFoundError(absl::StrCat("unknown kernel '", spec.name, "'; known kernels: ", KernelNames()));
   }
   absl::StatusOr<std::unique_ptr<const Kernel>> kernel = found->second(spec.parameters);
   if (kernel.ok()) return kernel;
   return absl::Status(kernel.status().code(),
-                      absl::StrCat("kernel '", spec.name, "' of (", absl::StrJoin(spec.parameters, ", "),
+                      absl::StrCat("kernel '", spec.name, "' with parameters (", absl::StrJoin(spec.parameters, ", "),
                                    "): ", kernel.status().message()));
 }
 

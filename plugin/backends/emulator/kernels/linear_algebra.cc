@@ -177,7 +177,7 @@ absl::Status LinearAlgebra::Check() const {
   const bool square = op != Op::kQr && op != Op::kSvd && op != Op::kTridiagonalSolve;
   if (std::min({batch, rows, columns}) <= 0 || (square && rows != columns) ||
       (op == Op::kTridiagonalSolve && rows != 3) || (Solves() ? right_sides <= 0 : right_sides != 0)) {
-    return absl::InvalidArgumentError("matrices of no elements, or of sizes that do not fit the op");
+    return absl::InvalidArgumentError("the matrices are empty, or their sizes are invalid for the op");
   }
   return absl::OkStatus();
 }

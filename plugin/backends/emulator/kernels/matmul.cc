@@ -24,7 +24,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   const MatMul m{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                  parameters[3],      parameters[4],      parameters[5]};
   const auto dtype = m.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
-  if (!UsesOneDnn("MatMul", m.bfloat16)) return absl::UnimplementedError("oneDNN is off");
+  if (!UsesOneDnn("MatMul", m.bfloat16)) {
+    return absl::UnimplementedError("matrix products require oneDNN, which is off for this type");
+  }
   tensorflow::NodeDef node = NativeNode("MatMul", dtype);
   (*node.mutable_attr())["transpose_a"].set_b(m.transpose_a);
   (*node.mutable_attr())["transpose_b"].set_b(m.transpose_b);

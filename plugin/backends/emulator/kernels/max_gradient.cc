@@ -136,9 +136,9 @@ class MaxGradientKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.empty()) return absl::InvalidArgumentError("no type");
+  if (parameters.empty()) return absl::InvalidArgumentError("missing element type");
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(1)));
-  if (windows.places() > kMaxPlaces) return absl::InvalidArgumentError("windows are too large");
+  if (windows.places() > kMaxPlaces) return absl::InvalidArgumentError("the windows are too large");
   if (parameters[0] != 0) return std::make_unique<MaxGradientKernel<BFloat16>>(windows);
   return std::make_unique<MaxGradientKernel<float>>(windows);
 }

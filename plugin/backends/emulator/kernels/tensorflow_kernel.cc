@@ -53,8 +53,8 @@ Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& s
 absl::Status TakeResult(const tensorflow::OpKernel& op, const Tensor* made, const TensorFlowKernel::Result& result,
                         const OpDevice::Memory& memory) {
   if (made == nullptr || made->shape() != result.shape || made->dtype() != result.dtype) {
-    return absl::InternalError(absl::StrCat(op.def().op(), " made ",
-                                            made == nullptr ? "nothing" : made->shape().DebugString(), ", not ",
+    return absl::InternalError(absl::StrCat(op.def().op(), " returned ",
+                                            made == nullptr ? "nothing" : made->shape().DebugString(), ", expected ",
                                             result.shape.DebugString()));
   }
   const char* data = made->tensor_data().data();
@@ -105,7 +105,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
                                  node, TF_GRAPH_DEF_VERSION, &status);
   TF_RETURN_IF_ERROR(status);
   if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMaxResults))) {
-    return absl::InvalidArgumentError(absl::StrCat(node.op(), " makes fewer than ", results.size(), " results"));
+    return absl::InvalidArgumentError(absl::StrCat(node.op(), " has fewer than ", results.size(), " outputs"));
   }
   return std::unique_ptr<const Kernel>(new TensorFlowKernel(std::move(kernel), std::move(inputs), std::move(results)));
 }

@@ -47,7 +47,7 @@ absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
   }
   if (windows.outer <= 0 || windows.inner <= 0 ||
       !std::all_of(windows.dimensions.begin(), windows.dimensions.end(), Fits)) {
-    return absl::InvalidArgumentError("sizes of windows are out of range");
+    return absl::InvalidArgumentError("window sizes are out of range");
   }
   return windows;
 }

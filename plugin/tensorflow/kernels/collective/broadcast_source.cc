@@ -31,7 +31,8 @@ void FindBroadcastSource(OpKernelContext* context, const TensorShape& shape, boo
   tensorflow::CollectiveExecutor* const executor = context->collective_executor();
   const absl::StatusOr<tensorflow::Device*> cpu = CpuBeside(context);
   if (executor == nullptr || !cpu.ok()) {
-    return found(cpu.ok() ? absl::InternalError("a broadcast without an executor of collectives") : cpu.status());
+    return found(cpu.ok() ? absl::InternalError(context->op_kernel().name() + ": no collective executor")
+                          : cpu.status());
   }
   auto* params = new CollectiveParams;
   params->name = context->op_kernel().name();

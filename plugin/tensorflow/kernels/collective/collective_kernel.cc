@@ -41,8 +41,8 @@ absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Te
                                  std::function<void(absl::Status)> arrived) {
   *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
   if (!destination->IsInitialized()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("no host memory for ", source.TotalBytes(), " bytes that workers exchange"));
+    return absl::ResourceExhaustedError(absl::StrCat("cannot allocate ", source.TotalBytes(),
+                                                     " bytes of host memory for the data that workers exchange"));
   }
   device.CopyToHost(AddressOf(source), const_cast<char*>(destination->tensor_data().data()), source.TotalBytes(),
                     std::move(arrived));
@@ -192,7 +192,7 @@ class CollectiveKernel : public AsyncOpKernel {
         MakeCpuKernel(construction->def(), construction->graph_def_version());
     OP_REQUIRES_OK(construction, kernel.status());
     OP_REQUIRES(construction, (*kernel)->AsAsync() != nullptr,
-                absl::InternalError(absl::StrCat(type_string(), " waits for other workers in its CPU kernel")));
+                absl::InternalError(absl::StrCat(type_string(), ": expected an asynchronous CPU kernel")));
     kernel_.reset((*kernel).release()->AsAsync());
   }
 

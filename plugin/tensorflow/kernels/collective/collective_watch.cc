@@ -44,12 +44,12 @@ class Question {
     missing_ = static_cast<int>(members_.size()) + 1;
     for (size_t i = 0; i < members_.size(); ++i) {
       if (members_[i].is_local || executor_->remote_access() == nullptr) {
-        Answer(i, "this process");
+        Answer(i, "is this process");
         continue;
       }
       executor_->remote_access()->CheckPeerHealth(
           members_[i].task, kAnswerMilliseconds, [this, i](const absl::Status& status) {
-            Answer(i, status.ok() ? "is up" : absl::StrCat("does not answer: ", status.message()));
+            Answer(i, status.ok() ? "is up" : absl::StrCat("does not respond: ", status.message()));
           });
     }
     Answered();
@@ -161,8 +161,8 @@ void CollectiveWatch::Say(Waiting waiting) {
     for (const auto& member : group.members) members.push_back({member.task, member.is_local});
   }
   if (!members.empty()) return (new Question(text, std::move(waiting.executor), std::move(members)))->Ask();
-  LOG(WARNING) << text << " Not all workers of its group have begun a collective operation yet.";
-  HPU_LOG(kKernels, kWarning) << text << " Not all workers of its group have begun a collective operation yet.";
+  LOG(WARNING) << text << " Some workers of its group have not started a collective operation yet.";
+  HPU_LOG(kKernels, kWarning) << text << " Some workers of its group have not started a collective operation yet.";
 }
 
 }  // namespace hpu

@@ -77,9 +77,12 @@ absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp
   const int64_t length = shape.dims() > 0 ? shape.dim_size(0) : 0;
   const bool divides = op.kind == Kind::kReduceScatter ? length % ranks == 0 : length == ranks;
   if (shape.dims() == 0 || (op.kind != Kind::kAllGather && !divides)) {
-    return absl::InvalidArgumentError(absl::StrCat(context->op_kernel().type_string(), " of a tensor of shape ",
-                                                   shape.DebugString(), " among ", ranks,
-                                                   " ranks, each of which has a part of its first dimension"));
+    const char* const expected = op.kind == Kind::kAllGather       ? "must exist"
+                                 : op.kind == Kind::kReduceScatter ? "must be divisible by the number of ranks"
+                                                                   : "must equal the number of ranks";
+    return absl::InvalidArgumentError(absl::StrCat(context->op_kernel().type_string(), ": invalid input shape ",
+                                                   shape.DebugString(), " for ", ranks, " ranks: the first dimension ",
+                                                   expected));
   }
   if (op.kind == Kind::kAllGather) shape.set_dim(0, length * ranks);
   if (op.kind == Kind::kReduceScatter) shape.set_dim(0, length / ranks);
@@ -167,7 +170,8 @@ class Exchange {
     traced_.reset();
     if (cancellation_ != nullptr) cancellation_->DeregisterCallback(token_);
     if (!status.ok() && *late_) {
-      status = absl::DeadlineExceededError(absl::StrCat("other ranks have not come in ", op_.timeout_s, " s"));
+      status = absl::DeadlineExceededError(absl::StrCat(context_->op_kernel().name(), ": timed out after ",
+                                                        op_.timeout_s, " s waiting for other ranks"));
     }
     if (!status.ok()) context_->SetStatus(status);
     const AsyncOpKernel::DoneCallback done = std::move(done_);

@@ -35,7 +35,9 @@ tsl::thread::ThreadPool& Completions() {
 
 absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                                bool in_calling_order) {
-  if (Find(group_key) != nullptr) return absl::AlreadyExistsError(absl::StrCat("group ", group_key, " has joined"));
+  if (Find(group_key) != nullptr) {
+    return absl::AlreadyExistsError(absl::StrCat("collective group ", group_key, " has already joined"));
+  }
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
   TF_ASSIGN_OR_RETURN(auto stream, device->hal().CreateStream(hal::StreamKind::kCompute));
@@ -109,7 +111,7 @@ absl::Status FabricGroup::Start(const FabricOperation& operation) {
     case FabricOperation::Kind::kBroadcast:
       return communicator_->Broadcast(*stream_, source, destination, elements, dtype, root);
   }
-  return absl::InternalError("an operation of no kind");
+  return absl::InternalError(absl::StrCat("invalid kind of collective operation: ", static_cast<int>(kind)));
 }
 
 absl::Status FabricGroup::WithNames(const absl::Status& status) const {

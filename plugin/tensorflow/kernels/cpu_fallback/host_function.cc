@@ -53,7 +53,10 @@ class HostFunction : public HostProgram {
 
   absl::Status Instantiate(const tensorflow::NameAttrList& function) {
     runtime_ = runtimes_.GetFLR(host_->device()->name());
-    if (runtime_ == nullptr) return absl::InternalError("no function runtime for the fallback's CPU device");
+    if (runtime_ == nullptr) {
+      return absl::InternalError(
+          absl::StrCat("no function runtime for the CPU fallback's device ", host_->device()->name()));
+    }
     return runtime_->Instantiate(function.name(), tensorflow::AttrSlice(&function.attr()), &handle_);
   }
 
@@ -82,7 +85,9 @@ absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::
                                                               int graph_def_version) {
   TF_ASSIGN_OR_RETURN(HostDevice * host, HostDevice::Get());
   const FunctionDef* definition = library.Find(function.name());
-  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", function.name()));
+  if (definition == nullptr) {
+    return absl::NotFoundError(absl::StrCat("function ", function.name(), " is not in the function library"));
+  }
   auto own =
       std::make_unique<FunctionLibraryDefinition>(tensorflow::OpRegistry::Global(), tensorflow::FunctionDefLibrary());
   tensorflow::FunctionDefLibrary reachable = library.ReachableDefinitions(*definition).ToProto();

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "plugin/op_facts/op_facts.h"
 #include "tensorflow/core/framework/node_def_util.h"
 #include "tensorflow/core/framework/tensor.h"
 #include "tensorflow/core/framework/types.h"
@@ -15,48 +16,6 @@ namespace {
 
 using tensorflow::NodeDef;
 
-// The inputs and outputs of an op whose layout depends on data_format.
-struct Operands {
-  std::vector<int> arrays;       // inputs that are feature maps
-  std::vector<int> shapes;       // inputs that are the shape, or a list with one entry a dimension, of a feature map
-  const char* output = nullptr;  // name of the output that is a feature map; null for none
-};
-
-const Operands* FindOperands(const std::string& op) {
-  static const auto* table =
-      new absl::flat_hash_map<std::string, Operands>{{"Conv2D", {{0}, {}, "output"}},
-                                                     {"Conv2DBackpropInput", {{2}, {0}, "output"}},
-                                                     {"Conv2DBackpropFilter", {{0, 2}, {}, nullptr}},
-                                                     {"DepthwiseConv2dNative", {{0}, {}, "output"}},
-                                                     {"DepthwiseConv2dNativeBackpropInput", {{2}, {0}, "output"}},
-                                                     {"DepthwiseConv2dNativeBackpropFilter", {{0, 2}, {}, nullptr}},
-                                                     {"Conv3D", {{0}, {}, "output"}},
-                                                     {"Conv3DBackpropInputV2", {{2}, {0}, "output"}},
-                                                     {"Conv3DBackpropFilterV2", {{0, 2}, {}, nullptr}},
-                                                     {"MaxPool", {{0}, {}, "output"}},
-                                                     {"MaxPoolV2", {{0}, {1, 2}, "output"}},
-                                                     {"MaxPoolGrad", {{0, 1, 2}, {}, "output"}},
-                                                     {"MaxPoolGradV2", {{0, 1, 2}, {3, 4}, "output"}},
-                                                     {"MaxPoolGradGrad", {{0, 1, 2}, {}, "output"}},
-                                                     {"MaxPool3D", {{0}, {}, "output"}},
-                                                     {"MaxPool3DGrad", {{0, 1, 2}, {}, "output"}},
-                                                     {"AvgPool", {{0}, {}, "output"}},
-                                                     {"AvgPoolGrad", {{1}, {0}, "output"}},
-                                                     {"AvgPool3D", {{0}, {}, "output"}},
-                                                     {"AvgPool3DGrad", {{1}, {0}, "output"}},
-                                                     {"FusedBatchNorm", {{0}, {}, "y"}},
-                                                     {"FusedBatchNormV2", {{0}, {}, "y"}},
-                                                     {"FusedBatchNormV3", {{0}, {}, "y"}},
-                                                     {"FusedBatchNormGrad", {{0, 1}, {}, "x_backprop"}},
-                                                     {"FusedBatchNormGradV2", {{0, 1}, {}, "x_backprop"}},
-                                                     {"FusedBatchNormGradV3", {{0, 1}, {}, "x_backprop"}},
-                                                     {"DepthToSpace", {{0}, {}, "output"}},
-                                                     {"SpaceToDepth", {{0}, {}, "output"}}};
-  const auto it = table->find(op);
-  return it != table->end() ? &it->second : nullptr;
-}
-
-// permutation[i]: which dimension of the source becomes dimension i.
 std::vector<int> ToLast(int rank) { return rank == 5 ? std::vector<int>{0, 2, 3, 4, 1} : std::vector<int>{0, 2, 3, 1}; }
 std::vector<int> ToFirst(int rank) {
   return rank == 5 ? std::vector<int>{0, 4, 1, 2, 3} : std::vector<int>{0, 3, 1, 2};
@@ -83,20 +42,20 @@ class Rewriter {
  private:
   void Rewrite(int index) {
     const NodeDef original = function_->node_def(index);
-    const Operands& operands = *FindOperands(original.op());
+    const FeatureMaps& maps = *FactsOf(original.op()).feature_maps;
     const int rank = original.attr().at("data_format").s() == "NCDHW" ? 5 : 4;
     const tensorflow::DataType dtype = original.attr().at("T").type();
     const std::string& name = original.name();
     std::vector<std::string> inputs(original.input().begin(), original.input().end());
-    for (int i : operands.arrays) {
+    for (int i : maps.arrays) {
       inputs[i] = AddTranspose(absl::StrCat(name, "/last_", i), inputs[i], dtype, ToLast(rank));
     }
-    for (int i : operands.shapes) inputs[i] = AddGather(absl::StrCat(name, "/last_", i), inputs[i], ToLast(rank));
+    for (int i : maps.shapes) inputs[i] = AddGather(absl::StrCat(name, "/last_", i), inputs[i], ToLast(rank));
     NodeDef* node = function_->mutable_node_def(index);
     for (size_t i = 0; i < inputs.size(); ++i) *node->mutable_input(i) = inputs[i];
     PermuteAttributes(node, rank);
-    if (operands.output == nullptr) return;
-    const std::string output = absl::StrCat(name, ":", operands.output, ":0");
+    if (maps.output == nullptr) return;
+    const std::string output = absl::StrCat(name, ":", maps.output, ":0");
     const std::string copy = absl::StrCat(name, "/first");
     redirected_[output] = AddTranspose(copy, output, dtype, ToFirst(rank));
     copies_[copy] = true;
@@ -177,7 +136,7 @@ class Rewriter {
 bool IsChannelsFirst(const NodeDef& node) {
   const auto format = node.attr().find("data_format");
   return format != node.attr().end() && (format->second.s() == "NCHW" || format->second.s() == "NCDHW") &&
-         FindOperands(node.op()) != nullptr;
+         FactsOf(node.op()).feature_maps.has_value();
 }
 
 void ToChannelsLast(tensorflow::FunctionDef* function) { Rewriter(function).Run(); }

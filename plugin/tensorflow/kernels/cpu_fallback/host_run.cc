@@ -128,8 +128,8 @@ class HostRun {
 
   absl::Status SetOutputs(const std::vector<Tensor>& outputs) {
     if (static_cast<int>(outputs.size()) != context_->num_outputs()) {
-      return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": the CPU gave ", outputs.size(),
-                                              " results, ", context_->num_outputs(), " were expected"));
+      return absl::InternalError(absl::StrCat(context_->op_kernel().name(), ": expected ", context_->num_outputs(),
+                                              " results from the CPU, got ", outputs.size()));
     }
     for (int i = 0; i < context_->num_outputs(); ++i) {
       if (context_->output_memory_type(i) == tensorflow::HOST_MEMORY) {

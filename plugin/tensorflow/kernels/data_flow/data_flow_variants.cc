@@ -97,7 +97,9 @@ absl::Status RunKernel(OpKernelContext* outer, OpKernel* kernel, std::vector<Ten
   kernel->Compute(&context);
   TF_RETURN_IF_ERROR(context.status());
   std::unique_ptr<Tensor> result(context.release_output(0).tensor);
-  if (result == nullptr) return absl::InternalError("Adding elements of a list gave no result");
+  if (result == nullptr) {
+    return absl::InternalError(absl::StrCat("Cannot add elements: ", kernel->type_string(), " returned no output"));
+  }
   *output = std::move(*result);
   return absl::OkStatus();
 }

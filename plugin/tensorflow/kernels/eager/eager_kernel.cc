@@ -10,6 +10,7 @@
 #include "plugin/base/flags/flags.h"
 #include "plugin/compiler/argument_rules.h"
 #include "plugin/compiler/compilation_device.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/lowerings.h"
 #include "plugin/passes/analysis/placement_policy.h"
 #include "plugin/tensorflow/kernels/cpu_fallback/host_layout.h"
@@ -71,7 +72,7 @@ bool IsCompilable(const tensorflow::NodeDef& node) {
 
 // Whether the op must compute the CPU's numbers or raise the CPU's errors. The compiler's differ.
 bool RunsOnCpu(const tensorflow::NodeDef& node) {
-  return (DrawsOtherNumbers(node.op()) || LosesErrors(node.op())) && HasCpuKernel(node);
+  return FactsOf(node.op()).eager == EagerPolicy::kCpu && HasCpuKernel(node);
 }
 
 bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
@@ -115,10 +116,10 @@ EagerKernel::EagerKernel(tensorflow::OpKernelConstruction* construction)
       compilable_(IsCompilable(construction->def())),
       has_cpu_kernel_(HasCpuKernel(construction->def())),
       runs_on_cpu_(RunsOnCpu(construction->def())),
-      indexed_(passes::FindIndexedOp(construction->def().op())),
+      indexed_(IndexedOpOf(construction->def().op())),
       rule_(passes::FindValueRule(construction->def().op(), tensorflow::AttrSlice(construction->def()))),
       left_to_compiler_(IsLeftToCompiler(construction->def())),
-      sums_over_windows_(SumsOverWindows(construction->def().op())),
+      sums_over_windows_(FactsOf(construction->def().op()).sums_windows),
       graph_def_version_(construction->graph_def_version()),
       record_(RecordOf(construction->def())) {
   kinds().assign(num_inputs(), Kind::kParameter);
@@ -205,8 +206,9 @@ absl::Status EagerKernel::CheckHostRun(ProcessDevice& device, const KernelArgume
 
 absl::Status EagerKernel::OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) {
   if (flags::TfCpuRuntimeFallback() != "forbid") return absl::OkStatus();
-  return absl::Status(failure.code(), absl::StrCat(def().op(), " cannot run on the HPU, and ",
-                                                   "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
+  return absl::Status(failure.code(),
+                      absl::StrCat("op ", def().op(), " cannot run on the HPU, and ",
+                                   "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback: ", failure.message()));
 }
 
 void EagerKernel::CountLaunch() { Statistics::Get().eager().launches.fetch_add(1, std::memory_order_relaxed); }
@@ -223,7 +225,7 @@ void EagerKernel::CountHostRun(uint64_t bytes, HostReason) {
   EagerCounters& counters = Statistics::Get().eager();
   counters.host_runs.fetch_add(1, std::memory_order_relaxed);
   counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-  if (record_ > 0) OpCounters::Get().AddHostRun(record_, name(), static_cast<int64_t>(bytes));
+  if (record_ > 0) OpCounters::Get().AddCpuRun(record_, name(), static_cast<int64_t>(bytes));
 }
 
 }  // namespace hpu

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/passes/analysis/value_rules.h"
 #include "plugin/tensorflow/kernels/launch/cluster_kernel.h"
@@ -34,15 +35,15 @@ class EagerKernel : public ClusterKernel {
  private:
   bool HasEmptyInput(const KernelArguments& arguments) const;
 
-  bool compilable_ = true;                      // false: only runs on its CPU kernel (random ops, sparse updates)
-  bool has_cpu_kernel_ = true;                  // false: only runs as a recipe (ops of tf2xla's Python module)
-  bool runs_on_cpu_ = false;                    // random ops are compiled only for ThreeFry, which the CPU lacks
-  const passes::IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
-  const passes::ValueRule* rule_ = nullptr;     // its CPU kernel raises for values that break it
-  bool left_to_compiler_ = false;               // its CPU kernel may refuse its attributes
-  bool sums_over_windows_ = false;              // its CPU kernel may leave results of empty operands unset
-  bool only_host_ = false;  // all inputs and outputs lie in host memory: nothing to gain from the device
-  int algorithm_ = -1;      // the input that selects a random op's algorithm, -1 if none
+  bool compilable_ = true;              // false: only runs on its CPU kernel (random ops, sparse updates)
+  bool has_cpu_kernel_ = true;          // false: only runs as a recipe (ops of tf2xla's Python module)
+  bool runs_on_cpu_ = false;            // random ops are compiled only for ThreeFry, which the CPU lacks
+  const IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
+  const ValueRule* rule_ = nullptr;     // its CPU kernel raises for values that break it
+  bool left_to_compiler_ = false;       // its CPU kernel may refuse its attributes
+  bool sums_over_windows_ = false;      // its CPU kernel may leave results of empty operands unset
+  bool only_host_ = false;              // all inputs and outputs lie in host memory: nothing to gain from the device
+  int algorithm_ = -1;                  // the input that selects a random op's algorithm, -1 if none
   int graph_def_version_ = 0;
   int64_t record_ = 0;  // of its graph; 0 if ops are not recorded
 };

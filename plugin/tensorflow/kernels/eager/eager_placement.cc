@@ -32,10 +32,10 @@ void Record(const std::string& op, const OpRefusal& refusal) {
     if (!seen->insert(absl::StrCat(op, "\n", refusal.reason)).second) return;
   }
   passes::Report report;
-  report.graph = "eager";
-  report.nodes = 1;
-  report.Refuse(op, op, refusal.rule, refusal.reason);
-  KeepReport(report);
+  report.set_graph("eager");
+  report.set_nodes(1);
+  passes::AddRefusal(&report, op, op, refusal.rule, refusal.reason);
+  passes::KeepReport(report);
 }
 
 bool IsElsewhere(const tensorflow::EagerOperation& op) {
@@ -49,8 +49,8 @@ std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorf
   for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {
     int rank = 0;
     if (!input->NumDims(&rank).ok() || rank <= bound) continue;
-    return OpRefusal{"rank",
-                     absl::StrCat("a tensor of ", op.Name(), " has ", rank, " dimensions, the op list allows ", bound)};
+    return OpRefusal{
+        "rank", absl::StrCat(op.Name(), " has a tensor of rank ", rank, "; the maximum in the op list is ", bound)};
   }
   return std::nullopt;
 }
@@ -89,7 +89,9 @@ class EagerPlacement : public tensorflow::EagerOpRewrite {
 
  private:
   static std::optional<OpRefusal> Refuse(tensorflow::EagerOperation* op) {
-    if (TakesHostElements(*op)) return OpRefusal{"dtype", "a list or optional that it takes holds host memory's types"};
+    if (TakesHostElements(*op)) {
+      return OpRefusal{"dtype", "a TensorList or optional input holds elements of a type that stays in host memory"};
+    }
     const PlacementPolicy& policy = PlacementPolicy::Active();
     if (policy.TakesAny(op->Name())) return std::nullopt;
     std::optional<OpRefusal> refusal =

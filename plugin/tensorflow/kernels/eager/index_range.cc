@@ -18,7 +18,7 @@ namespace {
 using tensorflow::Tensor;
 
 // The shape that bounds the indices; nothing if the sizes are not a valid shape.
-absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevice& device, const passes::IndexedOp& op,
+absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevice& device, const IndexedOp& op,
                                                                      const KernelArguments& arguments) {
   const Tensor& bound = arguments.value(op.bound);
   if (!op.sizes) return bound.shape();
@@ -34,8 +34,8 @@ absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevi
 }
 
 // The dimension that bounds the indices; nothing if the op has no such axis.
-std::optional<int64_t> AxisOf(tensorflow::OpKernelContext* context, const passes::IndexedOp& op, int64_t rank) {
-  int64_t axis = op.kind == passes::IndexedOp::Kind::kLabel ? rank - 1 : 0;
+std::optional<int64_t> AxisOf(tensorflow::OpKernelContext* context, const IndexedOp& op, int64_t rank) {
+  int64_t axis = op.kind == IndexedOp::Kind::kLabel ? rank - 1 : 0;
   const Tensor* value = nullptr;
   if (op.axis != nullptr && context->input(op.axis, &value).ok()) {
     if (value->NumElements() != 1) return std::nullopt;
@@ -49,10 +49,10 @@ std::optional<int64_t> AxisOf(tensorflow::OpKernelContext* context, const passes
 }
 
 // The sizes that bound an index: one, or one for each component if an index is a vector. Empty if there are none.
-std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const passes::IndexedOp& op,
-                            const KernelArguments& arguments, const tensorflow::TensorShape& shape) {
+std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const IndexedOp& op, const KernelArguments& arguments,
+                            const tensorflow::TensorShape& shape) {
   const tensorflow::TensorShape& indices = arguments.value(op.indices).shape();
-  if (op.kind == passes::IndexedOp::Kind::kVector) {
+  if (op.kind == IndexedOp::Kind::kVector) {
     const int64_t components = indices.dims() == 0 ? -1 : indices.dim_size(indices.dims() - 1);
     if (components < 0 || components > shape.dims()) return {};
     std::vector<int64_t> bounds;
@@ -62,25 +62,25 @@ std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const passes::
   const std::optional<int64_t> axis = AxisOf(context, op, shape.dims());
   if (!axis.has_value()) return {};
   const int64_t size = shape.dim_size(static_cast<int>(*axis));
-  return {op.kind == passes::IndexedOp::Kind::kLength ? size + 1 : size};
+  return {op.kind == IndexedOp::Kind::kLength ? size + 1 : size};
 }
 
 template <typename T>
-bool AllBelow(const Tensor& indices, const std::vector<int64_t>& bounds, passes::IndexedOp::Kind kind) {
+bool AllBelow(const Tensor& indices, const std::vector<int64_t>& bounds, IndexedOp::Kind kind) {
   const T* data = reinterpret_cast<const T*>(indices.tensor_data().data());
   const int64_t count = indices.NumElements();
   for (int64_t i = 0; i < count; ++i) {
     const int64_t bound = bounds.size() == 1 ? bounds[0] : bounds[i % bounds.size()];
-    if ((data[i] < 0 && kind != passes::IndexedOp::Kind::kSegment) || data[i] >= bound) return false;
+    if ((data[i] < 0 && kind != IndexedOp::Kind::kSegment) || data[i] >= bound) return false;
   }
-  return kind != passes::IndexedOp::Kind::kPermutation ||
+  return kind != IndexedOp::Kind::kPermutation ||
          absl::flat_hash_set<T>(data, data + count).size() == static_cast<size_t>(count);
 }
 
 }  // namespace
 
-absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                    const passes::IndexedOp& op, const KernelArguments& arguments) {
+absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device, const IndexedOp& op,
+                                    const KernelArguments& arguments) {
   if (arguments.value(op.indices).NumElements() == 0) return true;
   TF_ASSIGN_OR_RETURN(const std::optional<tensorflow::TensorShape> shape, BoundingShape(device, op, arguments));
   if (!shape.has_value()) return false;

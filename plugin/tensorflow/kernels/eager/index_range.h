@@ -3,6 +3,7 @@
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_INDEX_RANGE_H_
 
 #include "absl/status/statusor.h"
+#include "plugin/op_facts/op_facts.h"
 #include "plugin/passes/analysis/op_rules.h"
 #include "plugin/tensorflow/device/process_device.h"
 #include "plugin/tensorflow/kernels/kernel_arguments.h"
@@ -12,8 +13,8 @@ namespace hpu {
 
 // Copies the indices to the host if necessary, and waits for them. Returns false also for shapes that do not match: the
 // CPU kernel reports the error. The caller holds the locks of the op's variables.
-absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                    const passes::IndexedOp& op, const KernelArguments& arguments);
+absl::StatusOr<bool> IndicesInRange(tensorflow::OpKernelContext* context, ProcessDevice& device, const IndexedOp& op,
+                                    const KernelArguments& arguments);
 
 }  // namespace hpu
 

@@ -71,7 +71,10 @@ class PartitionKernel : public tensorflow::OpKernel {
     if (shape.num_elements() == 0) return SetOutputs(context, Tensor(data.dtype(), shape), counts);
     TF_RETURN_IF_ERROR(RowGather::CheckRowCount(shape.dim_size(0)));
     Tensor rows;
-    if (!rows.CopyFrom(data, shape)) return absl::InternalError("the rows have other elements than the data");
+    if (!rows.CopyFrom(data, shape)) {
+      return tensorflow::errors::Internal("cannot reshape data from ", data.shape().DebugString(), " to rows of shape ",
+                                          shape.DebugString());
+    }
     TF_ASSIGN_OR_RETURN(const Tensor sorted, gather_.Run(context, rows, Order(partitions, counts)));
     return SetOutputs(context, sorted, counts);
   }

@@ -29,8 +29,9 @@ class PhiloxStateKernel : public tensorflow::OpKernel {
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::TensorShape shape;
     OP_REQUIRES_OK(context, tensorflow::tensor::MakeShape(context->input(0), &shape));
-    OP_REQUIRES(context, numbers_of_row_ == 0 || shape.dims() > 0,
-                absl::InvalidArgumentError("numbers are counted by rows, but shape is that of a scalar"));
+    OP_REQUIRES(
+        context, numbers_of_row_ == 0 || shape.dims() > 0,
+        absl::InvalidArgumentError(type_string() + ": numbers_of_row requires a shape with at least one dimension"));
     const int64_t numbers = numbers_of_row_ == 0 ? shape.num_elements() : shape.dim_size(0) * numbers_of_row_;
     const tensorflow::random::PhiloxRandom state = generator_.ReserveRandomOutputs(numbers, kReservedPerNumber);
     Tensor* key = nullptr;

@@ -55,7 +55,8 @@ class RandomOrderKernel : public tensorflow::OpKernel {
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::TensorShape shape;
     OP_REQUIRES_OK(context, tensorflow::tensor::MakeShape(context->input(0), &shape));
-    OP_REQUIRES(context, shape.dims() > 0, absl::InvalidArgumentError("a scalar has no rows"));
+    OP_REQUIRES(context, shape.dims() > 0,
+                absl::InvalidArgumentError(type_string() + ": the shape must have at least one dimension"));
     const int64_t rows = shape.dim_size(0);
     OP_REQUIRES_OK(context, RowGather::CheckRowCount(rows));
     Tensor* order = nullptr;

@@ -73,7 +73,7 @@ absl::Status TensorListKernel::Join(const ElementMemory& memory, const std::vect
   for (const Tensor* element : elements) {
     const int64_t count = IsSet(*element) ? element->NumElements() : unset_elements_size;
     if (count > output->NumElements() - position) {
-      return InvalidArgument("The elements of a list do not fit the shape ", output->shape().DebugString());
+      return InvalidArgument("The elements of the TensorList exceed the output shape ", output->shape().DebugString());
     }
     TF_RETURN_IF_ERROR(IsSet(*element) ? memory.Copy(*element, 0, output, position, count)
                                        : memory.Clear(output, position, count));

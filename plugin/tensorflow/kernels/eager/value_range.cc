@@ -7,10 +7,9 @@
 namespace hpu {
 
 using tensorflow::Tensor;
-using Test = passes::ValueRule::Test;
+using Test = ValueRule::Test;
 
-absl::StatusOr<bool> InputsPass(ProcessDevice& device, const passes::ValueRule& rule,
-                                const KernelArguments& arguments) {
+absl::StatusOr<bool> InputsPass(ProcessDevice& device, const ValueRule& rule, const KernelArguments& arguments) {
   if (rule.test == Test::kFactored) return true;
   TF_ASSIGN_OR_RETURN(const Tensor values, HostCopyOf(device, arguments.value(rule.input)));
   if (rule.test != Test::kOrdered && rule.test != Test::kBand) return passes::Passes(rule, values);
@@ -19,8 +18,7 @@ absl::StatusOr<bool> InputsPass(ProcessDevice& device, const passes::ValueRule& 
                                      : passes::IsBand(values, next, arguments.value(0).shape());
 }
 
-absl::StatusOr<bool> ResultPasses(tensorflow::OpKernelContext* context, ProcessDevice& device,
-                                  const passes::ValueRule& rule) {
+absl::StatusOr<bool> ResultPasses(tensorflow::OpKernelContext* context, ProcessDevice& device, const ValueRule& rule) {
   if (rule.test != Test::kFactored) return true;
   TF_ASSIGN_OR_RETURN(const Tensor result, HostCopyOf(device, *context->mutable_output(0)));
   return passes::Passes(rule, result);

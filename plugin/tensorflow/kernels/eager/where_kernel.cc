@@ -101,7 +101,7 @@ class WhereKernel : public tensorflow::OpKernel {
     EagerCounters& counters = Statistics::Get().eager();
     counters.host_runs.fetch_add(1, std::memory_order_relaxed);
     counters.host_bytes.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
-    if (record_ > 0) OpCounters::Get().AddHostRun(record_, name(), static_cast<int64_t>(bytes));
+    if (record_ > 0) OpCounters::Get().AddCpuRun(record_, name(), static_cast<int64_t>(bytes));
   }
 
   const int64_t record_;  // of its graph; 0 if ops are not recorded

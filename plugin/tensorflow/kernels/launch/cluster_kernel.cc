@@ -41,7 +41,9 @@ bool CpuLacksKernel(const absl::Status& status) {
 // A self-contained function library for the cluster.
 absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const ClusterSource& source) {
   const tensorflow::FunctionDef* definition = source.library->Find(source.function.name());
-  if (definition == nullptr) return absl::NotFoundError(absl::StrCat("no function ", source.function.name()));
+  if (definition == nullptr) {
+    return absl::NotFoundError(absl::StrCat("function ", source.function.name(), " is not in the function library"));
+  }
   std::shared_ptr<FunctionLibraryDefinition> library(
       new FunctionLibraryDefinition(source.library->ReachableDefinitions(*definition)));
   TF_RETURN_IF_ERROR(library->CopyFunctionDefFrom(source.function.name(), *source.library));
@@ -78,7 +80,8 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   KernelArguments arguments(context, kinds_);
   TF_RETURN_IF_ERROR(arguments.FindVariables());
   if (arguments.HasDuplicateVariables()) {
-    TF_RETURN_IF_ERROR(OnFailure(context, absl::UnimplementedError("the same variable is passed twice")));
+    TF_RETURN_IF_ERROR(
+        OnFailure(context, absl::UnimplementedError("the same variable is passed as more than one argument")));
     arguments.Lock();
     return RunHere(context, *device, arguments, HostReason::kFailure);
   }
@@ -146,10 +149,9 @@ absl::Status ClusterKernel::FallBack(tensorflow::OpKernelContext* context, Proce
   TF_RETURN_IF_ERROR(OnFailure(context, failure));
   absl::Status status = RunHere(context, device, arguments, HostReason::kFailure);
   if (!CpuLacksKernel(status)) return status;
-  return absl::Status(failure.code(),
-                      absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
-                                   "\nNor can it run on the CPU instead: ", status.message(),
-                                   "\nUse another op, or cast to a type that one of them has it for (float32)"));
+  return absl::Status(failure.code(), absl::StrCat(name(), " cannot run on the HPU: ", failure.message(),
+                                                   "\nIt cannot run on the CPU either: ", status.message(),
+                                                   "\nUse another op, or cast to a supported type, such as float32"));
 }
 
 absl::Status ClusterKernel::RunHere(tensorflow::OpKernelContext* context, ProcessDevice& device,

@@ -15,8 +15,8 @@ absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizePlaces
     if (places[d] < 0) continue;
     const int32_t size = sizes[places[d]];
     if (size < 0 || size > bound.dim_size(d)) {
-      return absl::InternalError(
-          absl::StrCat("dimension ", d, " of a result of ", bound.DebugString(), " at most has size ", size));
+      return absl::InternalError(absl::StrCat("dimension ", d, " of a result with bound ", bound.DebugString(),
+                                              " has size ", size, ", expected 0 to ", bound.dim_size(d)));
     }
     shape.set_dim(d, size);
   }
@@ -26,8 +26,8 @@ absl::StatusOr<TensorShape> TrueShape(const TensorShape& bound, const SizePlaces
 absl::StatusOr<Tensor> FirstElements(const Tensor& vector, const TensorShape& shape) {
   Tensor first;
   if (shape.num_elements() > vector.NumElements() || !first.CopyFrom(vector.Slice(0, shape.num_elements()), shape)) {
-    return absl::InternalError(
-        absl::StrCat("a result of shape ", shape.DebugString(), " has ", vector.NumElements(), " elements"));
+    return absl::InternalError(absl::StrCat("a result of shape ", shape.DebugString(), " does not fit its buffer of ",
+                                            vector.NumElements(), " elements"));
   }
   return first;
 }

@@ -151,7 +151,7 @@ class LaunchFrame {
   absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
     const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
     const DeviceAddress address = scratch_.Allocate(padded_bytes);
-    if (address == 0) return OutOfMemory("an argument with more rows", padded_bytes);
+    if (address == 0) return OutOfMemory("a padded argument", padded_bytes);
     copies_.push_back({AddressOf(value), address, bytes});
     copies_.push_back({AddressOf(value), address + bytes, padded_bytes - bytes});
     storage_->arguments[i] = address;
@@ -351,15 +351,14 @@ class LaunchFrame {
     }
     const auto stats = device_.allocator()->GetStats();
     return absl::ResourceExhaustedError(absl::StrCat(
-        executable_.name, " asked the HPU for ", bytes, " bytes of memory for ", what, "; ",
+        executable_.name, ": cannot allocate ", bytes, " bytes of HPU memory for ", what, "; ",
         stats ? stats->bytes_in_use : 0, " of ", stats && stats->bytes_limit ? *stats->bytes_limit : 0,
         " bytes are in use. The cluster has ", argument_bytes, " bytes of arguments, ", result_bytes,
         " of results and ", executable_.recipe != nullptr ? executable_.recipe->workspace_bytes() : 0,
-        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that launch at "
-        "the "
-        "same time, where memory is free but in pieces a workspace reserved from the start "
-        "(HABANA_INITIAL_WORKSPACE_SIZE_MB) or grown in larger steps (HPU_WORKSPACE_CHUNK_MB), or on the emulator more "
-        "memory (HPU_MEMORY_MB)"));
+        " of temporaries. Use a smaller batch, smaller clusters (HPU_MAX_CLUSTER_SIZE), fewer threads that launch "
+        "concurrently, or on the emulator more memory (HPU_MEMORY_MB). If the free memory is fragmented, reserve a "
+        "workspace at the start (HABANA_INITIAL_WORKSPACE_SIZE_MB) or grow it in larger steps "
+        "(HPU_WORKSPACE_CHUNK_MB)."));
   }
 
   struct Copy {
@@ -398,8 +397,10 @@ absl::Status PlaceConstants(ProcessDevice& device, Executable* executable) {
     if (output.kind != Executable::Output::Kind::kConstant) continue;
     Tensor copy(device.allocator(), output.dtype, output.shape);
     if (!copy.IsInitialized() && output.shape.num_elements() > 0) {
-      return absl::ResourceExhaustedError(absl::StrCat(executable->name, ": no device memory for a constant result of ",
-                                                       output.constant.TotalBytes(), " bytes (HPU_MEMORY_MB)"));
+      return absl::ResourceExhaustedError(absl::StrCat(executable->name, ": cannot allocate ",
+                                                       output.constant.TotalBytes(),
+                                                       " bytes of HPU memory for a constant result; free tensors, or "
+                                                       "raise HPU_MEMORY_MB on an emulated device"));
     }
     TF_RETURN_IF_ERROR(device.CopyToDevice(output.constant.tensor_data().data(), AddressOf(copy), copy.TotalBytes()));
     output.device_constant = std::move(copy);

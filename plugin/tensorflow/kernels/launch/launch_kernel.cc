@@ -28,8 +28,8 @@ absl::Status ReadCluster(tensorflow::OpKernelConstruction* construction, LaunchK
   TF_RETURN_IF_ERROR(construction->GetAttr("must_compile", &cluster->must_compile));
   const int inputs = construction->num_inputs();
   if (constants + resources > inputs) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "num_constant_args=", constants, " and num_resource_args=", resources, " exceed the ", inputs, " arguments"));
+    return absl::InvalidArgumentError(absl::StrCat("num_constant_args=", constants, " plus num_resource_args=",
+                                                   resources, " exceeds the number of arguments, ", inputs));
   }
   cluster->kinds.assign(inputs, Kind::kParameter);
   std::fill_n(cluster->kinds.begin(), constants, Kind::kConstant);
@@ -76,8 +76,9 @@ void LaunchKernel::Initialize(tensorflow::OpKernelConstruction* construction, Cl
   graph_def_version_ = construction->graph_def_version();
   const tensorflow::FunctionDef* definition =
       construction->function_library()->GetFunctionLibraryDefinition()->Find(function_.name());
-  OP_REQUIRES(construction, definition != nullptr,
-              absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the library")));
+  OP_REQUIRES(
+      construction, definition != nullptr,
+      absl::NotFoundError(absl::StrCat("cluster function ", function_.name(), " is not in the function library")));
   if (must_compile_) {
     const auto& library = *construction->function_library()->GetFunctionLibraryDefinition();
     OP_REQUIRES_OK(construction, passes::PlacementPolicy::Active().CheckMustCompile(function_.name(), library));
@@ -127,8 +128,10 @@ const SplitProgram* LaunchKernel::GetSplit(tensorflow::OpKernelContext* context,
     VLOG(1) << name() << " cannot be split: " << split.status();
     return nullptr;
   }
-  VLOG(1) << name() << " is split, without " << absl::StrJoin(refused, ", ") << ": " << failure.message();
-  HPU_LOG(kKernels, kInfo) << name() << " is split, without " << absl::StrJoin(refused, ", ");
+  VLOG(1) << name() << " was split, because these nodes cannot be compiled: " << absl::StrJoin(refused, ", ") << ": "
+          << failure.message();
+  HPU_LOG(kKernels, kInfo) << name()
+                           << " was split, because these nodes cannot be compiled: " << absl::StrJoin(refused, ", ");
   OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "compile-error", (*split)->put_out(),
                                failure.message());
   split_ = *std::move(split);
@@ -141,8 +144,9 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
                                       failure, NodesNamedIn(failure.message()));
   }
   if (flags::TfCpuRuntimeFallback() == "forbid") {
-    return absl::Status(failure.code(), absl::StrCat("node=", name(), " cannot run on the HPU, and ",
-                                                     "TF_CPU_RUNTIME_FALLBACK=forbid: ", failure.message()));
+    return absl::Status(failure.code(),
+                        absl::StrCat("node ", name(), " cannot run on the HPU, and ",
+                                     "TF_CPU_RUNTIME_FALLBACK=forbid disables the CPU fallback: ", failure.message()));
   }
   if (!warned_.exchange(true)) {
     OpCounters::Get().AddFailure(RecordOf(def()), function_.name(), "fallback", NodesNamedIn(failure.message()),
@@ -179,12 +183,12 @@ std::string LaunchKernel::WhatChanges() const {
 void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
   if (warned_of_changes_.exchange(true)) return;
   const std::string warning = absl::StrCat(name(), " needed ", counts.recipes, " recipes for ", counts.executions,
-                                           " executions; what changes most: ", WhatChanges());
+                                           " executions; most frequent change: ", WhatChanges());
   LOG(WARNING) << warning
                << (flags::TfEnableDynamicShapes()
-                       ? ". Pad it to few sizes; new ones run on the CPU (TF_ENABLE_DYNAMIC_SHAPES)"
-                       : ". Pad it to few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which does so where rows do not "
-                         "depend on each other and else runs such clusters on the CPU");
+                       ? ". Pad it to a few sizes; until then new sizes run on the CPU (TF_ENABLE_DYNAMIC_SHAPES)"
+                       : ". Pad it to a few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which pads clusters whose rows "
+                         "are independent and runs the others on the CPU");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 

@@ -64,7 +64,7 @@ absl::Status RowGather::CheckRowCount(int64_t rows) {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   if (rows <= kMax) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("rows are numbered by int32 on the HPU: there may be ", kMax, " of them, not ", rows));
+      absl::StrCat("too many rows: the HPU indexes rows with int32 and supports at most ", kMax, ", got ", rows));
 }
 
 absl::StatusOr<Tensor> RowGather::Run(OpKernelContext* context, const Tensor& rows, const Tensor& order) const {
@@ -91,7 +91,7 @@ absl::StatusOr<Tensor> RowGather::Run(OpKernelContext* context, const Tensor& ro
   gather_->Compute(&call);
   TF_RETURN_IF_ERROR(call.status());
   const std::unique_ptr<Tensor> output(call.release_output(0).tensor);
-  return output != nullptr ? absl::StatusOr<Tensor>(*output) : absl::InternalError("no rows were gathered");
+  return output != nullptr ? absl::StatusOr<Tensor>(*output) : absl::InternalError("GatherV2 returned no output");
 }
 
 }  // namespace hpu

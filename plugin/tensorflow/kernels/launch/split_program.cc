@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<SplitProgram>> SplitProgram::Make(tensorflow::Fun
   TF_ASSIGN_OR_RETURN(const passes::SplitCluster split,
                       passes::ReclusterWithout(function, refused, runtime->device()->name(), library.get()));
   if (split.clusters == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(function, ": nothing is left to compile without the ops at fault"));
+    return absl::InvalidArgumentError(absl::StrCat(function, ": no cluster remains after removing the failed ops"));
   }
   auto program = std::unique_ptr<SplitProgram>(new SplitProgram(runtime, std::move(library), split.put_out));
   tensorflow::FunctionLibraryRuntime::InstantiateOptions options;

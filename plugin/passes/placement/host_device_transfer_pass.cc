@@ -1,7 +1,8 @@
-#include "plugin/passes/placement/crossing_pass.h"
+#include "plugin/passes/placement/host_device_transfer_pass.h"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "plugin/passes/graph/graph_util.h"
 #include "plugin/passes/reporting/report.h"
@@ -27,23 +28,23 @@ int64_t RecordOf(const Partitions& partitions) {
   return 0;
 }
 
-tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, Crossing>* crossings) {
+tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, HostDeviceTransfer>* transfers) {
   std::string key, from, to;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "tensor_name", &key));
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "send_device", &from));
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(node->attrs(), "recv_device", &to));
   if (IsHpuDevice(from) == IsHpuDevice(to)) return tensorflow::OkStatus();
   node->AddAttr(kRecordAttr, record);
-  Crossing& crossing = (*crossings)[key];
-  crossing.record = record;
-  crossing.key = key;
+  HostDeviceTransfer& transfer = (*transfers)[key];
+  transfer.set_record(record);
+  transfer.set_key(key);
   if (node->IsSend()) {
     const Edge* input = nullptr;
     TF_RETURN_IF_ERROR(node->input_edge(0, &input));
-    crossing.from = input->src()->name();
+    transfer.set_source(input->src()->name());
   } else {
     for (const Edge* edge : node->out_edges()) {
-      if (!edge->IsControlEdge()) crossing.to.push_back(edge->dst()->name());
+      if (!edge->IsControlEdge()) transfer.add_to(edge->dst()->name());
     }
   }
   return tensorflow::OkStatus();
@@ -51,19 +52,19 @@ tensorflow::Status Note(Node* node, int64_t record, std::map<std::string, Crossi
 
 }  // namespace
 
-tensorflow::Status RunCrossingPass(const tensorflow::GraphOptimizationPassOptions& options) {
+tensorflow::Status RunHostDeviceTransferPass(const tensorflow::GraphOptimizationPassOptions& options) {
   if (options.partition_graphs == nullptr || !CollectsOpRecords()) return tensorflow::OkStatus();
   const int64_t record = RecordOf(*options.partition_graphs);
   if (record == 0) return tensorflow::OkStatus();
-  std::map<std::string, Crossing> crossings;  // by key
+  std::map<std::string, HostDeviceTransfer> transfers;  // by key
   for (const auto& [device, graph] : *options.partition_graphs) {
     for (Node* node : graph->op_nodes()) {
-      if (node->IsSend() || node->IsRecv()) TF_RETURN_IF_ERROR(Note(node, record, &crossings));
+      if (node->IsSend() || node->IsRecv()) TF_RETURN_IF_ERROR(Note(node, record, &transfers));
     }
   }
-  for (auto& [key, crossing] : crossings) {
-    std::sort(crossing.to.begin(), crossing.to.end());
-    KeepCrossing(crossing);
+  for (auto& [key, transfer] : transfers) {
+    std::sort(transfer.mutable_to()->begin(), transfer.mutable_to()->end());
+    KeepTransfer(std::move(transfer));
   }
   return tensorflow::OkStatus();
 }

@@ -1,4 +1,4 @@
-#include "plugin/passes/clustering/cluster_gaps.h"
+#include "plugin/passes/clustering/cluster_splits.h"
 
 #include <algorithm>
 #include <memory>
@@ -43,32 +43,32 @@ bool TakesResource(const Node* node) {
   return std::find(types.begin(), types.end(), tensorflow::DT_RESOURCE) != types.end();
 }
 
-class GapFinder {
+class SplitFinder {
  public:
-  static absl::StatusOr<GapFinder> Make(const Graph& graph, const PassContext& context) {
+  static absl::StatusOr<SplitFinder> Make(const Graph& graph, const PassContext& context) {
     TF_ASSIGN_OR_RETURN(OrderGraph order, OrderGraph::Make(graph));
-    GapFinder finder(graph, context, std::move(order));
+    SplitFinder finder(graph, context, std::move(order));
     if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(finder.FindPredicates());
     return finder;
   }
 
-  std::vector<Gap> Find() {
+  std::vector<ClusterSplit> Find() {
     std::set<std::pair<int, int>> pairs;
     for (int second = 1; second < static_cast<int>(groups_.size()); ++second) pairs.emplace(second - 1, second);
     for (const Edge* edge : graph_.edges()) {
       const int from = group_of_[edge->src()->id()], to = group_of_[edge->dst()->id()];
       if (!edge->IsControlEdge() && from != kOutside && from < to) pairs.emplace(from, to);
     }
-    std::vector<Gap> gaps;
+    std::vector<ClusterSplit> splits;
     for (const auto& [first, second] : pairs) {
-      if (gaps.size() == kMaxPairs) break;
-      gaps.push_back(Explain(first, second));
+      if (splits.size() == kMaxPairs) break;
+      splits.push_back(Explain(first, second));
     }
-    return gaps;
+    return splits;
   }
 
  private:
-  GapFinder(const Graph& graph, const PassContext& context, OrderGraph order)
+  SplitFinder(const Graph& graph, const PassContext& context, OrderGraph order)
       : graph_(graph), context_(context), order_(std::move(order)), group_of_(order_.size(), kOutside) {
     absl::flat_hash_map<std::string, std::vector<const Node*>> members;
     std::vector<std::string> names;  // ordered by the first op of each cluster that is not a constant
@@ -108,43 +108,51 @@ class GapFinder {
     return absl::OkStatus();
   }
 
-  Gap Explain(int first, int second) {
+  ClusterSplit Explain(int first, int second) {
     const Group &a = groups_[first], &b = groups_[second];
-    const Node &one = *a.nodes.front(), &other = *b.nodes.front();
-    const auto gap = [&](const std::string& rule, const std::string& reason) {
-      return Gap{a.name, b.name, rule, reason, {}};
+    const Node &one = *a.nodes.front(), &two = *b.nodes.front();
+    const auto split = [&](const std::string& rule, const std::string& reason) {
+      ClusterSplit result;
+      result.set_first(a.name);
+      result.set_second(b.name);
+      result.set_rule(rule);
+      result.set_reason(reason);
+      return result;
     };
-    for (const Node* node : {&one, &other}) {
+    for (const Node* node : {&one, &two}) {
       if (node->attrs().Find(kMustCompileAttr) == nullptr) continue;
-      return gap("mandatory", absl::StrCat(node->name(), " has jit_compile=True: it is a cluster by itself"));
+      return split("must-compile", absl::StrCat(node->name(), " has jit_compile=True, so it is a cluster of its own"));
     }
-    if (one.assigned_device_name_index() != other.assigned_device_name_index()) {
-      return gap("device", absl::StrCat(one.assigned_device_name(), " and ", other.assigned_device_name()));
+    if (one.assigned_device_name_index() != two.assigned_device_name_index()) {
+      return split("device", absl::StrCat("they are on different devices: ", one.assigned_device_name(), " and ",
+                                          two.assigned_device_name()));
     }
-    if (order_.FrameOf(one.id()) != order_.FrameOf(other.id())) {
-      return gap("loop", "one is inside a lowered loop that the other is not in");
+    if (order_.FrameOf(one.id()) != order_.FrameOf(two.id())) {
+      return split("loop", "they are in different frames: a lowered loop holds only one of them");
     }
     if (a.predicate != b.predicate) {
-      return gap("deadness", "they run under different conditions: a lowered branch or loop may leave one of them out");
+      return split("deadness", "they run under different conditions: a lowered branch or loop may skip one of them");
     }
     if (const std::vector<const Node*> nodes = Between(first, second); !nodes.empty()) {
       const bool resources = std::any_of(nodes.begin(), nodes.end(), TakesResource);
-      Gap result = resources ? gap("resource-hazard", "an op outside on a variable or the like must run between them")
-                             : gap("cycle", "ops that are outside must run between them");
-      for (const Node* node : nodes) result.through.push_back(node->name());
+      ClusterSplit result =
+          resources
+              ? split("resource-hazard", "an unclustered op on a variable or another resource must run between them")
+              : split("cycle", "unclustered ops must run between them");
+      for (const Node* node : nodes) result.add_through(node->name());
       return result;
     }
-    if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(other)) {
-      return gap("jit-scope", "they are in different scopes of jit_scope");
+    if (context_.settings.clustering == Clustering::kScopes && JitScopeName(one) != JitScopeName(two)) {
+      return split("jit-scope", "they are in different jit_scope scopes");
     }
-    const Cut *cut = FindCut(a.name), *other_cut = FindCut(b.name);
-    if (cut != nullptr && other_cut != nullptr) return gap(other_cut->rule, other_cut->reason);
-    return gap("order", "with what lies between them in the order of the graph, they would wait for each other");
+    const ClusterSlice *slice = FindSlice(a.name), *other = FindSlice(b.name);
+    if (slice != nullptr && other != nullptr) return split(other->rule(), other->reason());
+    return split("order", "merged, they would form a cycle with the ops ordered between them");
   }
 
-  const Cut* FindCut(const std::string& cluster) const {
-    for (const Cut& cut : context_.report.cuts) {
-      if (cut.cluster == cluster) return &cut;
+  const ClusterSlice* FindSlice(const std::string& cluster) const {
+    for (const ClusterSlice& slice : context_.report.slices()) {
+      if (slice.cluster() == cluster) return &slice;
     }
     return nullptr;
   }
@@ -182,8 +190,8 @@ class GapFinder {
 
 }  // namespace
 
-absl::StatusOr<std::vector<Gap>> FindGaps(const Graph& graph, const PassContext& context) {
-  TF_ASSIGN_OR_RETURN(GapFinder finder, GapFinder::Make(graph, context));
+absl::StatusOr<std::vector<ClusterSplit>> FindSplits(const Graph& graph, const PassContext& context) {
+  TF_ASSIGN_OR_RETURN(SplitFinder finder, SplitFinder::Make(graph, context));
   return finder.Find();
 }
 

@@ -1,0 +1,14 @@
+// Records of the tensors in recorded graphs that go from one device to another.
+#ifndef HPU_PLUGIN_PASSES_PLACEMENT_HOST_DEVICE_TRANSFER_PASS_H_
+#define HPU_PLUGIN_PASSES_PLACEMENT_HOST_DEVICE_TRANSFER_PASS_H_
+
+#include "tensorflow/core/common_runtime/optimization_registry.h"
+
+namespace hpu::passes {
+
+// Runs on partitioned graphs.
+tensorflow::Status RunHostDeviceTransferPass(const tensorflow::GraphOptimizationPassOptions& options);
+
+}  // namespace hpu::passes
+
+#endif  // HPU_PLUGIN_PASSES_PLACEMENT_HOST_DEVICE_TRANSFER_PASS_H_
