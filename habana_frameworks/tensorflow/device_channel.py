@@ -14,7 +14,7 @@ from typing import Any
 from habana_frameworks.tensorflow import flags
 
 _SCHEMES = {"grpc": "grpc://", "grpcs": "grpcs://", "grpc+unix": "grpc+"}
-_MOST_PORT = 65535
+_MAX_PORT = 65535
 _CREDENTIALS = struct.Struct("3i")
 # By default gRPC shares connections among channels; a server accepts one session per connection.
 _OPTIONS = (("grpc.use_local_subchannel_pool", 1),)
@@ -43,8 +43,8 @@ def check_address(address: str) -> None:
     if not host:
         raise ValueError(f"{address} is neither unix:/path nor host:port")
     # A larger number would silently wrap to a different port.
-    if not (port.isdecimal() and int(port) <= _MOST_PORT):
-        raise ValueError(f"{address}: {port!r} is not a port: give a number from 0 to {_MOST_PORT}")
+    if not (port.isdecimal() and int(port) <= _MAX_PORT):
+        raise ValueError(f"{address}: {port!r} is not a port: expected a number from 0 to {_MAX_PORT}")
 
 
 def open_channel(backend: str) -> Any:

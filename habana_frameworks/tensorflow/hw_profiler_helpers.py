@@ -114,7 +114,7 @@ def install() -> None:
         )
         tf.keras.Model.fit = append_param(tf.keras.Model.fit, "callbacks", [callback])
     if mode == "ctl":
-        _logger.info("TF_HOOK_MODE=ctl traces what hw_profiler_helpers.wrap_train() is given")
+        _logger.info("TF_HOOK_MODE=ctl: only functions passed to hw_profiler_helpers.wrap_train() are traced")
 
 
 def _around(method: Callable[..., Any], hook: SynapseLoggerHook) -> Callable[..., Any]:

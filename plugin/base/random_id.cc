@@ -6,13 +6,13 @@
 
 #include "absl/strings/escaping.h"
 
-namespace hpu::hal {
+namespace hpu {
 
 std::string RandomId() {
   std::string bytes(16, '\0');
-  // getrandom() never returns fewer bytes for so small a request, and every kernel that runs this program has it.
+  // getrandom() always returns requests of up to 256 bytes completely, and all supported kernels have it.
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
   return absl::BytesToHexString(bytes);
 }
 
-}  // namespace hpu::hal
+}  // namespace hpu

@@ -4,11 +4,11 @@
 
 #include <string>
 
-namespace hpu::hal {
+namespace hpu {
 
 // 32 hexadecimal digits from the system's random number generator. Opens no file. Thread safe.
 std::string RandomId();
 
-}  // namespace hpu::hal
+}  // namespace hpu
 
 #endif  // HPU_PLUGIN_BASE_RANDOM_ID_H_

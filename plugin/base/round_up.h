@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-namespace hpu::hal {
+namespace hpu {
 
 // The smallest multiple of `unit` that is at least `value`. `unit` > 0.
 constexpr uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-}  // namespace hpu::hal
+}  // namespace hpu
 
 #endif  // HPU_PLUGIN_BASE_ROUND_UP_H_

@@ -34,7 +34,7 @@ typedef struct hpu_memory {
   int64_t in_use;
   int64_t peak;
   int64_t limit;
-  int64_t allocations;  // a count, since the process started
+  int64_t allocations;  // number since the process started
   int64_t workspace;    // part of in_use: kept for recipes' temporaries
 } hpu_memory;
 
@@ -42,15 +42,15 @@ HPU_EXPORT hpu_memory hpu_memory_info(void);
 // Frees the workspace, which the next launch allocates again, and resets `peak` to the memory in use.
 HPU_EXPORT void hpu_memory_reset_peak(void);
 
-// Acquires the device if necessary. Returns an absl status code; 0 is OK. `message`, if not null, gets the error text,
-// or an empty one.
+// Acquires the device if necessary. Returns an absl status code; 0 is OK. `message`, if not null, receives the error
+// text, which is empty on success.
 HPU_EXPORT int32_t hpu_acquire(hpu_buffer* message);
 // Waits for all queued work and reports its first error like hpu_acquire. Does not acquire the device.
 HPU_EXPORT int32_t hpu_synchronize(hpu_buffer* message);
 
-// Ends this process's wait for a device server's work, if any: the device is then lost.
+// Interrupts a thread that waits for work of a device server; the device is then lost. Does nothing if no thread waits.
 HPU_EXPORT void hpu_interrupt(void);
-// Reports the error of the calling thread's last wait for a tensor, once and like hpu_acquire; 0 if it did not fail.
+// Reports the error of the calling thread's last wait for a tensor like hpu_acquire, and clears it.
 HPU_EXPORT int32_t hpu_take_failed_read(hpu_buffer* message);
 
 // Streams of the device; same values as hal::StreamKind (plugin/hal/stream.h).
@@ -59,7 +59,7 @@ enum { HPU_STREAM_COMPUTE = 0, HPU_STREAM_HOST_TO_DEVICE = 1, HPU_STREAM_DEVICE_
 // A point in a stream's work (plugin/tensorflow/device/timed_event.h). The functions report errors like hpu_acquire.
 typedef struct hpu_event hpu_event;
 
-// Acquires the device. `timing`: whether the event keeps the time at which it is reached. `event` becomes null on
+// Acquires the device. `timing`: whether the event records the time at which it is reached. Sets `event` to null on
 // errors.
 HPU_EXPORT int32_t hpu_event_create(int32_t timing, hpu_event** event, hpu_buffer* message);
 // No other call may use the event at the same time. Streams may still wait for it.
@@ -70,7 +70,7 @@ HPU_EXPORT int32_t hpu_event_record(hpu_event* event, int32_t stream, hpu_buffer
 HPU_EXPORT int32_t hpu_event_wait(const hpu_event* event, int32_t stream, hpu_buffer* message);
 HPU_EXPORT int32_t hpu_event_query(const hpu_event* event, int32_t* reached, hpu_buffer* message);
 HPU_EXPORT int32_t hpu_event_synchronize(const hpu_event* event, hpu_buffer* message);
-// Waits for both events. FailedPrecondition (9) if one was not recorded or keeps no time.
+// Waits for both events. FailedPrecondition (9) if one was not recorded or was created without timing.
 HPU_EXPORT int32_t hpu_event_elapsed(const hpu_event* begin, const hpu_event* end, double* milliseconds,
                                      hpu_buffer* message);
 
@@ -78,13 +78,13 @@ HPU_EXPORT int32_t hpu_event_elapsed(const hpu_event* begin, const hpu_event* en
 
 // Statistics of compiling, launching and CPU fallbacks so far, as a hpu.report.v1.Statistics.
 HPU_EXPORT hpu_buffer hpu_statistics(void);
-// The clusters that were compiled or launched, as a table with one line each.
+// A table of the clusters that were compiled or launched, one per line.
 HPU_EXPORT hpu_buffer hpu_statistics_table(void);
 // Sets all counters to zero.
 HPU_EXPORT void hpu_statistics_reset(void);
 
-// Turns recording of every op of every graph on or off; off at first, as it costs memory and time. Turning it on drops
-// earlier records. Graphs that are already optimised are not recorded.
+// Turns recording of all ops of all graphs on or off. Off by default, because recording costs memory and time. Turning
+// it on drops earlier records. Graphs that are already optimised are not recorded.
 HPU_EXPORT void hpu_collect_op_records(int32_t collect);
 // The records as a hpu.report.v1.OpRecords.
 HPU_EXPORT hpu_buffer hpu_op_records(void);
@@ -93,7 +93,7 @@ HPU_EXPORT hpu_buffer hpu_op_records(void);
 
 // Counters of the recipe caches since the process started, as a hpu.report.v1.RecipeCounters.
 HPU_EXPORT hpu_buffer hpu_recipe_cache(void);
-// Run time of each instruction of the recipes in memory, over all launches, as a hpu.report.v1.RecipeTimes. No
+// Run time of each instruction of the recipes in memory, over all launches, as a hpu.report.v1.RecipeTimes. Contains no
 // instructions unless recipes are timed (HPU_EMULATOR_PROFILE).
 HPU_EXPORT hpu_buffer hpu_recipe_times(void);
 // Waits until recipes that are stored in the background are on disk and uploaded. The wait for uploads lasts at most
@@ -102,41 +102,41 @@ HPU_EXPORT void hpu_recipe_cache_flush(void);
 // Sets the command line of the process that transfers recipes from and to the remote cache
 // (plugin/recipes/transfer_process.h), as a null-terminated array of words. Without it, the remote cache is not used.
 HPU_EXPORT void hpu_recipe_cache_set_transfer_command(const char* const* command);
-// Ends background compilation for good and waits for a running compile. Called before the process ends.
+// Stops background compilation permanently and waits for a running compile. Called before the process ends.
 HPU_EXPORT void hpu_stop_compiling(void);
 
 // Checks that the first rows of `padded`'s results equal `program`'s results
-// (plugin/compiler/dynamic_shapes/row_independence.h). Both are serialised HloModuleProtos of one function, for
-// `padded_rows` and `rows` rows. Returns an absl status code: 0 if so, 9 (FailedPrecondition) if they may differ;
-// `message` then names the op that mixes rows.
+// (plugin/compiler/dynamic_shapes/row_independence.h). `program` and `padded` are serialised HloModuleProtos of one
+// function, for `rows` and `padded_rows` rows. Returns an absl status code: 0 if the results are equal, 9
+// (FailedPrecondition) if they may differ; `message` then names the op that mixes rows.
 HPU_EXPORT int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded,
                                   size_t padded_size, int64_t padded_rows, hpu_buffer* message);
 
-// The compiler's view of the function `function` in the library of a serialised GraphDef (compiler_ir.h). Both
-// functions return an absl status code. On success `out` gets the described result, otherwise the message.
+// Compilation of the function `function` in the library of a serialised GraphDef (compiler_ir.h). Both calls return an
+// absl status code. `out` receives the result on success, otherwise the error message.
 
-// The arguments whose values are part of the program (compile-time constants), as a hpu.report.v1.NumberList.
+// Indices of the arguments that are compile-time constants, as a hpu.report.v1.NumberList.
 HPU_EXPORT int32_t hpu_constant_arguments(const void* graph, size_t size, const char* function, hpu_buffer* out);
-// The function at a stage of its compilation. The graph has one node per argument.
+// The function's IR at the compilation stage `stage`. The graph has one node per argument.
 HPU_EXPORT int32_t hpu_compiler_ir(const void* graph, size_t size, const char* function, const char* stage,
                                    hpu_buffer* out);
 
 // --- recipes on disk, for tools: no device is needed ---
 
-// Each returns an absl status code. On success `out` gets the described result, otherwise the message. `path` is the
+// Each returns an absl status code. `out` receives the result on success, otherwise the error message. `path` is the
 // directory (TF_RECIPE_CACHE_PATH); a key is an entry's file name without suffix.
 
-// All entries, as a hpu.report.v1.RecipeListing. Marks none as used.
+// All entries, as a hpu.report.v1.RecipeListing. Does not mark entries as used.
 HPU_EXPORT int32_t hpu_store_list(const char* path, hpu_buffer* out);
-// Removes files that were set aside, leftovers of killed processes, and the least recently used entries. It stops
-// removing entries once the rest has at most `max_bytes` and none was last used more than `max_unused_s` ago; a
-// negative number sets no limit. Entries that are being read stay. `out` gets a hpu.report.v1.RecipeCleaning.
+// Removes files that were set aside, leftovers of killed processes, and the least recently used entries. The remaining
+// entries have at most `max_bytes` bytes together and were used within the last `max_unused_s` seconds; a negative
+// value sets no limit. Entries that are being read stay. `out` receives a hpu.report.v1.RecipeCleaning.
 HPU_EXPORT int32_t hpu_store_clean(const char* path, int64_t max_bytes, int64_t max_unused_s, hpu_buffer* out);
-// The bytes of an entry, which must verify.
+// The verified bytes of an entry.
 HPU_EXPORT int32_t hpu_store_read(const char* path, const char* key, hpu_buffer* out);
 // Describes an entry's bytes by a hpu.report.v1.RecipeEntry; fails if they are not an entry of this key.
 HPU_EXPORT int32_t hpu_store_inspect(const char* key, const void* bytes, size_t size, hpu_buffer* out);
-// Verifies an entry and puts it in place atomically. On success `out` gets an empty text.
+// Verifies an entry and writes it atomically. On success `out` receives an empty text.
 HPU_EXPORT int32_t hpu_store_write(const char* path, const char* key, const void* bytes, size_t size, hpu_buffer* out);
 // Differences between the programs of entries `before` and `now`, as a hpu.report.v1.TextList.
 HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const char* now, hpu_buffer* out);
@@ -144,48 +144,49 @@ HPU_EXPORT int32_t hpu_store_compare(const char* path, const char* before, const
 // --- profiling ---
 
 // Starts recording device activity, with the shapes of launches if `detailed`. Returns the recording's number. Several
-// recordings may run at once. Tracing costs nothing while none runs.
+// recordings may run at once. Tracing costs nothing while no recording runs.
 HPU_EXPORT int32_t hpu_trace_start(int32_t detailed);
 // Ends the recording. Returns a Chrome trace as JSON, empty for an unknown number.
 HPU_EXPORT hpu_buffer hpu_trace_stop(int32_t session);
-// Adds an event of the program, with times in nanoseconds since 1970, to all active recordings.
+// Adds an event to all active recordings, with times in nanoseconds since 1970.
 HPU_EXPORT void hpu_trace_mark(const char* name, int64_t begin_ns, int64_t end_ns);
 
 // --- collective operations in the device ---
 
-// An id for a new communicator, to be passed to all ranks. Its part before the colon names the interconnect; only
-// devices on the same one can form a communicator. Returns an absl status code: Unimplemented where the backend has no
-// collectives. On errors `out` gets the message.
+// Creates the id of a new communicator, which the caller passes to all ranks. The id begins with the interconnect's
+// name and a colon; only devices on the same interconnect can form a communicator. Returns an absl status code:
+// Unimplemented if the backend has no collectives. `out` receives the id on success, otherwise the error message.
 HPU_EXPORT int32_t hpu_communicator_id(hpu_buffer* out);
-// From now on the device runs the collectives of TensorFlow's group `group_key`. All ranks (TensorFlow's) call it with
-// the same id, and it blocks until they have joined. `names`: the ranks' names in error messages, one per line.
-// `in_calling_order`: all ranks issue the group's operations eagerly, in one order; the device runs broadcasts of such
-// groups only. Returns an absl status code and its message.
+// Joins a communicator, which then runs the collectives of TensorFlow's group `group_key` on the device. All of the
+// group's ranks call it with the same id; it blocks until all ranks have joined. `names`: the ranks' names in error
+// messages, one per line. `in_calling_order`: whether all ranks issue the group's operations eagerly and in the same
+// order. The device runs the group's broadcasts only in this case. Returns an absl status code and its message.
 HPU_EXPORT int32_t hpu_communicator_join(int32_t group_key, const char* id, int32_t rank, int32_t size,
                                          const char* names, int32_t in_calling_order, hpu_buffer* message);
 
-// Registers a kernel for Horovod's op that writes into variables, if Horovod's library is loaded; else does nothing.
-// Thread safe.
+// Registers a kernel for Horovod's in-place broadcast into variables if Horovod's library is loaded; otherwise does
+// nothing. Thread safe.
 HPU_EXPORT void hpu_horovod_loaded(void);
 
 // --- device server ---
 
 // Forks the session processes of `hpu serve` (hpu/serve/v1/control.proto) for the front process at the other end of the
-// packet socket `socket`, until that end is closed. The process must have no other thread. Returns an absl status code.
+// packet socket `socket`. Returns when the front process closes its end. The calling process must be single-threaded.
+// Returns an absl status code.
 HPU_EXPORT int32_t hpu_serve_fork_server(int32_t socket);
 
 // --- graph passes ---
 
 // Runs one graph pass (hpu::passes::PassNames(); "all" for the placed graph's whole pipeline) on a GraphDef whose
 // nodes' devices count as assigned. `function` is the name of the graph's function, or "". Returns an absl status code.
-// On success `graph_out` gets the GraphDef after the pass, serialized deterministically, and `report_out` a
-// hpu.report.v1.GraphReport. On errors `graph_out` is empty and `report_out` holds the message.
+// On success `graph_out` receives the GraphDef after the pass, serialised deterministically, and `report_out` a
+// hpu.report.v1.GraphReport. On errors `graph_out` is empty and `report_out` receives the message.
 HPU_EXPORT int32_t hpu_run_graph_pass(const void* graph, size_t size, const char* pass, const char* function,
                                       hpu_buffer* graph_out, hpu_buffer* report_out);
 
-// Splits the cluster `cluster` of a GraphDef's library again for `device`, without the ops named in `refused`, one per
-// line (plugin/passes/clustering/recluster.h). Returns like hpu_run_graph_pass; `graph_out` gets the GraphDef with the
-// larger library, `name_out` the new function's name or the message.
+// Reclusters the function `cluster` of a GraphDef's library for `device` (plugin/passes/clustering/recluster.h). Ops
+// named in `refused`, one per line, stay outside of clusters. Returns an absl status code. `graph_out` receives the
+// GraphDef with the new functions, `name_out` the new function's name or the error message.
 HPU_EXPORT int32_t hpu_split_cluster(const void* graph, size_t size, const char* cluster, const char* refused,
                                      const char* device, hpu_buffer* graph_out, hpu_buffer* name_out);
 

@@ -21,7 +21,7 @@ inline hpu_buffer MakeBuffer(absl::string_view text) {
   return hpu_buffer{data, text.size()};
 }
 
-// The status's code; `message`, if not null, gets its text.
+// Returns the status's code and copies its message to `message`, if not null.
 inline int32_t ReportStatus(const absl::Status& status, hpu_buffer* message) {
   if (message != nullptr) *message = MakeBuffer(status.message());
   return static_cast<int32_t>(status.code());

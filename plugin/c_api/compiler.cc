@@ -13,8 +13,8 @@
 
 hpu_buffer hpu_recipe_cache(void) {
   const hpu::RecipeCache::Counters& cache = hpu::RecipeCache::Get().counters();
-  const hpu::store::StoreCounters& disk = hpu::DiskCache::Get().counters();
-  const hpu::store::RemoteCounters& remote = hpu::DiskCache::Get().remote_counters();
+  const hpu::recipes::StoreCounters& disk = hpu::recipes::DiskCache::Get().counters();
+  const hpu::recipes::RemoteCounters& remote = hpu::recipes::DiskCache::Get().remote_counters();
   hpu::report::v1::RecipeCounters counters;
   counters.set_memory_hits(cache.memory_hits);
   counters.set_disk_hits(cache.disk_hits);
@@ -50,12 +50,12 @@ hpu_buffer hpu_recipe_times(void) {
   return hpu::MakeBuffer(times.SerializeAsString());
 }
 
-void hpu_recipe_cache_flush(void) { hpu::DiskCache::Get().Flush(); }
+void hpu_recipe_cache_flush(void) { hpu::recipes::DiskCache::Get().Flush(); }
 
 void hpu_recipe_cache_set_transfer_command(const char* const* command) {
   std::vector<std::string> words;
   for (; *command != nullptr; ++command) words.emplace_back(*command);
-  hpu::DiskCache::Get().SetTransferCommand(std::move(words));
+  hpu::recipes::DiskCache::Get().SetTransferCommand(std::move(words));
 }
 
 int32_t hpu_check_rows(const void* program, size_t size, int64_t rows, const void* padded, size_t padded_size,

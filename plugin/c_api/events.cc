@@ -17,7 +17,8 @@ namespace {
 
 absl::StatusOr<hal::StreamKind> StreamKindOf(int32_t stream) {
   if (stream < HPU_STREAM_COMPUTE || stream > HPU_STREAM_DEVICE_TO_HOST) {
-    return absl::InvalidArgumentError(absl::StrCat("invalid stream ", stream, ": expected 0 to 2"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid stream ", stream, ": expected 0 (compute), 1 (host to device) or 2 (device to host)"));
   }
   return static_cast<hal::StreamKind>(stream);
 }

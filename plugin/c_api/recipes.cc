@@ -19,9 +19,9 @@
 namespace hpu {
 namespace {
 
-using store::StoreDirectory;
+using recipes::StoreDirectory;
 
-void Describe(const store::ListedEntry& listed, report::v1::RecipeEntry* entry) {
+void Describe(const recipes::ListedEntry& listed, report::v1::RecipeEntry* entry) {
   entry->set_key(listed.key);
   entry->set_bytes(listed.bytes);
   entry->set_used(listed.used);
@@ -30,14 +30,14 @@ void Describe(const store::ListedEntry& listed, report::v1::RecipeEntry* entry) 
   const recipe::v1::Ingredients& ingredients = listed.contents->ingredients;
   const recipe::v1::Metadata& metadata = listed.contents->metadata;
   entry->set_cluster(metadata.cluster());
-  entry->set_ops(CountInstructions(ingredients.program()));
+  entry->set_ops(recipes::CountInstructions(ingredients.program()));
   entry->set_created(metadata.created());
   entry->set_compile_seconds(metadata.compile_seconds());
   entry->set_workspace_bytes(metadata.workspace_bytes());
   entry->set_payload_bytes(listed.contents->payload_bytes);
   *entry->mutable_arguments() = metadata.arguments();
   *entry->mutable_results() = metadata.results();
-  entry->set_program(store::Hex(store::Sha256({ingredients.program()})));
+  entry->set_program(recipes::Hex(recipes::Sha256({ingredients.program()})));
   entry->set_backend(ingredients.backend());
   entry->set_target(ingredients.target());
   entry->set_package_version(ingredients.package_version());
@@ -46,9 +46,9 @@ void Describe(const store::ListedEntry& listed, report::v1::RecipeEntry* entry) 
 
 absl::StatusOr<std::string> List(const char* path) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
-  TF_ASSIGN_OR_RETURN(const store::Listing found, store::List(directory));
+  TF_ASSIGN_OR_RETURN(const recipes::Listing found, recipes::List(directory));
   report::v1::RecipeListing listing;
-  for (const store::ListedEntry& entry : found.entries) Describe(entry, listing.add_entries());
+  for (const recipes::ListedEntry& entry : found.entries) Describe(entry, listing.add_entries());
   *listing.mutable_damaged() = {found.damaged.begin(), found.damaged.end()};
   *listing.mutable_pending() = {found.pending.begin(), found.pending.end()};
   return listing.SerializeAsString();
@@ -56,27 +56,27 @@ absl::StatusOr<std::string> List(const char* path) {
 
 absl::StatusOr<std::string> Clean(const char* path, int64_t max_bytes, int64_t max_unused_s) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
-  store::EvictionLimits limits;
+  recipes::EvictionLimits limits;
   if (max_bytes >= 0) limits.max_bytes = max_bytes;
   if (max_unused_s >= 0) limits.max_unused = absl::Seconds(max_unused_s);
-  TF_ASSIGN_OR_RETURN(const store::Eviction eviction, store::Evict(directory, limits));
+  TF_ASSIGN_OR_RETURN(const recipes::Eviction eviction, recipes::Evict(directory, limits));
   report::v1::RecipeCleaning cleaning;
   cleaning.set_entries(eviction.entries);
   cleaning.set_bytes(eviction.bytes);
   cleaning.set_in_use(eviction.in_use);
   cleaning.set_busy(eviction.busy);
-  cleaning.set_leftovers(store::RemoveLeftovers(directory));
-  cleaning.set_damaged(store::RemoveDamaged(directory));
+  cleaning.set_leftovers(recipes::RemoveLeftovers(directory));
+  cleaning.set_damaged(recipes::RemoveDamaged(directory));
   return cleaning.SerializeAsString();
 }
 
 absl::StatusOr<std::string> Read(const char* path, const char* key) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
-  return store::ReadEntry(directory, key);
+  return recipes::ReadEntry(directory, key);
 }
 
 absl::StatusOr<std::string> Inspect(const char* key, absl::string_view bytes) {
-  store::ListedEntry entry{key, static_cast<int64_t>(bytes.size()), 0, store::Inspect(key, bytes)};
+  recipes::ListedEntry entry{key, static_cast<int64_t>(bytes.size()), 0, recipes::Inspect(key, bytes)};
   TF_RETURN_IF_ERROR(entry.contents.status());
   report::v1::RecipeEntry described;
   Describe(entry, &described);
@@ -85,13 +85,13 @@ absl::StatusOr<std::string> Inspect(const char* key, absl::string_view bytes) {
 
 absl::StatusOr<std::string> Write(const char* path, const char* key, absl::string_view bytes) {
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/true));
-  TF_RETURN_IF_ERROR(store::WriteEntry(directory, key, bytes));
+  TF_RETURN_IF_ERROR(recipes::WriteEntry(directory, key, bytes));
   return "";
 }
 
 absl::StatusOr<std::string> ProgramOf(const StoreDirectory& directory, const char* key) {
-  TF_ASSIGN_OR_RETURN(const std::string bytes, store::ReadEntry(directory, key));
-  TF_ASSIGN_OR_RETURN(const store::Contents contents, store::Inspect(key, bytes));
+  TF_ASSIGN_OR_RETURN(const std::string bytes, recipes::ReadEntry(directory, key));
+  TF_ASSIGN_OR_RETURN(const recipes::Contents contents, recipes::Inspect(key, bytes));
   return contents.ingredients.program();
 }
 
@@ -99,7 +99,7 @@ absl::StatusOr<std::string> Compare(const char* path, const char* before, const 
   TF_ASSIGN_OR_RETURN(const StoreDirectory directory, StoreDirectory::Open(path, /*make=*/false));
   TF_ASSIGN_OR_RETURN(const std::string before_program, ProgramOf(directory, before));
   TF_ASSIGN_OR_RETURN(const std::string now_program, ProgramOf(directory, now));
-  const std::vector<std::string> differences = Differences(before_program, now_program);
+  const std::vector<std::string> differences = recipes::Differences(before_program, now_program);
   report::v1::TextList list;
   *list.mutable_texts() = {differences.begin(), differences.end()};
   return list.SerializeAsString();

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "hpu/serve/v1/control.pb.h"
 #include "plugin/backends/remote/rpc_library.h"
 #include "plugin/base/files/packet_socket.h"
@@ -21,12 +22,13 @@ absl::StatusOr<control::Options> ReceiveOptions(const files::FileDescriptor& soc
   HPU_ASSIGN_OR_RETURN(const files::Packet first, files::ReceivePacket(socket));
   control::Options options;
   if (!options.ParseFromString(first.bytes)) {
-    return absl::InvalidArgumentError("cannot parse the fork server's options");
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot parse the fork server's options (", first.bytes.size(), " bytes)"));
   }
   return options;
 }
 
-// Loads once what all session processes need.
+// Loads the RPC library and the backend before forking, so that all session processes share their memory.
 absl::Status Load(const std::string& backend_name) {
   HPU_RETURN_IF_ERROR(remote::RpcLibrary().status());
   HPU_ASSIGN_OR_RETURN(hal::Backend* const backend, hal::GetBackend(backend_name));

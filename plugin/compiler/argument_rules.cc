@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/operand_shape.h"
 #include "plugin/compiler/pooling_rules.h"
 #include "plugin/op_facts/op_facts.h"
@@ -26,7 +27,8 @@ absl::Status CheckDilations(const OpKernel& kernel, XlaOpKernelContext*) {
   std::vector<int32_t> dilations;
   TF_RETURN_IF_ERROR(tensorflow::GetNodeAttr(kernel.def(), "dilations", &dilations));
   if (absl::c_all_of(dilations, [](int32_t dilation) { return dilation > 0; })) return absl::OkStatus();
-  return absl::InvalidArgumentError("Dilated rates should be larger than 0: a dilation rate must be >= 1.");
+  return absl::InvalidArgumentError(
+      absl::StrCat("Dilated rates should be larger than 0. dilations=[", absl::StrJoin(dilations, ","), "]"));
 }
 
 absl::Status CheckFakeQuantization(const OpKernel& kernel, XlaOpKernelContext*) {

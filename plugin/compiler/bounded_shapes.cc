@@ -35,7 +35,7 @@ bool IsDynamic(const xla::ShapeProto& shape) {
          absl::c_any_of(shape.tuple_shapes(), IsDynamic);
 }
 
-// Whether a padded array's elements must move to come first in row-major order. They need not if only the outermost
+// Whether the elements of a padded array must be moved to come first in row-major order. False if only the outermost
 // dimension longer than 1 is padded.
 bool NeedsCompaction(const xla::Shape& shape) {
   int64_t outer = 1;
@@ -46,7 +46,7 @@ bool NeedsCompaction(const xla::Shape& shape) {
   return false;
 }
 
-// Moves the elements to the front. `padded` has the bounds of `shape` as its dimensions; `sizes` are the true sizes,
+// Moves the elements to the front. `padded` has the bounds of `shape` as its dimensions; `sizes` are the actual sizes,
 // int32 scalars.
 xla::XlaOp Compact(xla::XlaOp padded, const xla::Shape& shape, absl::Span<const xla::XlaOp> sizes) {
   xla::XlaBuilder* builder = padded.builder();
@@ -114,7 +114,8 @@ absl::StatusOr<xla::XlaComputation> AppendSizes(const xla::XlaComputation& progr
   return builder.Build();
 }
 
-// The padding passes of XLA's CPU compiler, after the passes that reduce the kinds of instructions for them.
+// Runs XLA's dynamic padder after the passes that rewrite instructions that the padder does not support, as in XLA's
+// CPU compiler.
 absl::Status RunPadder(xla::HloModule* module) {
   xla::HloPassPipeline pipeline("bounded shapes");
   pipeline.AddPass<xla::CallInliner>(/*single_call_site=*/true);
@@ -130,8 +131,8 @@ absl::Status RunPadder(xla::HloModule* module) {
   return pipeline.Run(module).status();
 }
 
-// Refuses padded windows over a dynamic dimension. XLA's padder ignores their padding, so sizes would be wrong or
-// negative.
+// Refuses padded windows over a dynamic dimension. XLA's padder ignores the windows' padding, so sizes would be wrong
+// or negative.
 absl::Status CheckWindows(const xla::HloModule& module) {
   for (const xla::HloComputation* computation : module.computations()) {
     for (const xla::HloInstruction* instruction : computation->instructions()) {

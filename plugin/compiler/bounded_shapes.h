@@ -17,7 +17,8 @@ struct StaticProgram {
   // One entry per result of the original program. A dynamic result's elements come first in the static result, in
   // row-major order, followed by padding.
   std::vector<SizePlaces> results;
-  // Number of dynamic dimensions of all results. If nonzero, the program has one more result: their sizes, int32.
+  // Number of dynamic dimensions of all results. If nonzero, the program has one more result: the sizes of these
+  // dimensions, int32.
   int sizes = 0;
 };
 

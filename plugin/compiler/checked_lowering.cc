@@ -37,7 +37,8 @@ using tensorflow::XlaExpression;
 using tensorflow::XlaOpKernelContext;
 using Shapes = std::vector<PartialTensorShape>;
 
-// tf2xla selects the random number generator by the device's name. XLA:CPU's is Philox, as in the CPU kernels.
+// tf2xla selects the random number generator by the device's name. XLA:CPU's generator is Philox, like the CPU
+// kernels'.
 const char* DeviceOfLowering(absl::string_view op) {
   const bool random = absl::StartsWith(op, "Stateless") || absl::StartsWith(op, "Stateful") ||
                       absl::StartsWith(op, "Rng") || op == "XlaRngBitGenerator";
@@ -73,7 +74,7 @@ class CheckedLowering : public tensorflow::OpKernel {
   }
 
  private:
-  // tf2xla reads the values of failed results, which throws.
+  // tf2xla calls value() of failed StatusOr results, which throws.
   template <typename Function>
   absl::Status Guarded(const Function& function) const {
     try {
@@ -138,7 +139,7 @@ class CheckedLowering : public tensorflow::OpKernel {
                                                  tensorflow::DataTypeString(output_type(i)), expected.DebugString()));
   }
 
-  const std::string activity_;  // for a crash's message: the node that it names is removed from the cluster
+  const std::string activity_;  // names the node in a crash's message, to remove the node from the cluster
   const int graph_def_version_;
   std::vector<int> constants_;
   std::unique_ptr<tensorflow::OpKernel> lowering_;
@@ -165,7 +166,7 @@ bool IsChecked(absl::string_view op) {
 void RegisterCheckedLowering(const tensorflow::KernelDef& unchecked) {
   auto checked = std::make_unique<tensorflow::KernelDef>(unchecked);
   checked->set_device_type(kCompilationDevice);
-  // TensorFlow's registry owns the definition; the registrar object itself is a token.
+  // TensorFlow's registry owns the definition; the registrar object has no state.
   tensorflow::kernel_factory::OpKernelRegistrar(
       checked.release(), "HpuCheckedLowering",
       [](OpKernelConstruction* construction) -> tensorflow::OpKernel* { return new CheckedLowering(construction); });

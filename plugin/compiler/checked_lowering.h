@@ -1,4 +1,4 @@
-// Checked lowerings: run a lowering of tf2xla, or of the plugin, between checks of its arguments and results.
+// Checked lowerings: lowerings of tf2xla and the plugin with checks of arguments and results.
 #ifndef HPU_PLUGIN_COMPILER_CHECKED_LOWERING_H_
 #define HPU_PLUGIN_COMPILER_CHECKED_LOWERING_H_
 
@@ -10,17 +10,18 @@ namespace hpu {
 // The lowerings themselves are registered for kUncheckedDevice, the checked lowerings for kCompilationDevice.
 inline constexpr char kUncheckedDevice[] = "XLA_HPU_JIT_UNCHECKED";
 
-// False for ops whose results are not arrays and for ops with functions: control flow, calls and tensor lists.
+// False for control flow, calls and tensor lists: ops with function attributes, with results that are not arrays, or
+// with inputs that are neither arrays nor variables.
 bool IsChecked(absl::string_view op);
 
 // Registers a checked lowering for kCompilationDevice around the lowering that `unchecked` registers for
 // kUncheckedDevice.
 //
-// The checks refuse what TensorFlow's CPU kernel refuses, where a lowering of tf2xla would end the process, read beyond
-// its arguments or compute a wrong result. In this order:
+// The checks refuse arguments that TensorFlow's CPU kernel refuses. Without them, a lowering of tf2xla might end the
+// process, read out of bounds or compute a wrong result. In this order:
 //   1. the op's shape function, with the shapes and compile-time constants of this call
 //   2. rules for arguments that the shape function accepts (argument_rules.h)
-//   3. empty sums are zero, without the lowering
+//   3. empty sums: the result is zero, and the lowering does not run
 //   4. the lowering; its exceptions become errors
 //   5. results must have the op's types and the shape function's shapes
 // A failing op leaves its cluster and runs by its CPU kernel.

@@ -9,11 +9,11 @@ namespace hpu {
 
 inline constexpr char kCompilationDevice[] = "XLA_HPU_JIT";
 
-// True for ops that have a lowering but must not be compiled: the size of their result depends on data, they ignore
-// seeds, or their errors would be lost.
+// True for ops that have a lowering but must not be compiled: the result's size depends on data, the lowering ignores
+// seeds, or errors would be lost.
 bool IsKeptFromCompiler(absl::string_view op);
 
-// True for the random ops among these. Unless a pass rewrites them, they run by their CPU kernels.
+// True for random ops that must not be compiled. Their CPU kernels run unless a pass rewrites the ops.
 bool DrawsOnHost(absl::string_view op);
 
 // Registers the lowerings of all ops for kCompilationDevice. TensorFlow allows this once per process, before the first

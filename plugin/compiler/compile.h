@@ -16,7 +16,7 @@
 namespace hpu {
 
 // Lowers the cluster and finds or compiles its recipe. Takes up to seconds on the calling thread and shows progress
-// (compile_progress.h). Cancelled if `cancelled`, if any, turned true between two steps. Thread safe.
+// (compile_progress.h). Cancelled if `cancelled`, unless null, becomes true between two steps. Thread safe.
 absl::StatusOr<std::shared_ptr<Executable>> CompileCluster(hal::Device& device, const ClusterSource& source,
                                                            const std::vector<ArgumentDescription>& arguments,
                                                            const std::atomic<bool>* cancelled = nullptr);
@@ -27,7 +27,8 @@ int64_t CountOps(const ClusterSource& source);
 // False if all results are constants or passed through: then there is no recipe.
 bool Computes(const Executable& executable);
 
-// Sets the recipe of an executable that computes. Internal if the recipe takes other arguments.
+// Sets the recipe of an executable that computes. Internal if the recipe and the executable differ in their number of
+// arguments.
 absl::Status SetRecipe(std::shared_ptr<const hal::Recipe> recipe, Executable* executable);
 
 }  // namespace hpu

@@ -15,15 +15,15 @@ namespace hpu {
 
 using DeviceGetter = std::function<absl::StatusOr<hal::Device*>()>;
 
-// The arguments of the library's function `function` whose values are part of its program (compile-time constants).
+// Indices of the arguments of the library's function `function` that are compile-time constants.
 absl::StatusOr<std::vector<int>> ConstantArguments(const tensorflow::GraphDef& graph, const std::string& function);
 
-// The function at a stage of its compilation. `graph` has the functions in its library, and one node per argument in
-// their order: a Const for a known value, a VarHandleOp for a variable with a value, a Placeholder for any other
+// The function's IR at a stage of its compilation. `graph` has the functions in its library, and one node per argument,
+// in argument order: a Const for a known value, a VarHandleOp for a variable with a value, a Placeholder for any other
 // tensor. Stages are TensorFlow's: "hlo", "hlo_no_metadata", "hlo_serialized", "optimized_hlo",
 // "optimized_hlo_serialized", "optimized_hlo_proto_serialized", "optimized_hlo_dot"; and "recipe", a table of
 // arguments, results and sizes, which compiles for the device that `acquire` returns. InvalidArgument for another
-// stage, Unimplemented if the backend does not show its optimised program.
+// stage, Unimplemented if the backend does not expose its optimised program.
 absl::StatusOr<std::string> CompilerIr(const tensorflow::GraphDef& graph, const std::string& function,
                                        absl::string_view stage, const DeviceGetter& acquire);
 

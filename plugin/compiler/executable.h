@@ -28,14 +28,14 @@ struct Executable {
     tensorflow::Tensor constant;         // kConstant: its value, in host memory
     tensorflow::Tensor device_constant;  // kConstant: the same in device memory, shared by all launches
     int input = -1;                      // kResource: the input that is passed through
-    SizePlaces sizes;  // kResult of a dynamic shape, of which `shape` is the bound: see `sizes_result`
+    SizePlaces sizes;                    // kResult of a dynamic shape: `shape` is its bound; see `sizes_result`
   };
   struct Update {
     int input = -1;   // the variable's input
     int result = -1;  // index of the recipe's result
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
-    int aliased_argument = -1;  // the recipe's argument whose memory the result takes, or -1
+    int aliased_argument = -1;  // the recipe's argument whose memory the result reuses, or -1
     SizePlaces sizes;           // as an output's
   };
 
@@ -45,13 +45,13 @@ struct Executable {
   std::vector<Output> outputs;                // one per kernel output
   std::vector<Update> updates;                // variables that the cluster writes
   int sizes = 0;                              // dynamic dimensions of all outputs and updates
-  int sizes_result = -1;                      // the recipe's result that holds their sizes, int32; -1 without any
+  int sizes_result = -1;  // index of the int32 result with the sizes of these dimensions; -1 without any
   // The recipe is compiled for more rows than the inputs and outputs have. Inputs and outputs are the first bytes of
   // the larger arguments and results (padded_recipe.h).
   bool padded = false;
   bool shares_recipe = false;   // with another signature of this cluster
   double compile_seconds = 0;   // lowering, and code generation or loading
-  double lowering_seconds = 0;  // the part of it that a stored recipe does not save
+  double lowering_seconds = 0;  // the part for lowering, needed even for a stored recipe
 };
 
 }  // namespace hpu

@@ -28,10 +28,10 @@ using tensorflow::Tensor;
 using tensorflow::XlaExpression;
 using HandleShapes = std::vector<std::pair<PartialTensorShape, tensorflow::DataType>>;
 
-// Bytes of the largest array that the processor can address.
+// Size of a process's address space in bytes.
 constexpr int64_t kMaxBytes = int64_t{1} << 47;
 
-// Sizes that are known only at run time are unknown here.
+// The input's shape; dynamic dimensions are unknown.
 PartialTensorShape ShapeOf(const XlaExpression& input) {
   const absl::StatusOr<xla::Shape> shape = input.GetXlaShape();
   if (!shape.ok() || !shape->IsArray()) return PartialTensorShape();
@@ -86,7 +86,8 @@ absl::StatusOr<PartialTensorShape> ResultShape(tensorflow::shape_inference::Infe
   return result;
 }
 
-// Whether the op's shape function computes other sizes than its kernels: Conv3D's shape function confuses dilations.
+// Whether the op's shape function computes other sizes than its kernels: Conv3D's shape function mixes up the
+// dilations.
 bool InfersOtherSizes(const tensorflow::OpKernel& kernel) {
   std::vector<int32_t> dilations;
   return kernel.type_string() == "Conv3D" && tensorflow::TryGetNodeAttr(kernel.def(), "dilations", &dilations) &&

@@ -11,7 +11,7 @@
 
 namespace hpu {
 
-// One shape per result; sizes are unknown where the shape function cannot tell. `constants` are the indices of the
+// One shape per result; sizes that the shape function cannot infer are unknown. `constants` are the indices of the
 // compile-time constants among the inputs. Fails with the shape function's error. InvalidArgument for a result whose
 // number of elements overflows int64; ResourceExhausted for a result larger than the address space.
 absl::StatusOr<std::vector<tensorflow::PartialTensorShape>> InferShapes(const tensorflow::OpKernel& kernel,

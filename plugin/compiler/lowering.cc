@@ -17,7 +17,7 @@ namespace {
 using tensorflow::XlaArgument;
 using tensorflow::XlaCompiler;
 
-// tf2xla needs a client to evaluate constants. The host platform must be looked up before it is known by name.
+// The XLA client with which tf2xla evaluates constants.
 absl::StatusOr<xla::LocalClient*> EvaluationClient() {
   static const auto* client = new absl::StatusOr<xla::LocalClient*>([]() -> absl::StatusOr<xla::LocalClient*> {
     TF_ASSIGN_OR_RETURN(auto* platform, xla::PlatformUtil::GetPlatform("Host"));

@@ -1,4 +1,4 @@
-// Shape of an operand, as rules about arguments need it.
+// Shape of a lowering's operand, for argument checks.
 #ifndef HPU_PLUGIN_COMPILER_OPERAND_SHAPE_H_
 #define HPU_PLUGIN_COMPILER_OPERAND_SHAPE_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu {
 
-// Unlike XlaOpKernelContext::InputShape, returns an error where the shape is unknown.
+// Unlike XlaOpKernelContext::InputShape, returns an error if the shape is unknown.
 inline absl::StatusOr<tensorflow::TensorShape> OperandShape(tensorflow::XlaOpKernelContext* context, int input) {
   return context->InputExpression(input).GetShape();
 }

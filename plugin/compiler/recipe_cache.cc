@@ -19,22 +19,22 @@ RecipeCache& RecipeCache::Get() {
   return *cache;
 }
 
-absl::StatusOr<store::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
+absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program) {
   recipe::v1::Ingredients ingredients;
-  TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), CanonicalForm(program));
+  TF_ASSIGN_OR_RETURN(*ingredients.mutable_program(), recipes::CanonicalForm(program));
   ingredients.set_backend(device.info().backend);
   ingredients.set_target(device.info().compiler_target);
   ingredients.set_package_version(PluginVersion());
   ingredients.set_tensorflow_version(HPU_TENSORFLOW_VERSION);
-  return store::Key::Of(ingredients);
+  return recipes::Key::Of(ingredients);
 }
 
-RecipeCache::Shard& RecipeCache::ShardOf(const store::Key& key) {
+RecipeCache::Shard& RecipeCache::ShardOf(const recipes::Key& key) {
   const char digit = key.name[0];
   return shards_[digit <= '9' ? digit - '0' : digit - 'a' + 10];
 }
 
-std::shared_ptr<const hal::Recipe> RecipeCache::Find(const store::Key& key) {
+std::shared_ptr<const hal::Recipe> RecipeCache::Find(const recipes::Key& key) {
   Shard& shard = ShardOf(key);
   absl::ReaderMutexLock lock(&shard.mutex);
   const auto it = shard.entries.find(key.name);
@@ -56,7 +56,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
                                                                               const hal::Program& program,
                                                                               const CompileTask& task) {
   TF_RETURN_IF_ERROR(task.Enter("looking up its recipe"));
-  TF_ASSIGN_OR_RETURN(const store::Key key, KeyOf(device, program));
+  TF_ASSIGN_OR_RETURN(const recipes::Key key, KeyOf(device, program));
   if (std::shared_ptr<const hal::Recipe> recipe = Find(key)) {
     counters_.memory_hits.fetch_add(1, std::memory_order_relaxed);
     return recipe;
@@ -91,8 +91,8 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::FindOrCompile(ha
 }
 
 absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device& device, const hal::Program& program,
-                                                                     const store::Key& key, const CompileTask& task) {
-  DiskCache::Lookup lookup = DiskCache::Get().FindOrClaim(device, key, program.name, task.cancelled);
+                                                                     const recipes::Key& key, const CompileTask& task) {
+  recipes::DiskCache::Lookup lookup = recipes::DiskCache::Get().FindOrClaim(device, key, program.name, task.cancelled);
   if (lookup.recipe != nullptr) {
     if (!lookup.is_remote) counters_.disk_hits.fetch_add(1, std::memory_order_relaxed);
     return std::move(lookup.recipe);
@@ -105,7 +105,7 @@ absl::StatusOr<std::shared_ptr<const hal::Recipe>> RecipeCache::Make(hal::Device
     return absl::OkStatus();
   }));
   counters_.compiled.fetch_add(1, std::memory_order_relaxed);
-  DiskCache::Get().Store(key, recipe, absl::Now() - start, std::move(lookup.claim));
+  recipes::DiskCache::Get().Store(key, recipe, absl::Now() - start, std::move(lookup.claim));
   return recipe;
 }
 

@@ -36,7 +36,7 @@ class RecipeCache {
 
   // The key's recipe if it is in memory. Waits for no compilation and takes no lock that a compilation holds. Lookups
   // do not wait for each other, whether for one key or for different keys.
-  std::shared_ptr<const hal::Recipe> Find(const store::Key& key);
+  std::shared_ptr<const hal::Recipe> Find(const recipes::Key& key);
 
   // All recipes in memory, except recipes that are being compiled or loaded.
   std::vector<std::shared_ptr<const hal::Recipe>> Recipes();
@@ -66,17 +66,17 @@ class RecipeCache {
     void Trim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   };
 
-  Shard& ShardOf(const store::Key& key);
+  Shard& ShardOf(const recipes::Key& key);
   // Loads the recipe from disk or compiles it.
   absl::StatusOr<std::shared_ptr<const hal::Recipe>> Make(hal::Device& device, const hal::Program& program,
-                                                          const store::Key& key, const CompileTask& task);
+                                                          const recipes::Key& key, const CompileTask& task);
 
   std::array<Shard, kShards> shards_;
   Counters counters_;
 };
 
 // The cache key of a recipe of `program` for `device`. InvalidArgument if the program does not parse.
-absl::StatusOr<store::Key> KeyOf(const hal::Device& device, const hal::Program& program);
+absl::StatusOr<recipes::Key> KeyOf(const hal::Device& device, const hal::Program& program);
 
 }  // namespace hpu
 

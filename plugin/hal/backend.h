@@ -18,7 +18,7 @@ struct AcquireOptions {
   std::optional<int> module_id;  // HLS_MODULE_ID: this module and no other
   std::vector<int> visible;      // HABANA_VISIBLE_MODULES: one of these; empty: any
   uint64_t memory_bytes = 0;     // HPU_MEMORY_MB; 0: the backend's default
-  // The caller already holds `module_id` by other means; the backend then claims no module.
+  // The caller has already claimed `module_id`, so the backend claims no module.
   bool is_claimed = false;
   // Errors to inject for a test, in the syntax of HPU_FAULTS. Unset: the value of HPU_FAULTS.
   std::optional<std::vector<std::string>> faults;
@@ -30,25 +30,25 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual absl::string_view name() const = 0;
-  // Modules of this machine (or server), whether held or not. Acquires nothing.
+  // Number of modules of this machine or server, free or held. Acquires nothing.
   virtual absl::StatusOr<int> ModuleCount() = 0;
-  // Target of recipes compiled here, besides the program: the DeviceInfo::compiler_target of a device acquired now.
-  // Unimplemented if only an acquired device knows it. Acquires nothing.
+  // The DeviceInfo::compiler_target that a device would have if it were acquired now. Unimplemented if the target is
+  // known only after a device is acquired. Acquires nothing.
   virtual absl::StatusOr<std::string> CompilerTarget() {
     return absl::UnimplementedError("the compiler target is known only after a device is acquired");
   }
-  // Compiles without a device and without loading the result. Returns the bytes that Recipe::Serialize would return for
-  // Device::Compile's recipe. May take seconds. Unimplemented if only an acquired device compiles. Acquires nothing.
+  // Compiles without a device. Returns a serialised recipe, like Recipe::Serialize. May take seconds. Unimplemented if
+  // compilation requires an acquired device. Acquires nothing.
   virtual absl::StatusOr<std::string> Compile(const Program& program) {
     return absl::UnimplementedError("this backend requires an acquired device to compile");
   }
-  // The program after the backend's passes, from which code is generated: a serialised xla::HloModuleProto. Fails with
-  // the errors of Compile; Unimplemented if the backend does not show it. Acquires nothing.
+  // The optimised program, from which the backend generates code, as a serialised xla::HloModuleProto. Fails with the
+  // errors of Compile; Unimplemented if the backend does not expose its optimised program. Acquires nothing.
   virtual absl::StatusOr<std::string> OptimizedProgram(const Program& program) {
     return absl::UnimplementedError("the backend cannot return its optimised program");
   }
-  // Acquires the first free module that the options admit. Unavailable if all are held: the message names the holders
-  // (process id and command) and what to do.
+  // Acquires the first free module that `options` allows. Unavailable if all are held; the message names the holders
+  // (process id and command) and the remedy.
   virtual absl::StatusOr<std::unique_ptr<Device>> Acquire(const AcquireOptions& options) = 0;
 };
 
@@ -63,7 +63,7 @@ bool RegisterBackend(const char* name, int priority, BackendFactory factory);
 // Registers a factory for all specs "<scheme>:…"; it receives the whole spec.
 using SchemeFactory = std::unique_ptr<Backend> (*)(absl::string_view spec);
 bool RegisterScheme(const char* scheme, SchemeFactory factory);
-// Sorted names of the backends; schemes are left out.
+// Sorted names of the backends, without the schemes.
 std::vector<std::string> BackendNames();
 
 }  // namespace hpu::hal

@@ -17,8 +17,8 @@ namespace hpu::hal {
 
 enum class ReduceOp { kSum, kProduct, kMin, kMax, kAverage };
 
-// Size of an operation's data. Ranks that disagree on either field all get InvalidArgument, which names each rank's
-// value.
+// Size of an operation's data. If the ranks pass different counts or shapes, the operation fails on all ranks with
+// InvalidArgument, which lists each rank's value.
 struct Elements {
   static constexpr size_t kMaxShapeBytes = 256;
 
@@ -37,15 +37,15 @@ struct CommunicatorOptions {
   // Polled while waiting for other ranks; returning true ends the wait with Cancelled. Null: never cancelled.
   std::function<bool()> abandoned;
   // Rendezvous of ranks in different processes. Borrows the file descriptor of this rank's shared memory and blocks
-  // until all ranks have joined. Returns a new descriptor of rank 0's memory, which the caller of `meet` owns. An error
-  // makes CreateCommunicator fail. Null: the backend joins the ranks itself.
+  // until all ranks have joined. Returns a new descriptor of rank 0's memory, which the caller of `meet` owns.
+  // CreateCommunicator fails with the error of `meet`, if any. Null: the backend joins the ranks itself.
   std::function<absl::StatusOr<int>(int segment)> meet;
 };
 
 // Created by Device::CreateCommunicator in every participating process. All ranks call the same operations in the same
-// order. Like Stream's, calls queue work on the stream and return. Addresses, counts and ranks are checked at once
-// (InvalidArgument); errors of peers and of the network are errors of the stream. Elements are of `dtype`. Source and
-// destination may be the same address where their sizes agree.
+// order. Calls queue work on the stream and return. Invalid addresses, counts and ranks fail at once with
+// InvalidArgument; errors of peers and of the network become errors of the stream. Elements have type `dtype`. Source
+// and destination may be the same address if their sizes are equal.
 //
 // One thread at a time. Must not outlive the Device; destruction waits for queued work.
 class Communicator {
@@ -60,13 +60,13 @@ class Communicator {
 
   virtual absl::Status AllReduce(Stream& stream, DeviceAddress source, DeviceAddress destination,
                                  const Elements& elements, DataType dtype, ReduceOp op) = 0;
-  // Only the source of rank `root` is read.
+  // Reads the source of rank `root` only.
   virtual absl::Status Broadcast(Stream& stream, DeviceAddress source, DeviceAddress destination,
                                  const Elements& elements, DataType dtype, int root) = 0;
-  // The destination holds size() times the elements, by rank.
+  // The destination holds size() blocks of `elements`, in rank order.
   virtual absl::Status AllGather(Stream& stream, DeviceAddress source, DeviceAddress destination,
                                  const Elements& elements, DataType dtype) = 0;
-  // The source holds size() times the elements; rank r receives the r-th part of the reduction.
+  // The source holds size() blocks of `elements`; rank r receives block r of the reduction.
   virtual absl::Status ReduceScatter(Stream& stream, DeviceAddress source, DeviceAddress destination,
                                      const Elements& elements, DataType dtype, ReduceOp op) = 0;
   virtual absl::Status Send(Stream& stream, DeviceAddress source, const Elements& elements, DataType dtype,
@@ -74,14 +74,14 @@ class Communicator {
   virtual absl::Status Receive(Stream& stream, DeviceAddress destination, const Elements& elements, DataType dtype,
                                int peer) = 0;
 
-  // Operations between BeginGroup and EndGroup start together. Without a group, a rank's Send and Receive may wait for
-  // each other.
+  // Operations between BeginGroup and EndGroup start together. Without a group, two ranks that exchange data may
+  // deadlock, because each rank's Receive waits for its Send.
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 
-  // Fails work that waits for peers with Cancelled and `reason`, which names a rank ("rank 2 has gone"). An empty
-  // reason becomes "rank N has aborted the communicator". The communicator is unusable afterwards. May be called on any
-  // thread.
+  // Ends work that waits for peers: the work fails with Cancelled and `reason`, which names a rank ("rank 2 has gone").
+  // An empty reason becomes "rank N has aborted the communicator". The communicator is unusable afterwards. May be
+  // called on any thread.
   virtual void Abort(absl::string_view reason) = 0;
 
  protected:

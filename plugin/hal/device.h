@@ -40,11 +40,12 @@ struct DeviceUsage {
   uint64_t busy_ns = 0;       // total run time of launches, including running ones
 };
 
-// Held exclusively by this process until destroyed. All objects created from it must be destroyed first. Thread safe.
+// Held exclusively by this process until destroyed. All objects created from the device must be destroyed before the
+// device. Thread safe.
 //
 // Errors: ResourceExhausted (memory; names the requested and the free bytes), InvalidArgument, Unimplemented (names the
-// feature), Aborted (device lost). Aborted is sticky until the device is acquired again; a child after fork() gets it
-// too.
+// feature), Aborted (device lost). Aborted is sticky until the device is acquired again. Calls in a forked child also
+// fail with Aborted.
 class Device {
  public:
   virtual ~Device() = default;
@@ -56,9 +57,9 @@ class Device {
   // Constant while the device is held.
   virtual DeviceTraits traits() { return {}; }
   virtual MemoryInfo memory_info() const = 0;
-  // Zeros where the backend cannot tell. May take milliseconds.
+  // Zeros if the backend does not measure utilisation. May take milliseconds.
   virtual DeviceUsage usage() const { return {}; }
-  // Run time so far of the oldest running launch. Zero where the backend cannot tell.
+  // Elapsed time of the oldest running launch. Zero if the backend does not measure it.
   virtual std::chrono::nanoseconds longest_launch() { return {}; }
 
   // `bytes` > 0. Contents are undefined.
@@ -77,12 +78,12 @@ class Device {
   // they belong to another target.
   virtual absl::StatusOr<std::shared_ptr<const Recipe>> LoadRecipe(absl::string_view name, absl::string_view bytes) = 0;
 
-  // Id for a new communicator; one process calls it. Unimplemented where the backend has no collectives.
+  // Id for a new communicator; only one of its processes calls this. Unimplemented if the backend has no collectives.
   virtual absl::StatusOr<std::string> CreateCommunicatorId() = 0;
-  // Blocks until all ranks have called it.
+  // Blocks until all ranks have called CreateCommunicator.
   virtual absl::StatusOr<std::unique_ptr<Communicator>> CreateCommunicator(const CommunicatorOptions& options) = 0;
 
-  // Waits for all streams. Stream errors stay with their streams.
+  // Waits for all streams, but neither returns nor clears their errors.
   virtual absl::Status Synchronize() = 0;
 
  protected:

@@ -9,36 +9,38 @@ namespace hpu::hal {
 // Writes results of launches directly to host memory, so that results for the host need no copy. Thread safe.
 class HostResults {
  public:
-  // Alignment of host addresses of results. The memory up to the next multiple may be overwritten.
+  // Alignment of results in host memory. A launch may overwrite the memory between a result's end and the next
+  // multiple.
   static constexpr uint64_t kHostResultAlignment = 64;
 
   virtual ~HostResults() = default;
 
-  // Allows addresses of mapped host memory in LaunchArguments::results, except for results that alias an argument.
-  // Without this call a host address is an error, as on every device: a server's device gets addresses from clients,
-  // which must not reach the server's memory.
+  // Allows addresses of mapped host memory in LaunchArguments::results, except for results that alias an argument. By
+  // default, host addresses are refused: clients of a device server send result addresses, and must not reach the
+  // server's memory.
   virtual void TakeHostResults() = 0;
 
  protected:
   HostResults() = default;
 };
 
-// Interrupts a wait for running work. Thread safe.
+// Interrupts a thread that waits for work. Thread safe.
 class Interruptible {
  public:
   virtual ~Interruptible() = default;
 
-  // Ends a current wait for work: the device is lost, with Cancelled. Does nothing if no thread waits.
+  // Interrupts a thread that waits for work. The device is then lost, and its calls fail with Cancelled. Does nothing
+  // if no thread waits.
   virtual void Interrupt() = 0;
 
  protected:
   Interruptible() = default;
 };
 
-// Facts about a device and its optional interfaces; null where it lacks one. The interfaces live as long as the device.
+// Properties and optional interfaces of a device; null: not supported. The interfaces live as long as the device.
 struct DeviceTraits {
-  // Stream::CopyToDevice has read its source when it returns, and MapHost costs nothing. Callers may reuse the source
-  // at once and gain nothing from a copy of their own.
+  // Stream::CopyToDevice has read its source when it returns, and MapHost is free. So callers may reuse the source at
+  // once and need no bounce buffer.
   bool copies_are_staged = false;
   HostResults* host_results = nullptr;
   Interruptible* interruptible = nullptr;

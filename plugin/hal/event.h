@@ -7,8 +7,8 @@
 
 namespace hpu::hal {
 
-// Recorded by Stream::Record. Recording again moves the event; waits queued earlier keep the earlier point. An event
-// that was never recorded counts as reached. It may be destroyed while a stream still waits for it. Thread safe.
+// Recorded by Stream::Record. Recording again moves the event; waits queued before still refer to the earlier point. An
+// event that was never recorded counts as reached. An event may be destroyed while streams wait for it. Thread safe.
 class Event {
  public:
   virtual ~Event() = default;
@@ -16,9 +16,9 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // True once all work queued before the record has ended. An error of that work is returned instead.
+  // True once all work queued before Record has ended. Returns the work's error if it failed.
   virtual absl::StatusOr<bool> Query() const = 0;
-  // Blocks until that work has ended; returns its error, if any.
+  // Blocks until all work queued before Record has ended; returns the work's error, if any.
   virtual absl::Status Synchronize() const = 0;
 
  protected:

@@ -7,8 +7,9 @@
 namespace hpu::hal {
 
 // The card copies only from and to host memory that was allocated or mapped for it. Device::AllocateHost returns an
-// owning buffer; Device::MapHost returns a buffer over memory of the caller, which must outlive it. Destruction unmaps
-// (and frees); work queued on the range must have finished. Thread safe. Must not outlive its Device.
+// owning buffer; Device::MapHost returns a buffer over the caller's memory, which must outlive the buffer. The
+// destructor unmaps the range and frees owned memory; work queued on the range must have ended. Thread safe. Must not
+// outlive its Device.
 class HostBuffer {
  public:
   virtual ~HostBuffer() = default;

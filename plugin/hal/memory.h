@@ -8,8 +8,8 @@
 
 namespace hpu::hal {
 
-// Destruction frees the range once the work already queued on the device's streams has finished with it, so it may
-// block. Thread safe. Must not outlive its Device.
+// The destructor frees the range after all queued work that uses it has ended, so it may block. Thread safe. Must not
+// outlive its Device.
 class Memory {
  public:
   virtual ~Memory() = default;

@@ -31,13 +31,13 @@ struct ResultSpec {
 struct InstructionTime {
   std::string instruction;  // its name in the backend's program
   std::string kind;         // "loop fusion", "dot"; for a kernel call, the kernel's name
-  std::string op;           // source op in the graph, the last one of several; empty if unknown
-  std::string op_type;      // of that op
+  std::string op;           // op in the graph (the last one of several); empty if unknown
+  std::string op_type;      // type of `op`
   double seconds = 0;
 };
 
-// A compiled program, ready to be launched on the device that made or loaded it. Immutable and thread safe; streams
-// keep it alive while launches of it are queued.
+// A compiled program, ready to be launched on the device that compiled or loaded it. Immutable and thread safe; streams
+// keep a recipe alive while its launches are queued.
 class Recipe {
  public:
   virtual ~Recipe() = default;
@@ -48,13 +48,13 @@ class Recipe {
   virtual const std::string& name() const = 0;
   virtual const std::vector<TensorSpec>& arguments() const = 0;
   virtual const std::vector<ResultSpec>& results() const = 0;
-  // Bytes of scratch device memory that a launch needs; 0 for none. Its contents carry nothing between launches.
+  // Bytes of scratch device memory that a launch needs; 0 for none. Its contents are not preserved between launches.
   virtual uint64_t workspace_bytes() const = 0;
-  // Everything Device::LoadRecipe needs, on the same kind of device and the same version of the backend.
+  // The recipe as bytes for Device::LoadRecipe, on devices with the same compiler_target.
   virtual absl::StatusOr<std::string> Serialize() const = 0;
   // Size of Serialize's result in bytes, without producing it; 0 if Serialize fails.
   virtual uint64_t serialized_bytes() const = 0;
-  // In execution order. Empty unless the backend times instructions (HPU_EMULATOR_PROFILE).
+  // Run times in execution order. Empty unless the backend times instructions (HPU_EMULATOR_PROFILE).
   virtual std::vector<InstructionTime> times() const { return {}; }
 
  protected:

@@ -20,13 +20,14 @@ enum class StreamKind { kCompute, kHostToDevice, kDeviceToHost };
 
 // Addresses of one launch. The arrays are copied before Launch returns.
 struct LaunchArguments {
-  absl::Span<const DeviceAddress> arguments;  // one per Recipe::arguments(); 0 only where its size is 0 bytes
-  absl::Span<const DeviceAddress> results;    // one per Recipe::results(); equal to the argument's where aliased
-  DeviceAddress workspace = 0;                // Recipe::workspace_bytes() bytes, or 0 where that is 0
+  absl::Span<const DeviceAddress> arguments;  // one per Recipe::arguments(); 0 only for an argument of 0 bytes
+  absl::Span<const DeviceAddress> results;    // one per Recipe::results(); the argument's address if aliased
+  DeviceAddress workspace = 0;                // of Recipe::workspace_bytes() bytes; 0 if there are none
 };
 
-// All calls queue work and return. Arguments are checked at once (InvalidArgument, with the value and the bound). The
-// queue is bounded: a call blocks while it is full. Work runs in the order of the calls. Several threads may queue.
+// All calls queue work and return. Invalid arguments fail at once with InvalidArgument, which names the value and the
+// bound. The queue is bounded: a call blocks while the queue is full. Work runs in the order of the calls. Several
+// threads may queue.
 //
 // Errors of running work: after the first one, the stream skips all later work with that error, until Synchronize()
 // reports and clears it. Events recorded meanwhile pass the error on to their waiters, including other streams.
@@ -42,8 +43,9 @@ class Stream {
 
   virtual StreamKind kind() const = 0;
 
-  // Copies `bytes` bytes. The host side must lie wholly in one HostBuffer of the device, the device side in one Memory.
-  // 0 bytes are legal. Host memory must stay valid and, for copies to the device, unchanged until the copy has ended.
+  // Copies `bytes` bytes. The host range must be within one HostBuffer of the device, the device range within one
+  // Memory. `bytes` may be 0. Host memory must stay valid and, for copies to the device, unchanged until the copy has
+  // ended.
   virtual absl::Status CopyToDevice(const void* source, DeviceAddress destination, uint64_t bytes) = 0;
   virtual absl::Status CopyToHost(DeviceAddress source, void* destination, uint64_t bytes) = 0;
   virtual absl::Status CopyOnDevice(DeviceAddress source, DeviceAddress destination, uint64_t bytes) = 0;
@@ -54,11 +56,11 @@ class Stream {
 
   // Marks the end of the work queued so far.
   virtual absl::Status Record(Event& event) = 0;
-  // Later work waits until the point that `event` marks now is reached.
+  // Later work waits for the point at which `event` was last recorded.
   virtual absl::Status Wait(const Event& event) = 0;
   // Runs `callback` once all earlier work has ended, with the stream's error, if any. It runs on a thread of the
-  // backend, or on the calling thread before the call returns if that work has already ended. So hold no lock that the
-  // callback takes. The callback must not block and must not call the HAL.
+  // backend, or on the calling thread if the earlier work has already ended. So the caller must not hold a lock that
+  // the callback acquires. The callback must not block and must not call the HAL.
   virtual absl::Status AddCallback(std::function<void(absl::Status)> callback) = 0;
 
   // Blocks until all work queued so far has ended; returns the stream's error and clears it.

@@ -8,8 +8,8 @@
 
 namespace hpu::hal {
 
-// An address in a device's memory. 0 is "no address". On every backend the value lies in a range that this process has
-// reserved without access. Host code that dereferences it by mistake therefore faults instead of reading stale bytes.
+// An address in a device's memory. 0 is "no address". On every backend, device addresses are in a range that this
+// process has reserved without access rights, so host code that dereferences one by mistake faults.
 using DeviceAddress = uint64_t;
 
 // Every device allocation starts at a multiple of this many bytes (SynapseAI: ADDRESS_ALIGNMENT_SIZE).

@@ -1,4 +1,4 @@
-// Facts about TensorFlow's ops that passes, compilation and kernels need. plugin/op_facts.yaml holds them.
+// Facts about TensorFlow ops for graph passes, compiler and kernels, generated from plugin/op_facts.yaml.
 #ifndef HPU_PLUGIN_OP_FACTS_OP_FACTS_H_
 #define HPU_PLUGIN_OP_FACTS_OP_FACTS_H_
 
@@ -12,29 +12,30 @@ namespace hpu {
 
 // What determines the size of an op's results.
 enum class ResultSize {
-  kShapes,   // shapes of operands and values of constants
-  kBounded,  // data, up to a bound that the shapes give; a cluster may hold the op if no result of it leaves
-  kData,     // data
+  kShapes,   // operand shapes and constants
+  kBounded,  // values, up to a bound known from shapes; such a result must not leave its cluster
+  kData,     // values
 };
 
 // Whether and how an op draws random numbers.
 enum class RandomNumbers {
   kNone,
-  kSeeded,  // from state in the kernel, made from seed attributes; compiled code would ignore the seeds
-  kOther,   // from state or a key in an operand; compiled code draws other numbers than the CPU kernel
+  kSeeded,  // from generator state in the kernel, initialised from seed attributes; compiled code would ignore the
+            // seeds
+  kOther,   // an operand holds the state or key; compiled code draws different numbers than the CPU kernel
 };
 
-// Whether the compiler lowers an op that tf2xla can lower.
+// When the compiler may lower an op that has a lowering.
 enum class CompilePolicy {
   kAlways,
-  kJitOnly,  // in jit_compile functions alone, where TensorFlow drops errors and draws XLA's numbers, too
+  kJitOnly,  // only in jit_compile functions, where stock TensorFlow also loses errors and draws XLA's numbers
   kNever,
 };
 
-// What computes an op that runs outside clusters and has a lowering.
+// How an op that has a lowering runs outside clusters.
 enum class EagerPolicy {
   kCompiled,
-  kCpu,  // the CPU kernel, for its errors or random numbers
+  kCpu,  // by the CPU kernel, because compiled code lacks its errors or random numbers
 };
 
 // Checks of operands and attributes that tf2xla's lowerings lack (plugin/compiler/argument_rules.h).
@@ -51,48 +52,48 @@ enum class ArgumentCheck {
   kPooling,
 };
 
-// An op whose CPU kernel fails for indices out of range, where compiled code clamps or drops them.
+// An op whose CPU kernel fails for out-of-range indices. Compiled code would clamp or drop such indices.
 struct IndexedOp {
   enum class Kind {
-    kIndex,        // each is in [0, dimension)
-    kSlice,        // like kIndex, unless the slices have no elements
-    kBox,          // like kIndex: the indices select the image of each box
+    kIndex,        // 0 <= index < dimension
+    kSlice,        // like kIndex, but not checked if the slices have no elements
+    kBox,          // like kIndex; index i selects the image of box i
     kVector,       // each index is a vector; the leading dimensions bound its components
-    kLabel,        // classes; the last dimension bounds them
-    kSegment,      // like kIndex, but negative ones are dropped
-    kLength,       // each is in [0, dimension]
-    kPermutation,  // each is in [0, dimension), and occurs once
+    kLabel,        // class labels: 0 <= label < last dimension
+    kSegment,      // segment ids: id < dimension; negative ids are dropped
+    kLength,       // 0 <= length <= dimension
+    kPermutation,  // like kIndex, without duplicates
   };
   int indices = 0;        // input that holds the indices
-  int bound = 0;          // input that bounds them
+  int bound = 0;          // input that bounds the indices
   bool resource = false;  // `bound` is the handle of a variable
   Kind kind = Kind::kIndex;
-  const char* axis = nullptr;  // name of the input or attribute with the bounding dimension; null: dimension 0
-  bool sizes = false;          // the value of `bound` is the bounding shape or size; else its shape bounds
-  bool needs_check = true;     // else a function in a cluster may hold the op unchecked
+  const char* axis = nullptr;  // input or attribute that selects the bounding dimension; null: dimension 0
+  bool sizes = false;          // true: the bound is the value of `bound`; false: its shape
+  bool needs_check = true;     // false: functions inside clusters may contain the op without a check
 };
 
-// A test of an op whose CPU kernel fails for some values, where compiled code returns a number.
+// A condition on an op's values. If they violate it, the CPU kernel fails, but compiled code returns a result.
 struct ValueRule {
   enum class Test {
     kNonzero,      // no element of the input is 0
     kNonNegative,  // no element of the input is negative
     kPositive,     // all elements of the input are positive
     kOrdered,      // the input, a scalar, is not greater than the next input
-    kBand,         // the input and the next one are at most the rows and columns of input 0
-    kFactored,     // the op's first result has no NaN, unless the input or a later one is not finite
+    kBand,         // the input is at most the number of rows of input 0, the next input at most its columns
+    kFactored,     // result 0 contains no NaN, or `input` or a later input is not finite
   };
   enum class Types { kAny, kInteger, kFloating };
   Test test = Test::kNonzero;
   int input = 0;
-  Types types = Types::kAny;                                   // the rule applies to these types of attribute T
+  Types types = Types::kAny;                                   // values of attribute T that the rule applies to
   const char* attribute = nullptr;                             // the rule applies only if this attribute is true
-  absl::StatusCode code = absl::StatusCode::kInvalidArgument;  // of the CPU kernel's error
+  absl::StatusCode code = absl::StatusCode::kInvalidArgument;  // status code of the CPU kernel's error
   const char* error = nullptr;                                 // text of the CPU kernel's error
-  bool host_safe = true;                                       // else the CPU kernel writes outside its results
+  bool host_safe = true;                                       // false: the CPU kernel would write out of bounds
 };
 
-// Inputs and outputs that are feature maps, whose layout attribute data_format gives.
+// Inputs and outputs that are feature maps. The attribute data_format is their layout.
 struct FeatureMaps {
   std::vector<int> arrays;       // inputs that are feature maps
   std::vector<int> shapes;       // inputs with one entry for each dimension of a feature map
@@ -102,20 +103,20 @@ struct FeatureMaps {
 // How an op's int64 and float64 tensors become int32 and float32.
 struct NarrowingRule {
   enum class Role { kResult, kCarried, kOperand };
-  const char* attribute = nullptr;  // names the type
-  Role role = Role::kCarried;       // the op computes values of the type, moves them, or reads them
-  bool integers_only = false;       // the result depends on values: a device may flush small float32 numbers to zero
+  const char* attribute = nullptr;  // name of the type attribute
+  Role role = Role::kCarried;       // the op computes values of this type, only moves them, or only reads them
+  bool integers_only = false;       // excludes float64, because a device may flush small float32 values to zero
 };
 
 struct OpFacts {
-  bool fusible = false;       // XLA fuses the op with its neighbours, so HPU_CLUSTERING=lite takes it
+  bool fusible = false;       // XLA fuses the op with its neighbours; HPU_CLUSTERING=lite clusters only such ops
   bool trivial = false;       // too cheap to justify a launch by itself
-  bool product = false;       // products of matrices and convolutions: computed from bfloat16 without full precision
-  bool sums_windows = false;  // convolutions, gradients of convolutions and pooling: 0 for an empty operand, where
-                              // tf2xla's lowerings divide by sizes or lose shapes and CPU kernels crash or set nothing
-  bool keeps_values = false;  // its first result holds only values of its first input
+  bool product = false;       // matrix products and convolutions, whose operands HPU_FP32_MATH=bfloat16 rounds
+  bool sums_windows = false;  // convolutions, and gradients of convolutions and pooling: the result is 0 if an operand
+                              // is empty. tf2xla's lowerings and the CPU kernels mishandle empty operands
+  bool keeps_values = false;  // result 0 contains only values of input 0
   bool only_reads = false;    // stateful, but without side effects
-  bool loses_error = false;   // its CPU kernel may raise an error or print; compiled code would not
+  bool loses_error = false;   // its CPU kernel may fail or print, which compiled code cannot
   ResultSize result_size = ResultSize::kShapes;
   RandomNumbers random = RandomNumbers::kNone;
   CompilePolicy compile = CompilePolicy::kAlways;
@@ -127,10 +128,10 @@ struct OpFacts {
   std::optional<NarrowingRule> narrowing;
 };
 
-// Facts about an op; all defaults for an op that the table does not list. The reference stays valid. Thread safe.
+// Facts about an op; the defaults if the table does not list the op. The reference stays valid. Thread safe.
 const OpFacts& FactsOf(std::string_view op);
 
-// The op's rule of indices; null for most ops.
+// The op's index rule; null for most ops.
 inline const IndexedOp* IndexedOpOf(std::string_view op) {
   const OpFacts& facts = FactsOf(op);
   return facts.indices ? &*facts.indices : nullptr;

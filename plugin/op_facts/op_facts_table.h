@@ -1,4 +1,4 @@
-// The table that tools/generate_op_facts.py makes of plugin/op_facts.yaml.
+// Table of OpFacts by op name, generated from plugin/op_facts.yaml by tools/generate_op_facts.py.
 #ifndef HPU_PLUGIN_OP_FACTS_OP_FACTS_TABLE_H_
 #define HPU_PLUGIN_OP_FACTS_OP_FACTS_TABLE_H_
 

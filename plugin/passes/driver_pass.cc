@@ -14,8 +14,8 @@
 namespace hpu::passes {
 namespace {
 
-// Whether a graph belongs to a Session's partial run, which feeds and fetches it in steps through these nodes. A
-// cluster would wait for feeds that the client provides only after it has seen the cluster's results.
+// Whether a Session runs the graph by partial_run, which feeds and fetches through Recv nodes in several steps. A
+// cluster could wait for a feed that the client provides only after fetching another result of the same cluster.
 bool RunsInParts(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(), [](const tensorflow::Node* node) {
     bool client = false;
@@ -23,7 +23,7 @@ bool RunsInParts(const tensorflow::Graph& graph) {
   });
 }
 
-// Whether placement kept any node off the HPU.
+// Whether placement refused any node.
 bool AnyRefused(const tensorflow::Graph& graph) {
   return absl::c_any_of(graph.op_nodes(),
                         [](const tensorflow::Node* node) { return node->attrs().Find(kRefusalAttr) != nullptr; });

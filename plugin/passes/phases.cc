@@ -23,7 +23,7 @@ using Registry = tensorflow::OptimizationPassRegistry;
 
 struct Phase {
   Registry::Grouping grouping;
-  int phase;  // lower ones run first, equal ones in table order
+  int phase;  // ascending order; passes of the same phase run in table order
   const char* name;
   tensorflow::Status (*run)(const tensorflow::GraphOptimizationPassOptions& options);
 };
@@ -31,27 +31,27 @@ struct Phase {
 constexpr int kLast = 1 << 20;
 
 constexpr Phase kPhases[] = {
-    // The program's own pins, before other passes pin ops.
+    // Runs before other passes request devices.
     {Registry::PRE_PLACEMENT, -1, "UserPinPass", RunUserPinPass},
-    // Ops that TensorFlow would expand or lower in phase 10.
+    // Hide or replace ops that TensorFlow would expand or lower in phase 10.
     {Registry::PRE_PLACEMENT, 0, "HidePass", RunHidePass},
     {Registry::PRE_PLACEMENT, 0, "InPlacePass", RunInPlacePass},
     {Registry::PRE_PLACEMENT, 1, "InlinePass", RunInlinePass},
-    // Loops, after their calls are inlined.
+    // Analyse loops, after inlining.
     {Registry::PRE_PLACEMENT, 2, "ListBoundPass", RunListBoundPass},
     {Registry::PRE_PLACEMENT, 2, "LoopIndexPass", RunLoopIndexPass},
-    // 10: TensorFlow inlines calls and lowers loops and branches.
+    // Phase 10: TensorFlow inlines calls and lowers loops and branches.
     {Registry::PRE_PLACEMENT, 11, "LowerPass", RunLowerPass},
-    // Ops that remain after lowering.
+    // Place the ops that remain after lowering.
     {Registry::PRE_PLACEMENT, 12, "FunctionValuesPass", RunFunctionValuesPass},
     {Registry::PRE_PLACEMENT, 12, "PlacementPass", RunPlacementPass},
     {Registry::PRE_PLACEMENT, kLast, "DumpBeforePlacement", DumpBeforePlacement},
     // TensorFlow places the graph.
     {Registry::POST_PLACEMENT, kLast, "DumpAfterPlacement", DumpAfterPlacement},
-    // Edges that clusters would inherit.
+    // Remove or change edges that clusters would inherit.
     {Registry::POST_REWRITE_FOR_EXEC, 0, "LoopInvariantPass", RunLoopInvariantPass},
     {Registry::POST_REWRITE_FOR_EXEC, 0, "SwitchSidePass", RunSwitchSidePass},
-    // Clusters (pipeline.h), before TensorFlow's own (10).
+    // Make clusters (pipeline.h), before TensorFlow's own clustering in phase 10.
     {Registry::POST_REWRITE_FOR_EXEC, 5, "DriverPass", RunDriverPass},
     // TensorFlow partitions the graph.
     {Registry::POST_PARTITIONING, 100, "HostDeviceTransferPass", RunHostDeviceTransferPass},

@@ -32,7 +32,7 @@ namespace {
 struct Pass {
   std::string_view name;
   absl::Status (*run)(PassContext*);
-  bool for_clusters = true;  // false: changes results even without clusters, so it always runs
+  bool for_clusters = true;  // false: runs even without clusters, because it changes results
 };
 
 absl::Status AddChecks(PassContext* context) {
@@ -59,7 +59,8 @@ constexpr Pass kPasses[] = {
 
 absl::Status RunTimed(const Pass& pass, PassContext* context) {
   const auto start = std::chrono::steady_clock::now();
-  // Inlining and node removal leave nodes without edges to source and sink. Loops must not have such nodes.
+  // Inlining and node removal leave nodes without edges from the source or to the sink. Loop analyses require these
+  // edges.
   tensorflow::FixupSourceAndSinkEdges(context->graph->get());
   const absl::Status status = pass.run(context);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -69,10 +70,10 @@ absl::Status RunTimed(const Pass& pass, PassContext* context) {
   return status;
 }
 
-// Writes the dumps of one run.
+// Writer of the dumps of one run.
 class Dumper {
  public:
-  // `context` outlives this.
+  // `context` must outlive this object.
   explicit Dumper(const PassContext& context) : context_(context), label_(LabelOf(context)) {}
 
   void Before() const { DumpPair(context_.settings, label_, "before", **context_.graph, *context_.library); }

@@ -1,4 +1,4 @@
-// Pipeline of the graph passes: their names and order.
+// Pipeline of the graph passes on a placed graph.
 #ifndef HPU_PLUGIN_PASSES_PIPELINE_H_
 #define HPU_PLUGIN_PASSES_PIPELINE_H_
 
@@ -14,11 +14,11 @@ namespace hpu::passes {
 // Names of the passes in execution order.
 std::vector<std::string> PassNames();
 
-// Runs all passes on a placed graph, with a dump after each, and fills the report. After an error, graph and library
-// may be partly changed.
+// Runs all passes on a placed graph, dumps the graph after each pass, and fills the report. After an error, the graph
+// and the library may be partially rewritten.
 absl::Status RunPasses(PassContext* context);
 
-// Runs the pass named `name`; NOT_FOUND if there is none.
+// Runs the pass `name`. Fails with NOT_FOUND if there is no such pass.
 absl::Status RunPass(PassContext* context, std::string_view name);
 
 }  // namespace hpu::passes

@@ -26,7 +26,7 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
     case xla::S64:
       return hal::DataType::kInt64;
     case xla::U8:
-    case xla::F8E5M2:    // outside of programs only copied, never computed with: bytes suffice
+    case xla::F8E5M2:    // only programs compute with float8; elsewhere float8 arrays are opaque bytes
     case xla::F8E4M3FN:  // as F8E5M2
       return hal::DataType::kUInt8;
     case xla::U16:
@@ -52,7 +52,7 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
   }
 }
 
-// `what` names the array in error messages.
+// `what` names the array in error texts.
 absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::string& what) {
   if (shape.element_type() == xla::TUPLE) {
     return absl::InvalidArgumentError(absl::StrCat(what, " is a tuple; parameters and results must be arrays"));
@@ -72,7 +72,7 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
   for (int64_t dim : shape.dimensions()) {
     if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes)) {
       return absl::InvalidArgumentError(
-          absl::StrCat(what, " has the invalid dimension ", dim, " (negative, or the array exceeds 2^64 bytes)"));
+          absl::StrCat(what, " has dimension ", dim, ", which is negative or makes the array exceed 2^64 bytes"));
     }
     spec.dims.push_back(dim);
   }
@@ -83,7 +83,9 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const xla::ShapeProto& shape, const std::
 absl::Status ReadAliases(const xla::HloModuleProto& module, ProgramTable* table) {
   for (const auto& entry : module.input_output_alias().entries()) {
     if (entry.output_shape_index_size() != 1 || entry.parameter_shape_index_size() != 0) {
-      return absl::InvalidArgumentError("input/output alias: expected one result and one whole parameter");
+      return absl::InvalidArgumentError(absl::StrCat(
+          "input/output alias: expected an output index of length 1 and a parameter index of length 0, got lengths ",
+          entry.output_shape_index_size(), " and ", entry.parameter_shape_index_size()));
     }
     int64_t result = entry.output_shape_index(0);
     int64_t argument = entry.parameter_number();

@@ -20,10 +20,10 @@ struct ProgramTable {
   std::vector<hal::ResultSpec> results;    // one per element of the entry's tuple
 };
 
-// InvalidArgument if the entry is not "flat arrays in, flat tuple of arrays out", Unimplemented for element types and
-// dynamic dimensions that no backend takes.
+// Fails with INVALID_ARGUMENT unless the entry's parameters are arrays and its result is a tuple of arrays. Fails with
+// UNIMPLEMENTED for dynamic dimensions and element types that no backend supports.
 absl::StatusOr<ProgramTable> MakeProgramTable(const xla::HloModuleProto& module);
-// The same, from the serialised xla::HloModuleProto of a hal::Program; `name` is for messages.
+// The same for a hal::Program's serialised xla::HloModuleProto. `name` is the program's name in error texts.
 absl::StatusOr<ProgramTable> ParseProgramTable(absl::string_view name, absl::string_view hlo);
 
 }  // namespace hpu

@@ -13,7 +13,7 @@
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 using files::FileDescriptor;
@@ -28,7 +28,7 @@ std::vector<File> ListFiles(const StoreDirectory& directory) {
 absl::StatusOr<bool> RemoveUnlocked(const StoreDirectory& directory, const std::string& name) {
   const FileDescriptor file(openat(directory.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid() || files::TryLock(file) != files::LockAttempt::kLocked) return false;
-  // A process that waits for the lock of a removed file sees that the name holds another file, or none.
+  // A process that waits for this lock retries after the removal, because the name no longer refers to the file.
   if (!directory.IsSame(name, file)) return false;
   TF_RETURN_IF_ERROR(directory.Remove(name));
   return true;
@@ -81,4 +81,4 @@ absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLi
   return eviction;
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

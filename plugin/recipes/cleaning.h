@@ -9,10 +9,10 @@
 #include "absl/time/time.h"
 #include "plugin/recipes/store_directory.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
-// Removes temporary and lock files of ended processes, recognised by their missing lock. Errors leave files behind.
-// Returns the number of files removed.
+// Removes unlocked temporary and lock files: their processes have ended. Ignores errors. Returns the number of files
+// removed.
 int RemoveLeftovers(const StoreDirectory& directory);
 
 // Removes entries that were set aside as damaged. Returns their number.
@@ -30,10 +30,10 @@ struct Eviction {
   bool busy = false;  // another process is evicting; nothing was removed here
 };
 
-// Removes the least recently used entries until the rest keeps the limits. Fails if an entry cannot be removed, as on a
-// read-only disk.
+// Removes the least recently used entries until the rest is within the limits. Fails if an entry cannot be removed, for
+// example on a read-only file system.
 absl::StatusOr<Eviction> Evict(const StoreDirectory& directory, const EvictionLimits& limits);
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_CLEANING_H_

@@ -15,13 +15,13 @@
 #include "tsl/platform/logging.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu {
+namespace hpu::recipes {
 namespace {
 
 constexpr int64_t kMaxMb = std::numeric_limits<int64_t>::max() >> 20;
 
-store::StoreSettings CurrentSettings() {
-  store::StoreSettings settings;
+StoreSettings CurrentSettings() {
+  StoreSettings settings;
   settings.path = flags::TfRecipeCachePath();
   settings.read_only = flags::RecipeCacheReadOnly();
   settings.max_bytes = std::clamp<int64_t>(flags::RecipeCacheMaxMb(), 0, kMaxMb) << 20;
@@ -35,7 +35,7 @@ absl::Duration RemoteTimeout() {
   return absl::Seconds(std::clamp<int64_t>(flags::RecipeCacheRemoteTimeoutS(), 1, kMaxTimeoutS));
 }
 
-bool Equal(const store::StoreSettings& a, const store::StoreSettings& b) {
+bool Equal(const StoreSettings& a, const StoreSettings& b) {
   return a.path == b.path && a.read_only == b.read_only && a.max_bytes == b.max_bytes &&
          a.lock_timeout == b.lock_timeout;
 }
@@ -73,18 +73,18 @@ DiskCache& DiskCache::Get() {
   return *cache;
 }
 
-std::shared_ptr<store::RecipeStore> DiskCache::CurrentStore() {
-  store::StoreSettings settings = CurrentSettings();
+std::shared_ptr<RecipeStore> DiskCache::CurrentStore() {
+  StoreSettings settings = CurrentSettings();
   if (settings.path.empty()) return nullptr;
   absl::MutexLock lock(&mutex_);
   if (store_ == nullptr || !Equal(store_->settings(), settings)) {
-    store_ = std::make_shared<store::RecipeStore>(std::move(settings), &counters_, &Warn);
+    store_ = std::make_shared<RecipeStore>(std::move(settings), &counters_, &Warn);
   }
   return store_;
 }
 
-std::shared_ptr<store::RemoteCache> DiskCache::CurrentRemote() {
-  store::RemoteSettings settings;
+std::shared_ptr<RemoteCache> DiskCache::CurrentRemote() {
+  RemoteSettings settings;
   settings.url = flags::RecipeCacheRemote();
   if (settings.url.empty()) return nullptr;
   settings.key_file = flags::RecipeCacheRemoteKeyFile();
@@ -101,7 +101,7 @@ std::shared_ptr<store::RemoteCache> DiskCache::CurrentRemote() {
   }
   settings.command = transfer_command_;
   if (remote_ == nullptr || !(remote_->settings() == settings)) {
-    remote_ = std::make_shared<store::RemoteCache>(std::move(settings), &remote_counters_, &Warn);
+    remote_ = std::make_shared<RemoteCache>(std::move(settings), &remote_counters_, &Warn);
   }
   return remote_;
 }
@@ -111,7 +111,7 @@ void DiskCache::SetTransferCommand(std::vector<std::string> command) {
   transfer_command_ = std::move(command);
 }
 
-DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
+DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const Key& key, const std::string& name,
                                          const std::atomic<bool>* cancelled) {
   Lookup lookup;
   lookup.claim.store = CurrentStore();
@@ -123,7 +123,7 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
     }
     return lookup;
   }
-  store::RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);
+  RecipeStore::Lookup found = lookup.claim.store->FindOrClaim(key, name, cancelled);
   if (found.payload.has_value()) {
     absl::StatusOr<std::shared_ptr<const hal::Recipe>> recipe = device.LoadRecipe(name, *found.payload);
     if (recipe.ok()) {
@@ -133,8 +133,8 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
     if (!IsOfTheRecipe(recipe.status())) return lookup;
     lookup.claim.store->SetAside(key, recipe.status().message());
     found = lookup.claim.store->FindOrClaim(key, name, cancelled);
-    // Another process may have compiled the recipe meanwhile. If that entry is refused, too, the recipe is compiled
-    // here and not stored.
+    // Another process may have compiled the recipe meanwhile. If the device refuses that entry as well, the recipe is
+    // compiled here and not stored.
     if (found.payload.has_value()) {
       recipe = device.LoadRecipe(name, *found.payload);
       if (recipe.ok()) lookup.recipe = *std::move(recipe);
@@ -146,8 +146,8 @@ DiskCache::Lookup DiskCache::FindOrClaim(hal::Device& device, const store::Key& 
   return lookup;
 }
 
-void DiskCache::Fetch(hal::Device& device, const store::Key& key, const std::string& name, Lookup* lookup) {
-  const std::shared_ptr<store::RemoteCache> remote = CurrentRemote();
+void DiskCache::Fetch(hal::Device& device, const Key& key, const std::string& name, Lookup* lookup) {
+  const std::shared_ptr<RemoteCache> remote = CurrentRemote();
   if (remote == nullptr) return;
   const auto load = [&](absl::string_view payload) -> absl::Status {
     TF_ASSIGN_OR_RETURN(lookup->recipe, device.LoadRecipe(name, payload));
@@ -159,8 +159,8 @@ void DiskCache::Fetch(hal::Device& device, const store::Key& key, const std::str
   lookup->claim.store->PutEntry(key, name, *entry, std::move(lookup->claim.lock));
 }
 
-void DiskCache::Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
-                      Claim claim) {
+void DiskCache::Store(const Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
+                      CompileClaim claim) {
   if (claim.store == nullptr || claim.store->settings().read_only) return;
   if (compile_time < absl::Milliseconds(flags::RecipeCacheMinCompileMs())) return;
   recipe::v1::Metadata metadata = Describe(*recipe, compile_time);
@@ -195,8 +195,8 @@ void DiskCache::WriteJobs() {
   }
 }
 
-void DiskCache::Upload(const store::Key& key, const store::RecipeStore& store) {
-  std::shared_ptr<store::RemoteCache> remote = CurrentRemote();
+void DiskCache::Upload(const Key& key, const RecipeStore& store) {
+  std::shared_ptr<RemoteCache> remote = CurrentRemote();
   if (remote == nullptr || !remote->takes_uploads()) return;
   uploads_.Add([remote = std::move(remote), key, path = store.PathOf(key)] { remote->Upload(key, path); });
 }
@@ -215,4 +215,4 @@ void DiskCache::Flush() {
   }
 }
 
-}  // namespace hpu
+}  // namespace hpu::recipes

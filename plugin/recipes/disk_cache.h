@@ -19,76 +19,76 @@
 #include "plugin/recipes/remote_cache.h"
 #include "plugin/recipes/upload_queue.h"
 
-namespace hpu {
+namespace hpu::recipes {
 
 // Settings are read at each call, because programs set the path after loading and may change it. Thread safe; never
 // destroyed.
 class DiskCache {
  public:
   // The right to compile, and the store for the result.
-  struct Claim {
-    std::shared_ptr<store::RecipeStore> store;  // null: there is no disk cache
-    store::Claim lock;
+  struct CompileClaim {
+    std::shared_ptr<RecipeStore> store;  // null: there is no disk cache
+    Claim lock;
   };
   struct Lookup {
     std::shared_ptr<const hal::Recipe> recipe;  // null: the caller compiles it
     bool is_remote = false;                     // the recipe comes from the remote cache
-    Claim claim;
+    CompileClaim claim;
   };
 
   static DiskCache& Get();
 
-  // Loads the recipe, or waits for the right to compile it (recipe_store.h). The wait ends when `cancelled`, if any,
-  // turns true. An entry that the device refuses is set aside. With the right to compile, fetches the recipe from the
-  // remote cache (remote_cache.h) if it has one, and stores it locally.
-  Lookup FindOrClaim(hal::Device& device, const store::Key& key, const std::string& name,
+  // Loads the recipe, or waits for the right to compile it (recipe_store.h). The wait ends when `cancelled`, if not
+  // null, becomes true. Sets aside an entry that the device refuses. Once it has the right to compile, tries the remote
+  // cache (remote_cache.h) and stores a recipe from there locally.
+  Lookup FindOrClaim(hal::Device& device, const Key& key, const std::string& name,
                      const std::atomic<bool>* cancelled = nullptr);
 
   // Stores the recipe in the background, then uploads it. The claim is held until the recipe is on disk.
-  void Store(const store::Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
-             Claim claim);
+  void Store(const Key& key, std::shared_ptr<const hal::Recipe> recipe, absl::Duration compile_time,
+             CompileClaim claim);
 
   // Waits until all recipes are stored, then for uploads, at most for the remote cache's time-out. Returns at once in a
-  // forked child, because the parent stores them.
+  // forked child, because the parent stores the recipes.
   void Flush() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Sets the command line of the transfer process (transfer_process.h).
   void SetTransferCommand(std::vector<std::string> command) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Totals over all stores that this process has used.
-  const store::StoreCounters& counters() const { return counters_; }
-  const store::RemoteCounters& remote_counters() const { return remote_counters_; }
+  const StoreCounters& counters() const { return counters_; }
+  const RemoteCounters& remote_counters() const { return remote_counters_; }
 
  private:
   struct Job {
-    store::Key key;
+    Key key;
     recipe::v1::Metadata metadata;
     std::shared_ptr<const hal::Recipe> recipe;
-    Claim claim;
+    CompileClaim claim;
   };
 
   // The store for the current settings; null without a path.
-  std::shared_ptr<store::RecipeStore> CurrentStore() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<RecipeStore> CurrentStore() ABSL_LOCKS_EXCLUDED(mutex_);
   // The remote cache for the current settings; null without a URL.
-  std::shared_ptr<store::RemoteCache> CurrentRemote() ABSL_LOCKS_EXCLUDED(mutex_);
-  void Fetch(hal::Device& device, const store::Key& key, const std::string& name, Lookup* lookup);
+  std::shared_ptr<RemoteCache> CurrentRemote() ABSL_LOCKS_EXCLUDED(mutex_);
+  void Fetch(hal::Device& device, const Key& key, const std::string& name, Lookup* lookup);
   void WriteJobs() ABSL_LOCKS_EXCLUDED(mutex_);  // body of the thread
-  void Upload(const store::Key& key, const store::RecipeStore& store);
+  void Upload(const Key& key, const RecipeStore& store);
 
-  store::StoreCounters counters_;
-  store::RemoteCounters remote_counters_;
-  store::UploadQueue uploads_;
+  StoreCounters counters_;
+  RemoteCounters remote_counters_;
+  UploadQueue uploads_;
   std::atomic<bool> warned_of_path_{false};
   std::atomic<bool> warned_of_command_{false};
   absl::Mutex mutex_;
   std::vector<std::string> transfer_command_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<store::RecipeStore> store_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<store::RemoteCache> remote_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<RecipeStore> store_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<RemoteCache> remote_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> jobs_ ABSL_GUARDED_BY(mutex_);
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;  // the thread is working on a job
   int thread_pid_ ABSL_GUARDED_BY(mutex_) = 0;    // process of the thread; 0: none yet
 };
 
-}  // namespace hpu
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_DISK_CACHE_H_

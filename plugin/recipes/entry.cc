@@ -9,7 +9,7 @@
 #include "plugin/recipes/sha256.h"
 #include "tsl/platform/errors.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 constexpr absl::string_view kMagic = "HPURECIP";
@@ -49,7 +49,7 @@ absl::string_view AsText(const Digest& digest) {
   return absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size());
 }
 
-// Removes and returns the first `size` bytes; there must be so many.
+// Removes and returns the first `size` bytes. Requires size <= bytes->size().
 absl::string_view Take(absl::string_view* bytes, uint64_t size) {
   const absl::string_view front = bytes->substr(0, size);
   bytes->remove_prefix(size);
@@ -75,14 +75,15 @@ std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata,
 
 absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
   if (header.size() < kHeaderBytes || file_bytes < kHeaderBytes + kChecksumBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("the file is too short for a recipe (", file_bytes,
-                                                   " bytes, at least ", kHeaderBytes + kChecksumBytes, ")"));
+    return absl::InvalidArgumentError(absl::StrCat("the file is too short for a recipe: ", file_bytes,
+                                                   " bytes, expected at least ", kHeaderBytes + kChecksumBytes));
   }
   if (file_bytes > kMaxEntryBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("the file has ", file_bytes, " bytes; a recipe has at most ", kMaxEntryBytes));
   }
-  if (header.substr(0, kMagic.size()) != kMagic) return absl::InvalidArgumentError("not a recipe file");
+  if (header.substr(0, kMagic.size()) != kMagic)
+    return absl::InvalidArgumentError(absl::StrCat("not a recipe file: it does not begin with ", kMagic));
   const uint32_t version = absl::little_endian::Load32(header.data() + 8);
   if (version != kFormatVersion) {
     return absl::InvalidArgumentError(
@@ -94,7 +95,8 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes) {
   if (sizes.ingredients > rest || sizes.metadata > rest - sizes.ingredients ||
       sizes.payload != rest - sizes.ingredients - sizes.metadata) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the size of the file (", file_bytes, " bytes) does not match its header"));
+        absl::StrCat("the size of the file (", file_bytes, " bytes) does not match its header: ", sizes.ingredients,
+                     " bytes of ingredients, ", sizes.metadata, " of metadata, ", sizes.payload, " of payload"));
   }
   return absl::OkStatus();
 }
@@ -114,4 +116,4 @@ absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
   return entry;
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -23,11 +23,11 @@
 #include "absl/strings/string_view.h"
 #include "hpu/recipe/v1/entry.pb.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr size_t kHeaderBytes = 40;
-// Limit for an entry's file. A sparse file can claim more bytes than memory has.
+// Maximum size of an entry's file, because a sparse file can appear larger than the memory.
 inline constexpr uint64_t kMaxEntryBytes = uint64_t{2} << 30;
 
 // Cache key of a recipe: everything that the recipe was compiled from, and a hash of it.
@@ -47,13 +47,13 @@ struct Entry {
 
 std::string SerializeEntry(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload);
 
-// InvalidArgument unless `header` is the header of an entry of `file_bytes`. `header` is the first kHeaderBytes of a
-// file, or all of a shorter file. So a damaged file is refused before all of its apparent size is read.
+// Checks the header of an entry in a file of `file_bytes` bytes, before the rest is read. `header`: the first
+// kHeaderBytes of the file, or all of a shorter file. InvalidArgument if the header is invalid.
 absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes);
 
 // Inverse of SerializeEntry. InvalidArgument, with the reason, for all other bytes. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_ENTRY_H_

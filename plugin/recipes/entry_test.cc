@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "plugin/recipes/sha256.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace entry_test {
 
 recipe::v1::Ingredients SomeIngredients() {
@@ -95,4 +95,4 @@ TEST(KeyTest, EachIngredientCounts) {
 }
 
 }  // namespace entry_test
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -1,4 +1,4 @@
-// RecipeStore on a failing file system: calls on files below a directory fail with an error that the test chose.
+// Tests of RecipeStore on a failing file system: calls on files of the store fail with an error that the test chooses.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -81,7 +81,7 @@ int unlinkat(int fd, const char* name, int flags) noexcept {
 }
 }
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 Key SomeKey() {
@@ -197,4 +197,4 @@ TEST_F(DiskFaultsTest, WithoutLocksRecipesAreKeptAllTheSame) {
 }
 
 }  // namespace
-}  // namespace hpu::store
+}  // namespace hpu::recipes

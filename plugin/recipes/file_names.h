@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 inline constexpr absl::string_view kEntrySuffix = ".recipe";     // an entry, named by its key
 inline constexpr absl::string_view kLockSuffix = ".lock";        // lock held by the process that compiles the entry
@@ -27,6 +27,6 @@ inline bool IsTemporary(absl::string_view name) { return absl::StartsWith(name, 
 inline bool IsLock(absl::string_view name) { return absl::EndsWith(name, kLockSuffix) && name != kEvictionLock; }
 inline bool IsDamaged(absl::string_view name) { return absl::EndsWith(name, kDamagedSuffix); }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_FILE_NAMES_H_

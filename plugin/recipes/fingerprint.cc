@@ -8,7 +8,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "xla/service/hlo.pb.h"
 
-namespace hpu {
+namespace hpu::recipes {
 namespace {
 
 // Renumbers ids by their first appearance.
@@ -45,7 +45,8 @@ void StripComputation(xla::HloComputationProto* computation, Renumbering& instru
 absl::StatusOr<std::string> CanonicalForm(const hal::Program& program) {
   xla::HloModuleProto module;
   if (!module.ParseFromString(program.hlo)) {
-    return absl::InvalidArgumentError(absl::StrCat(program.name, ": the program is not a serialised HloModuleProto"));
+    return absl::InvalidArgumentError(absl::StrCat(program.name, ": the program is not a serialised HloModuleProto (",
+                                                   program.hlo.size(), " bytes)"));
   }
   module.clear_name();
   module.clear_id();
@@ -66,4 +67,4 @@ absl::StatusOr<std::string> CanonicalForm(const hal::Program& program) {
   return bytes;
 }
 
-}  // namespace hpu
+}  // namespace hpu::recipes

@@ -7,13 +7,13 @@
 #include "absl/status/statusor.h"
 #include "plugin/hal/recipe.h"
 
-namespace hpu {
+namespace hpu::recipes {
 
 // The program without details that differ between equal programs: names of modules, computations and instructions,
 // source metadata, and the values of ids. Programs with equal canonical forms compute the same. InvalidArgument if
 // `program.hlo` does not parse.
 absl::StatusOr<std::string> CanonicalForm(const hal::Program& program);
 
-}  // namespace hpu
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_FINGERPRINT_H_

@@ -1,4 +1,4 @@
-// Processes that share a recipe cache and are killed at random moments while other processes read.
+// Test of a shared recipe cache whose processes are killed at random moments while other processes read.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,10 +20,10 @@
 #include "plugin/recipes/listing.h"
 #include "plugin/recipes/recipe_store.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace kills_test {
 
-constexpr int kKills = 30;  // each repetition of the test; `make soak` repeats it ten times
+constexpr int kKills = 30;  // per repetition of the test; `make soak` repeats the test ten times
 constexpr int kWriters = 3;
 constexpr int kReaders = 2;
 constexpr int kWorkers = kWriters + kReaders;
@@ -32,7 +32,7 @@ constexpr int kMaxPayload = 200'000;
 // Smaller than all entries together, so that workers evict constantly.
 constexpr int64_t kMaxBytes = 400'000;
 constexpr absl::Duration kLongestRound = absl::Milliseconds(40);
-// A worker that makes no progress for so long hangs: its waits take milliseconds.
+// A worker without progress for this time hangs: its waits take milliseconds.
 constexpr absl::Duration kHang = absl::Seconds(60);
 
 enum class Phase { kBetween, kFinding, kCompiling, kStoring };
@@ -200,4 +200,4 @@ TEST_F(KillsTest, KilledProcessesHarmNobody) {
 }
 
 }  // namespace kills_test
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -12,7 +12,7 @@
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 constexpr size_t kKeyDigits = 64;
@@ -30,13 +30,14 @@ absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes)
   TF_RETURN_IF_ERROR(CheckKey(key));
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
   if (const std::string found = Hex(Sha256({entry.ingredients})); found != key) {
-    return absl::InvalidArgumentError(absl::StrCat("the recipe does not match its key (found ", found, ")"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the recipe does not match its key (expected ", key, ", found ", found, ")"));
   }
   Contents contents;
   contents.payload_bytes = entry.payload.size();
   if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size()) ||
       !contents.metadata.ParseFromArray(entry.metadata.data(), entry.metadata.size())) {
-    return absl::InvalidArgumentError("cannot parse the recipe's metadata");
+    return absl::InvalidArgumentError("cannot parse the recipe's ingredients or metadata");
   }
   return contents;
 }
@@ -72,4 +73,4 @@ absl::StatusOr<Listing> List(const StoreDirectory& directory) {
   return listing;
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -13,7 +13,7 @@
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/store_directory.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 // An entry whose bytes verify and belong to its key.
 struct Contents {
@@ -22,8 +22,8 @@ struct Contents {
   int64_t payload_bytes = 0;
 };
 
-// Parses and verifies the entry `bytes` of the key named `key`. InvalidArgument, with the reason, wherever a
-// RecipeStore would refuse the entry.
+// Parses and verifies `bytes` as the entry of `key`. InvalidArgument, with the reason, if a RecipeStore would refuse
+// the entry.
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes);
 
 // The bytes of an entry that passes Inspect, without marking it as used. InvalidArgument also if `key` is not a key's
@@ -43,12 +43,12 @@ struct ListedEntry {
 struct Listing {
   std::vector<ListedEntry> entries;  // by key
   std::vector<std::string> damaged;  // files that were set aside
-  std::vector<std::string> pending;  // lock and temporary files: of processes at work, or left behind
+  std::vector<std::string> pending;  // lock and temporary files, in use or left behind
 };
 
-// Reads every entry whole. Entries that vanish meanwhile are left out.
+// Reads every entry completely. Leaves out entries that are removed meanwhile.
 absl::StatusOr<Listing> List(const StoreDirectory& directory);
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_LISTING_H_

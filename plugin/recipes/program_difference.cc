@@ -11,12 +11,12 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "xla/service/hlo.pb.h"
 
-namespace hpu {
+namespace hpu::recipes {
 namespace {
 
 using Instructions = std::vector<const xla::HloInstructionProto*>;
 
-// A changed shape affects most of a program; the first few instructions show where it comes from.
+// A changed shape affects most of a program; the first few instructions show where the change begins.
 constexpr size_t kMaxInstructions = 5;
 constexpr size_t kMaxFields = 4;
 constexpr size_t kMaxKinds = 8;
@@ -115,4 +115,4 @@ std::vector<std::string> Differences(const std::string& before, const std::strin
   return lines;
 }
 
-}  // namespace hpu
+}  // namespace hpu::recipes

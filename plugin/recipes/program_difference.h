@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
-namespace hpu {
+namespace hpu::recipes {
 
-// Instructions of all computations; 0 if the program cannot be read.
+// Number of instructions in all computations; 0 if the program cannot be parsed.
 int64_t CountInstructions(const std::string& program);
 
 // Differences between `before` and `now`, arguments first: a few lines like "parameter 1: shape.dimensions[0]: 8 ->
-// 16". If the programs have different instructions, only their counts by opcode. Empty for equal programs.
+// 16". For programs with different opcodes, lists only the changes in instruction counts by opcode. Empty for equal
+// programs.
 std::vector<std::string> Differences(const std::string& before, const std::string& now);
 
-}  // namespace hpu
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_PROGRAM_DIFFERENCE_H_

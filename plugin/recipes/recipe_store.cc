@@ -15,7 +15,7 @@
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 using files::FileDescriptor;
@@ -40,14 +40,14 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
   absl::Time next_report = start + kQuietWait;
   LockHolder holder;
   while (true) {
-    // Opened on every turn, because the directory may vanish during the wait.
+    // Opened in each iteration, because the directory may be removed during the wait.
     absl::StatusOr<StoreDirectory> directory = StoreDirectory::Open(settings_.path, !settings_.read_only);
     if (!directory.ok()) {
       WarnNotKept(directory.status());
       return {};
     }
     CleanOnce(*directory);
-    // First without the lock, which existing entries do not need.
+    // Tries without the lock first: reading an existing entry needs no lock.
     std::optional<std::string> payload = Find(*directory, key);
     std::optional<Claim> claim;
     if (!payload.has_value()) {
@@ -123,7 +123,7 @@ std::optional<Claim> RecipeStore::TryClaim(const StoreDirectory& directory, cons
   const std::string name = LockName(key.name);
   while (true) {
     absl::StatusOr<FileDescriptor> file = directory.OpenLockFile(name);
-    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory has just vanished
+    if (absl::IsNotFound(file.status())) return std::nullopt;  // the directory was removed meanwhile
     if (!file.ok()) {
       WarnNotKept(file.status());
       return Claim();
@@ -155,9 +155,9 @@ bool RecipeStore::Put(const Key& key, const recipe::v1::Metadata& metadata, absl
 bool RecipeStore::PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim) {
   if (settings_.read_only) return false;
   if (settings_.max_bytes > 0 && static_cast<int64_t>(bytes.size()) > settings_.max_bytes) {
-    WarnOnce("bound",
-             absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the limit for the whole ",
-                          "cache (HPU_RECIPE_CACHE_MAX_MB); it is not cached"));
+    WarnOnce("bound", absl::StrCat(name, ": the recipe has ", bytes.size(), " bytes, more than the limit of ",
+                                   settings_.max_bytes,
+                                   " bytes for the whole cache; it is not cached (raise HPU_RECIPE_CACHE_MAX_MB)"));
     return false;
   }
   if (bytes.size() > kMaxEntryBytes) {
@@ -217,4 +217,4 @@ void RecipeStore::CleanOnce(const StoreDirectory& directory) {
   RemoveLeftovers(directory);
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

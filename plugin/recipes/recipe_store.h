@@ -20,12 +20,12 @@
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/store_directory.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 struct StoreSettings {
   std::string path;
   bool read_only = false;  // the directory is not changed, and no lock is taken
-  int64_t max_bytes = 0;   // of all entries; 0: no bound
+  int64_t max_bytes = 0;   // limit for all entries together; 0: none
   absl::Duration lock_timeout = absl::Minutes(10);
 };
 
@@ -36,22 +36,21 @@ struct StoreCounters {
   std::atomic<int64_t> stored{0};
   std::atomic<int64_t> refused{0};  // unusable entries
   std::atomic<int64_t> evicted{0};
-  std::atomic<int64_t> waits{0};  // for another process that compiled
+  std::atomic<int64_t> waits{0};  // lookups that waited for another process to compile
   std::atomic<int64_t> wait_microseconds{0};
 };
 
 // The right to compile one recipe. While it exists, other processes wait for the entry. Movable.
 class Claim {
  public:
-  // A claim without a lock, for directories where no lock can be taken: every process may compile.
+  // A claim without a lock, for directories that cannot be locked: every process may compile.
   Claim() = default;
   Claim(StoreDirectory directory, std::string lock_name, files::FileLock lock)
       : held_(new Held{std::move(directory), std::move(lock_name), std::move(lock)}) {}
 
  private:
   struct Held {
-    // Removes the file while it is locked, so that the next process to lock it sees that the name holds another file,
-    // or none.
+    // Removes the lock file while it is locked. A process that locks the removed file detects the removal and retries.
     ~Held() { directory.Remove(lock_name).IgnoreError(); }
 
     StoreDirectory directory;
@@ -61,9 +60,9 @@ class Claim {
   std::unique_ptr<Held> held_;
 };
 
-// No method makes a program fail. Each problem with the directory or an entry is reported once, as readable text, and
-// counts as a miss. Thread safe; threads of one process should not ask for the same key at a time (RecipeCache sees to
-// it).
+// Methods never make the program fail: each problem with the directory or an entry is reported once, as readable text,
+// and counts as a miss. Thread safe, but one process must not look up a key on two threads at once (RecipeCache ensures
+// this).
 class RecipeStore {
  public:
   // `warn` is called on any thread, once per problem. `counters` must outlive the store.
@@ -78,8 +77,8 @@ class RecipeStore {
     Claim claim;                         // without a payload: the right to compile
   };
 
-  // Returns the recipe or the right to compile it. While another process holds that right, waits at most lock_timeout;
-  // after that, the caller compiles without a lock. If `cancelled`, if any, turns true, returns neither. `name` is the
+  // Returns the recipe or the right to compile it. While another process holds the right, waits at most lock_timeout;
+  // then the caller compiles without a lock. Returns neither if `cancelled`, unless null, becomes true. `name` is the
   // cluster's, for messages.
   Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 
@@ -89,7 +88,7 @@ class RecipeStore {
   // Like Put, for an entry that SerializeEntry returned. `name` is the cluster's, for messages.
   bool PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim);
 
-  // Sets aside an entry whose payload could not be loaded, so that it is compiled again.
+  // Sets aside an entry whose payload could not be loaded, so that the recipe is recompiled.
   void SetAside(const Key& key, absl::string_view reason);
 
   // Absolute path of the key's entry.
@@ -106,9 +105,9 @@ class RecipeStore {
   // Locks the key's lock file. nullopt while another process holds the lock; `holder` then names that process.
   std::optional<Claim> TryClaim(const StoreDirectory& directory, const Key& key, files::LockHolder* holder);
   void WarnOnce(const std::string& kind, const std::string& message);
-  // Reports one failure per directory, for all operations.
+  // Warns that recipes are not cached. Only the first failure of a store is reported, whichever operation failed.
   void WarnNotKept(const absl::Status& status);
-  // Removes leftovers of killed processes, once each time the directory is created.
+  // Removes leftovers of killed processes: once, and again after the directory was recreated.
   void CleanOnce(const StoreDirectory& directory);
 
   const StoreSettings settings_;
@@ -119,6 +118,6 @@ class RecipeStore {
   std::pair<uint64_t, uint64_t> cleaned_ ABSL_GUARDED_BY(mutex_){0, 0};  // device and inode of the directory
 };
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_RECIPE_STORE_H_

@@ -22,7 +22,7 @@
 #include "gtest/gtest.h"
 #include "plugin/recipes/file_names.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace recipe_store_test {
 
 Key KeyOf(const std::string& program) {
@@ -331,4 +331,4 @@ TEST_F(RecipeStoreTest, PlaceThatCannotBeWrittenIsReportedOnce) {
 }
 
 }  // namespace recipe_store_test
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -10,7 +10,7 @@
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 // Arguments of recipe_store/remote/transfer_process.py.
@@ -141,4 +141,4 @@ void RemoteCache::WarnOnce(const std::string& kind, const std::string& message) 
   warn_(message);
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

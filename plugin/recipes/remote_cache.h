@@ -20,7 +20,7 @@
 #include "plugin/recipes/entry.h"
 #include "plugin/recipes/transfer_process.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 inline constexpr int kMaxRemoteFailures = 3;
 
@@ -44,9 +44,9 @@ struct RemoteCounters {
   std::atomic<int64_t> failures{0};  // transfers that failed
 };
 
-// No method makes a program fail or takes longer than the time-out. An error is reported once, and the recipe is
-// compiled. The storage is not used after kMaxRemoteFailures failed transfers, nor in a forked child. The transfer
-// process verifies signatures; entries are checked here. Thread safe.
+// Methods never make the program fail, and return within the time-out. An error is reported once, and the recipe is
+// compiled locally. The storage is not used after kMaxRemoteFailures failed transfers, nor in a forked child. The
+// transfer process verifies signatures; this class verifies entries. Thread safe.
 class RemoteCache {
  public:
   // `warn` is called on any thread. `counters` must outlive the cache.
@@ -55,8 +55,8 @@ class RemoteCache {
   // Loads a payload. InvalidArgument and FailedPrecondition mean that the entry is unusable.
   using Load = std::function<absl::Status(absl::string_view payload)>;
 
-  // Calls `load` if the storage has an entry for the key that is signed, undamaged and made from the key's ingredients.
-  // Returns the entry's bytes once they are loaded. `name` is the cluster's, for messages.
+  // Downloads the key's entry, verifies it and calls `load` with its payload. Returns the entry's bytes if `load`
+  // succeeds. `name` is the cluster's, for messages.
   std::optional<std::string> Fetch(const Key& key, absl::string_view name, const Load& load);
 
   // Uploads the entry in the file `path`. Does nothing if the file is gone.
@@ -66,7 +66,8 @@ class RemoteCache {
   const RemoteSettings& settings() const { return settings_; }
 
  private:
-  // A transfer process that starts on demand. Transfers wait for each other until their deadlines.
+  // A transfer process that starts on demand. Transfers run one at a time; a transfer waits for its turn until its
+  // deadline.
   class Channel {
    public:
     absl::StatusOr<TransferReply> Call(const std::vector<std::string>& command, absl::string_view verb,
@@ -100,6 +101,6 @@ class RemoteCache {
   absl::flat_hash_set<std::string> warned_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_REMOTE_CACHE_H_

@@ -1,4 +1,4 @@
-// The transfer process is a shell script here; tests/recipes/test_remote_cache.py runs the real one.
+// Tests of RemoteCache with a shell script as transfer process; tests/recipes/test_remote_cache.py runs the real one.
 #include "plugin/recipes/remote_cache.h"
 
 #include <sys/wait.h>
@@ -16,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace remote_cache_test {
 
 Key KeyOf(const std::string& program) {
@@ -90,7 +90,7 @@ TEST_F(RemoteCacheTest, EntryOfAnotherKeyIsRefused) {
   RemoteCache cache = Open(Found(SerializeEntry(KeyOf("two"), {}, "payload")));
   for (int n = 0; n < 5; ++n) EXPECT_EQ(Fetch(cache, "one"), "");
   EXPECT_EQ(counters_.refused, 5);
-  ASSERT_EQ(warnings_.size(), 1u);  // once for each entry
+  ASSERT_EQ(warnings_.size(), 1u);  // one per entry
   EXPECT_TRUE(absl::StrContains(warnings_[0], KeyOf("one").name)) << warnings_[0];
 }
 
@@ -199,4 +199,4 @@ TEST_F(RemoteCacheTest, ForkedChildAsksNothing) {
 }
 
 }  // namespace remote_cache_test
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -13,7 +13,7 @@ int SHA256_Update(HpuSha256Context* context, const void* data, size_t size);
 int SHA256_Final(uint8_t* digest, HpuSha256Context* context);
 }
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 Digest Sha256(std::initializer_list<absl::string_view> parts) {
   HpuSha256Context context;
@@ -28,4 +28,4 @@ std::string Hex(const Digest& digest) {
   return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 using Digest = std::array<uint8_t, 32>;
 
@@ -19,6 +19,6 @@ Digest Sha256(std::initializer_list<absl::string_view> parts);
 // Lower-case hexadecimal digits.
 std::string Hex(const Digest& digest);
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_SHA256_H_

@@ -4,7 +4,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace hpu {
+namespace hpu::recipes {
 
 void Signature::AddConstant(const tensorflow::Tensor& value) {
   AddArray(kConstant, value.dtype(), value.shape());
@@ -14,4 +14,4 @@ void Signature::AddConstant(const tensorflow::Tensor& value) {
   if (!bytes.empty()) std::memcpy(words_.data() + first, bytes.data(), bytes.size());
 }
 
-}  // namespace hpu
+}  // namespace hpu::recipes

@@ -11,11 +11,11 @@
 #include "tensorflow/core/framework/tensor_shape.h"
 #include "tensorflow/core/framework/types.h"
 
-namespace hpu {
+namespace hpu::recipes {
 
 // The run-time dtypes and shapes of a cluster's arguments, the values of its compile-time constants, and which
-// variables are initialised, in argument order. Equal signatures of one cluster share a recipe. Built at every launch,
-// so a reused object allocates nothing.
+// variables are initialised, in argument order. Equal signatures of one cluster share a recipe. Built at every launch;
+// reusing an object avoids allocations.
 class Signature {
  public:
   void AddParameter(tensorflow::DataType dtype, const tensorflow::TensorShape& shape) {
@@ -48,6 +48,6 @@ class Signature {
   absl::InlinedVector<int64_t, 64> words_;
 };
 
-}  // namespace hpu
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_SIGNATURE_H_

@@ -17,12 +17,12 @@
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 using files::FileDescriptor;
 
-// A file's time of use is updated at most once a minute, so that a warm cache causes no writes.
+// A file's time of last use is updated at most once a minute, to save writes.
 constexpr time_t kTouchSeconds = 60;
 
 absl::Status SystemError(absl::string_view what) {
@@ -37,7 +37,7 @@ absl::Status MakeDirectories(const std::string& path) {
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && errno != EISDIR) {
-      // A parent may exist but deny access; only the last directory's result counts.
+      // mkdir() of an existing parent may fail with another error; only the last directory's result counts.
       if (end == std::string::npos) return SystemError(absl::StrCat("cannot create ", part));
     }
     if (end == std::string::npos) return absl::OkStatus();
@@ -164,7 +164,7 @@ absl::Status StoreDirectory::Remove(absl::string_view name) const {
 absl::StatusOr<std::vector<StoreDirectory::File>> StoreDirectory::List() const {
   FileDescriptor copy(openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   DIR* stream = copy.valid() ? fdopendir(copy.get()) : nullptr;
-  if (stream == nullptr) return Error("", "cannot be listed");
+  if (stream == nullptr) return SystemError(absl::StrCat(path_, " cannot be listed"));
   copy.Release();  // owned by the stream now
   const std::unique_ptr<DIR, int (*)(DIR*)> closer(stream, &closedir);
   std::vector<File> files;
@@ -180,4 +180,4 @@ absl::Status StoreDirectory::Error(absl::string_view name, absl::string_view wha
   return SystemError(absl::StrCat(path_, "/", name, " ", what));
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -14,20 +14,20 @@
 #include "absl/strings/string_view.h"
 #include "plugin/base/files/file_descriptor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
-// The directory may vanish and be created again at any time, so no state is kept between operations. Names never
-// contain a slash. Errors name the file: FailedPrecondition (another user could have written it), NotFound,
-// ResourceExhausted (disk full) or Unavailable (all other system errors).
+// The directory may be removed and recreated at any time, so no state is kept between operations. Names never contain a
+// slash. Errors name the file: FailedPrecondition (another user could have written it), NotFound, ResourceExhausted
+// (disk full) or Unavailable (all other system errors).
 class StoreDirectory {
  public:
   // FailedPrecondition if the directory belongs neither to this user nor to root, or if other users may write to it.
   // `make` creates the directory and its parents for this user alone.
   static absl::StatusOr<StoreDirectory> Open(const std::string& path, bool make);
 
-  // The bytes of an entry. The file must belong to this user or root, and other users must not be able to write to it.
-  // `touch` marks it as used now. InvalidArgument if the header does not fit the file's size; ParseEntry checks the
-  // rest.
+  // The bytes of an entry. FailedPrecondition if the file belongs neither to this user nor to root, or if other users
+  // may write to it. `touch` marks the entry as used now. InvalidArgument if the header does not match the file's size;
+  // ParseEntry checks the rest.
   absl::StatusOr<std::string> Read(absl::string_view name, bool touch) const;
   // Puts a file in place atomically; only this user can read it. The file is on disk when Write returns.
   absl::Status Write(absl::string_view name, absl::string_view bytes) const;
@@ -36,7 +36,7 @@ class StoreDirectory {
   // Whether `name` still refers to the file that `file` holds open.
   bool IsSame(absl::string_view name, const files::FileDescriptor& file) const;
   absl::Status Rename(absl::string_view from, absl::string_view to) const;
-  // Succeeds if the file does not exist.
+  // Succeeds even if the file does not exist.
   absl::Status Remove(absl::string_view name) const;
 
   struct File {
@@ -61,6 +61,6 @@ class StoreDirectory {
   files::FileDescriptor directory_;
 };
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_STORE_DIRECTORY_H_

@@ -21,7 +21,7 @@
 #include "tsl/platform/errors.h"
 #include "tsl/platform/statusor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 using files::FileDescriptor;
@@ -32,10 +32,12 @@ absl::Status Ended(absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("the transfer process ended: ", why));
 }
 
-absl::Status ProtocolError() { return absl::InternalError("the transfer process sent an invalid reply"); }
+absl::Status ProtocolError() {
+  return absl::InternalError("the transfer process sent an invalid reply: expected \"OUTCOME SIZE\" and SIZE bytes");
+}
 
-// Attributes and files of the child: default signals, a process group of its own (Ctrl-C in a terminal must not end
-// it), `socket` as standard input, nothing to write to.
+// Attributes and files of the child: default signals, its own process group (so that Ctrl-C in a terminal does not end
+// it), `socket` as standard input, and output to /dev/null.
 class SpawnOptions {
  public:
   explicit SpawnOptions(const FileDescriptor& socket) {
@@ -92,7 +94,7 @@ absl::StatusOr<std::unique_ptr<TransferProcess>> TransferProcess::Start(const st
 
 TransferProcess::~TransferProcess() {
   socket_ = FileDescriptor();
-  // Does not block: a child that is still stuck stays a zombie until the program ends.
+  // Does not wait: a child that ends later stays a zombie until the program ends.
   waitpid(pid_, nullptr, WNOHANG);
 }
 
@@ -137,7 +139,7 @@ absl::Status TransferProcess::Send(absl::string_view bytes, absl::Time deadline)
 
 absl::StatusOr<size_t> TransferProcess::Receive(char* bytes, size_t max_bytes, absl::Time deadline) {
   while (true) {
-    // Checked before each read, so that a sender that never pauses cannot outrun the deadline.
+    // Checks the deadline before each read, because a sender may never pause.
     TF_RETURN_IF_ERROR(Await(POLLIN, deadline));
     const ssize_t got = recv(socket_.get(), bytes, max_bytes, MSG_DONTWAIT);
     if (got > 0) return static_cast<size_t>(got);
@@ -150,7 +152,8 @@ absl::Status TransferProcess::Await(short events, absl::Time deadline) {  // NOL
   while (true) {
     const absl::Duration left = deadline - absl::Now();
     if (left <= absl::ZeroDuration()) {
-      return absl::DeadlineExceededError("the transfer process did not reply within the time limit");
+      return absl::DeadlineExceededError(
+          "the transfer process did not reply within the time limit (HPU_RECIPE_CACHE_REMOTE_TIMEOUT_S)");
     }
     pollfd file = {socket_.get(), events, 0};
     const int64_t milliseconds = absl::ToInt64Milliseconds(absl::Ceil(left, absl::Milliseconds(1)));
@@ -160,4 +163,4 @@ absl::Status TransferProcess::Await(short events, absl::Time deadline) {  // NOL
   }
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -1,10 +1,10 @@
 // TransferProcess: a child process that moves recipes between this machine and a remote store.
 //
-// Transfers run in a process of their own, in Python's standard library (recipe_store/remote/transfer_process.py):
-// the plugin needs no HTTP code; a file system or server that hangs blocks a thread of the program until the deadline
-// only; no transfer needs the GIL, so none can deadlock with Python's threads or with the end of the interpreter.
+// The child uses Python's standard library (recipe_store/remote/transfer_process.py), so the plugin needs no HTTP code.
+// A file system or server that hangs blocks the calling thread only until the deadline. Transfers do not need this
+// process's GIL, so they cannot deadlock with Python's threads or with the interpreter's shutdown.
 //
-// The two talk over one stream socket, one request at a time:
+// Messages on the stream socket, one request at a time:
 //   request  "VERB KEY SIZE\n", then SIZE bytes   get: none; put: path of the local entry
 //   reply    "OUTCOME SIZE\n", then SIZE bytes    found: the entry; else a readable text or none
 #ifndef HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_
@@ -23,15 +23,15 @@
 #include "absl/time/time.h"
 #include "plugin/base/files/file_descriptor.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 struct TransferReply {
   std::string outcome;
   std::string bytes;
 };
 
-// Ends the child by closing its socket. A child that is stuck in a transfer ends by its own time limit. Thread
-// compatible.
+// The destructor ends the child by closing the socket. A child that hangs in a transfer ends at its own time limit.
+// Thread compatible.
 class TransferProcess {
  public:
   // Runs `command`, whose first word is looked up in PATH, with the socket as standard input. Unavailable if that
@@ -42,7 +42,7 @@ class TransferProcess {
   TransferProcess& operator=(const TransferProcess&) = delete;
 
   // Sends a request and waits for the reply. DeadlineExceeded after `deadline`, Unavailable if the child ended,
-  // Internal for a reply that breaks the protocol. After an error the process must not be used any more.
+  // Internal for a reply that breaks the protocol. After an error the object must not be used.
   absl::StatusOr<TransferReply> Call(absl::string_view verb, absl::string_view key, absl::string_view operand,
                                      absl::Time deadline);
 
@@ -59,6 +59,6 @@ class TransferProcess {
   const pid_t pid_;
 };
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_TRANSFER_PROCESS_H_

@@ -13,7 +13,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace transfer_process_test {
 
 constexpr absl::Duration kHang = absl::Seconds(60);
@@ -80,4 +80,4 @@ TEST(TransferProcessTest, CommandThatDoesNotExistIsUnavailable) {
 }
 
 }  // namespace transfer_process_test
-}  // namespace hpu::store
+}  // namespace hpu::recipes

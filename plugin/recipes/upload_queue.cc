@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 void UploadQueue::Add(Upload upload) {
   absl::MutexLock lock(&mutex_);
@@ -42,4 +42,4 @@ size_t UploadQueue::Flush(absl::Time deadline) {
   return unfinished;
 }
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -9,7 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 
 // Separate from the thread that writes local entries: other processes wait for those entries, so slow storage must not
 // delay them. Thread safe; never destroyed, because its thread never ends.
@@ -32,6 +32,6 @@ class UploadQueue {
   int thread_pid_ ABSL_GUARDED_BY(mutex_) = 0;  // process of the thread; 0: none yet
 };
 
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_UPLOAD_QUEUE_H_

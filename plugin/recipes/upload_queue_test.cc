@@ -9,7 +9,7 @@
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace upload_queue_test {
 
 constexpr absl::Duration kHang = absl::Seconds(60);
@@ -61,4 +61,4 @@ TEST(UploadQueueTest, ForkedChildWaitsForNothing) {
 }
 
 }  // namespace upload_queue_test
-}  // namespace hpu::store
+}  // namespace hpu::recipes

@@ -18,7 +18,7 @@ namespace {
 
 using Deadline = std::chrono::system_clock::time_point;
 
-// Why a connection failed. A call's status contains the reason.
+// Returns why the connection failed. Makes a call, because gRPC reports the reason only in a call's status.
 grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline deadline) {
   grpc::ClientContext context;
   context.set_deadline(deadline);
@@ -35,8 +35,8 @@ grpc::Status FailureOf(const std::shared_ptr<grpc::Channel>& channel, Deadline d
   return status;
 }
 
-// gRPC creates encrypted connections itself and does not expose their sockets. `fd` is set to the socket that has
-// appeared since. It stays -1 if the connection is to a proxy instead of the server.
+// gRPC creates encrypted connections itself and does not expose their sockets. So `fd` is set to the socket to the
+// server that this call has opened; it stays -1 if the connection goes through a proxy.
 std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& options,
                                                 const grpc::ChannelArguments& arguments, int* fd,
                                                 grpc::Status* status) {
@@ -51,7 +51,8 @@ std::shared_ptr<grpc::Channel> ConnectEncrypted(const hpu_rpc_client_options& op
       return nullptr;
     }
     if (!channel->WaitForStateChange(state, deadline)) {
-      *status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "it takes no TLS connection in time");
+      *status = grpc::Status(grpc::StatusCode::UNAVAILABLE,
+                             "no TLS connection within " + std::to_string(options.timeout_ms) + " ms");
       return nullptr;
     }
   }
@@ -192,7 +193,7 @@ void Call::End() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (--running_ > 0) return;
   }
-  if (broken_) status_ = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the connection was given up");
+  if (broken_) status_ = grpc::Status(grpc::StatusCode::UNAVAILABLE, "the client closed the connection");
   const std::string message = status_.error_message();
   handler_.on_done(handler_.context, status_.error_code(), message.data(), message.size());
   std::lock_guard<std::mutex> lock(mutex_);

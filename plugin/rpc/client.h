@@ -32,7 +32,7 @@ class Channel {
   // Ends all calls.
   void Disconnect();
 
-  // Registers a call. False once disconnected.
+  // Registers a call. Returns false after Disconnect.
   bool Add(Call* call);
   void Remove(Call* call);
 
@@ -67,7 +67,7 @@ class Call {
   bool WaitWritable(size_t bytes) { return writes_.WaitUntilAtMost(bytes); }
   void WritesDone() { writes_.End(); }
   void Cancel() { context_.TryCancel(); }
-  // Marks the connection as broken.
+  // Ends the call with UNAVAILABLE, because its connection is broken.
   void Break() {
     broken_ = true;
     context_.TryCancel();

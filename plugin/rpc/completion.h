@@ -25,7 +25,7 @@ class MethodCompletion final : public Completion {
   Owner* const owner_;
 };
 
-// Runs until the queue has been shut down and is empty.
+// Runs completions until the queue has been shut down and is empty.
 inline void RunCompletions(grpc::CompletionQueue* queue) {
   void* tag = nullptr;
   bool ok = false;

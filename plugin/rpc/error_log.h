@@ -6,7 +6,8 @@
 
 namespace hpu::rpc {
 
-// Redirects the log to `report` during its lifetime; there may be one at a time. Without it the log goes to stderr.
+// Redirects the log to `report` during the object's lifetime. Only one object may exist at a time. Without one, the log
+// goes to stderr.
 class ErrorLog {
  public:
   ErrorLog(hpu_rpc_report report, void* context);

@@ -1,4 +1,4 @@
-// Limits of one call over gRPC, of clients and servers alike.
+// Limits of a gRPC call, for clients and servers.
 #ifndef HPU_PLUGIN_RPC_LIMITS_H_
 #define HPU_PLUGIN_RPC_LIMITS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hpu::rpc {
 
-// A writer waits while more bytes than this are queued and not yet sent.
+// A writer waits while more than this number of bytes is queued but unsent.
 inline constexpr uint64_t kMaxUnsentBytes = uint64_t{8} << 20;
 
 }  // namespace hpu::rpc

@@ -1,8 +1,8 @@
 // C interface of libhpu_remote.so. The library contains gRPC, because gRPC and TensorFlow use different versions of
 // absl and protobuf.
 //
-// It transfers messages without knowing their contents. Every call is a stream of messages in each direction; so is a
-// call with one message each way. Both sides of proto/hpu/device/v1 use it (plugin/backends/remote and plugin/server).
+// The library does not interpret messages. Every call is a bidirectional stream, even with one message in each
+// direction. Both sides of proto/hpu/device/v1 use it (plugin/backends/remote and plugin/server).
 //
 // Codes are gRPC's, which equal absl's. Messages are copied. Functions are thread safe unless stated otherwise, and
 // never throw. A child after fork() must not call any of them.
@@ -29,7 +29,7 @@ typedef struct hpu_rpc_server_call hpu_rpc_server_call;  // of a server
 // Receives an error. `message` points to `size` bytes that are valid during the call only.
 typedef void (*hpu_rpc_report)(void* context, int32_t code, const char* message, size_t size);
 
-// Both run on the channel's only thread: they must not block, and must not open or free calls.
+// Both functions run on the channel's only thread, so they must not block, open calls or free calls.
 typedef struct hpu_rpc_handler {
   void* context;
   void (*on_message)(void* context, const void* data, size_t size);
@@ -58,7 +58,7 @@ typedef struct hpu_rpc_client_options {
 
 typedef struct hpu_rpc_server_options {
   hpu_rpc_serve_call serve_call;
-  // Receives gRPC's own error lines. The code has no meaning.
+  // Receives gRPC's error messages; `code` is always 0.
   hpu_rpc_report log;
   void* context;  // for serve_call and log
 } hpu_rpc_server_options;
@@ -77,25 +77,25 @@ typedef struct hpu_rpc_api {
 
   // --- client ---
 
-  // Returns null after an error and reports it. INVALID_ARGUMENT: not an address. UNAVAILABLE: no server answers, or
-  // one side does not trust the other. A channel is one connection: when it breaks, all its calls end with UNAVAILABLE,
-  // and the channel is unusable.
+  // Returns null after an error and reports the error. INVALID_ARGUMENT: not an address. UNAVAILABLE: no server
+  // answers, or client and server do not trust each other. A channel is one connection: when the connection breaks, all
+  // its calls end with UNAVAILABLE, and the channel becomes unusable.
   hpu_rpc_channel* (*connect)(const hpu_rpc_client_options* options, hpu_rpc_report report, void* context);
-  // Breaks the connection to a server that does not answer: all calls end with UNAVAILABLE.
+  // Closes the connection to a server that does not answer: all calls end with UNAVAILABLE.
   void (*disconnect)(hpu_rpc_channel* channel);
   // All calls must have been freed.
   void (*close)(hpu_rpc_channel* channel);
   hpu_rpc_call* (*open)(hpu_rpc_channel* channel, const char* method, const hpu_rpc_handler* handler);
   // Queues a message and returns; 0 if the call has ended.
   int32_t (*write)(hpu_rpc_call* call, const void* data, size_t size);
-  // The same, but the message may be merged with queued messages of its kind by concatenating them. Protobuf then reads
-  // one message with all repeated fields; other fields have their last value.
+  // Like write, but the message may be concatenated with other queued joinable messages. Protobuf parses the result as
+  // one message: repeated fields are appended, and other fields have their last value.
   int32_t (*write_joinable)(hpu_rpc_call* call, const void* data, size_t size);
   // Waits until at most `bytes` bytes of queued messages are unsent; 0 if the call has ended.
   int32_t (*wait_writable)(hpu_rpc_call* call, size_t bytes);
   void (*writes_done)(hpu_rpc_call* call);
   void (*cancel)(hpu_rpc_call* call);
-  // Waits until on_done has returned. Cancel a call first that the server has not ended.
+  // Waits until on_done has returned. Call cancel() first, unless the server has ended the call.
   void (*free_call)(hpu_rpc_call* call);
 
   // --- server ---
@@ -116,7 +116,7 @@ typedef struct hpu_rpc_api {
   int32_t (*server_write)(hpu_rpc_server_call* call, const void* data, size_t size);
   int32_t (*server_write_joinable)(hpu_rpc_server_call* call, const void* data, size_t size);
   int32_t (*server_wait_writable)(hpu_rpc_server_call* call, size_t bytes);
-  // Ends the call's reads and waits; its client sees CANCELLED.
+  // Ends the call's reads and waits; the client receives CANCELLED.
   void (*server_cancel)(hpu_rpc_server_call* call);
   // Sets the status for the client's on_done. Only on the call's own thread.
   void (*finish)(hpu_rpc_server_call* call, int32_t code, const char* message, size_t size);

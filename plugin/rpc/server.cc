@@ -51,19 +51,19 @@ void ServerCall::Accepted(bool ok) {
   }
   writes_.Open(nullptr);
   std::lock_guard<std::mutex> lock(mutex_);
-  ++running_;  // gone_
+  ++running_;  // for gone_
   ReceiveNext();
 }
 
 void ServerCall::StartThread() {
   if (started_) return;
   started_ = true;
-  ++running_;  // counts the thread; without a thread, counts finished_
+  ++running_;  // for the thread, or for finished_ if no thread starts
   try {
     std::thread([this] { Run(); }).detach();
   } catch (const std::system_error&) {
     writes_.End();
-    stream_.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "the session has no thread left for a call"),
+    stream_.Finish(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "cannot create a thread for the call"),
                    &finished_);
   }
 }

@@ -24,7 +24,8 @@ namespace hpu::rpc {
 
 class Server;
 
-// Waits for a client's call. Runs on its own thread from the first message on, and deletes itself at the end.
+// One call of a client. Waits for the call, serves it on its own thread from the first message on, and deletes itself
+// at its end.
 class ServerCall {
  public:
   explicit ServerCall(Server* server);
@@ -38,8 +39,8 @@ class ServerCall {
   void SetStatus(grpc::Status status) { status_ = std::move(status); }
 
  private:
-  // Limits of received messages that have not been read. More are received only after these have been read, so a client
-  // cannot fill the server's memory.
+  // Limits of received but unread messages. At a limit, the server stops receiving, so a client cannot fill the
+  // server's memory.
   static constexpr size_t kMaxWaiting = 4;
   static constexpr size_t kMaxWaitingBytes = HPU_RPC_MAX_MESSAGE_BYTES;
 

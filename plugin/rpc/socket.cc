@@ -83,7 +83,7 @@ int ConnectUnix(const std::string& path, int timeout_ms, std::string* error) {
 
 using Addresses = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
-// Returns null with the reason in `error`.
+// Returns null on errors, with the reason in `error`.
 Addresses Resolve(const std::string& target, std::string* error) {
   std::string host;
   std::string port;
@@ -123,8 +123,8 @@ int PeerPort(int fd) {
   }
 }
 
-// Remembered sockets. A child reads them right after fork(), where it may not take locks; hence the atomics. The inode
-// distinguishes the socket from a file that has since reused its number.
+// A remembered socket. A forked child reads it and must not lock a mutex, so the fields are atomic. The inode
+// distinguishes the socket from a file that has since reused its descriptor.
 struct OpenSocket {
   std::atomic<int> fd{-1};
   std::atomic<ino_t> inode{0};
@@ -152,7 +152,8 @@ std::string UnixPath(const std::string& address) {
 std::string AddressProblem(const std::string& address) {
   if (const std::string path = UnixPath(address); !path.empty()) {
     if (path.size() <= kMaxPathBytes) return "";
-    return "the path is longer than a Unix socket's may be (" + std::to_string(kMaxPathBytes) + ")";
+    return "the path has " + std::to_string(path.size()) + " bytes; a Unix socket's path may have at most " +
+           std::to_string(kMaxPathBytes);
   }
   std::string host;
   std::string port;

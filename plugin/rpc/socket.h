@@ -14,18 +14,18 @@ std::string UnixPath(const std::string& address);
 // Whether the host of "host:port" is this machine's loopback interface.
 bool IsLoopback(const std::string& address);
 
-// Says why `address` is neither "unix:/path" nor "host:port" on any machine; empty if it is valid.
+// Returns why `address` is not a valid "unix:/path" or "host:port"; empty if it is.
 std::string AddressProblem(const std::string& address);
 
-// Returns a connected, non-blocking, close-on-exec socket, or -1 with the reason in `error`. The address must have no
-// AddressProblem.
+// Returns a connected, non-blocking, close-on-exec socket, or -1 with the reason in `error`. Requires
+// AddressProblem(address) to be empty.
 int ConnectSocket(const std::string& address, int timeout_ms, std::string* error);
 
 // File descriptors of this process's sockets whose peer has the port of "host:port", by inode.
 std::map<ino_t, int> SocketsTo(const std::string& address);
 
-// Until ForgetSocket, forked children close `fd`. Otherwise the server would not see the client's death while a child
-// lives.
+// Makes forked children close `fd` until ForgetSocket. Otherwise the server would not notice the client's end while a
+// child holds the socket open.
 void RememberSocket(int fd);
 void ForgetSocket(int fd);
 

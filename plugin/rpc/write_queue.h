@@ -1,5 +1,5 @@
-// WriteQueue: unsent messages of a call. gRPC sends one at a time, and each costs tens of microseconds, so small
-// messages are joined.
+// WriteQueue: unsent messages of a call. gRPC sends one message at a time, and each message costs tens of microseconds,
+// so small messages are joined.
 #ifndef HPU_PLUGIN_RPC_WRITE_QUEUE_H_
 #define HPU_PLUGIN_RPC_WRITE_QUEUE_H_
 
@@ -18,8 +18,8 @@
 
 namespace hpu::rpc {
 
-// `send` starts sending a message; the owner calls Sent() when it has been sent. `send` runs under the queue's lock.
-// Thread safe.
+// `send` starts sending a message; the owner calls Sent() when the message has been sent. `send` runs under the queue's
+// lock. Thread safe.
 class WriteQueue {
  public:
   using Send = std::function<void(const grpc::ByteBuffer&)>;
@@ -32,9 +32,9 @@ class WriteQueue {
     open_ = true;
     Next();
   }
-  // False if the queue is closed or has ended.
+  // Returns false after Close() or End().
   bool Push(const void* data, size_t size) { return Add(data, size, /*joinable=*/false); }
-  // The same, but the message may be joined with queued messages of its kind by concatenating them.
+  // Like Push, but the message may be concatenated with other queued joinable messages.
   bool PushJoinable(const void* data, size_t size) { return Add(data, size, /*joinable=*/true); }
   void Sent(bool ok) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -54,7 +54,7 @@ class WriteQueue {
     ended_ = true;
     Next();
   }
-  // Starts no further operation and wakes all waiters. The owner still calls Sent() for a message being sent.
+  // Stops sending and wakes all waiters. The owner still calls Sent() for a message that is being sent.
   void Close() {
     std::lock_guard<std::mutex> lock(mutex_);
     closed_ = true;
@@ -73,7 +73,7 @@ class WriteQueue {
     bool joinable;
   };
 
-  // Limits the size of joined messages and the time that the receiver waits for them.
+  // Maximum size of a joined message. Larger messages would keep the receiver waiting.
   static constexpr size_t kMaxJoinedBytes = size_t{64} << 10;
 
   bool Add(const void* data, size_t size, bool joinable) {

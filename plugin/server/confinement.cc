@@ -30,7 +30,7 @@
 namespace hpu::serve {
 namespace {
 
-// Calls for memory, threads, time, and the process's open files and sockets.
+// System calls for memory, threads, time, and the process's open files and sockets.
 constexpr int kAllowed[] = {
     SYS_read,
     SYS_write,
@@ -118,15 +118,15 @@ constexpr int kAllowed[] = {
     SYS_pidfd_send_signal,
 };
 
-// Additional calls for RunForkServer.
+// Additional system calls for RunForkServer.
 constexpr int kForking[] = {SYS_fork, SYS_vfork, SYS_wait4, SYS_waitid, SYS_kill, SYS_pidfd_open, SYS_setsid};
 
-// A filter program for the kernel; it reads a struct seccomp_data.
+// A seccomp filter: a BPF program over struct seccomp_data.
 class Filter {
  public:
   Filter() {
     Load(offsetof(seccomp_data, arch));
-    // On another architecture the numbers mean other calls.
+    // Other architectures have other system call numbers.
     program_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
     Return(SECCOMP_RET_KILL_PROCESS);
     LoadNumber();
@@ -188,7 +188,7 @@ absl::Status Confine(Role role) {
     // Only for this process.
     filter.AllowIf(SYS_prlimit64, 0, ~uint32_t{0}, 0);
   }
-  // The filter cannot read clone3's arguments, because they lie in memory. With ENOSYS glibc uses clone instead.
+  // The filter cannot read clone3's arguments, because they are in memory. After ENOSYS, glibc calls clone instead.
   filter.Refuse(SYS_clone3, ENOSYS);
   filter.RefuseTheRest(EPERM);
   if (filter.Install()) return absl::OkStatus();

@@ -17,8 +17,8 @@ enum class Role {
   kComputes  // may start threads only
 };
 
-// Confines all threads of this process permanently. Roles add up: kComputes may follow kForks. Unimplemented if the
-// kernel has no seccomp.
+// Confines all threads of this process permanently. A process confined as kForks may be confined further as kComputes.
+// Unimplemented if the kernel has no seccomp.
 absl::Status Confine(Role role);
 
 // Isolates this process. The kernel kills it first when memory is short, and other processes of this user cannot
@@ -27,7 +27,7 @@ void SetApart();
 
 // Limits this process's private writable memory.
 void LimitMemory(uint64_t bytes);
-// Ends this process when it has used `more` additional processor time.
+// Ends this process after it has used `more` additional processor time.
 void LimitProcessorTime(std::chrono::seconds more);
 
 }  // namespace hpu::serve

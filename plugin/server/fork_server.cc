@@ -119,7 +119,9 @@ class ForkServer {
 absl::StatusOr<std::pair<control::Forked, files::Packet>> ReceiveAnswer(const files::FileDescriptor& socket) {
   HPU_ASSIGN_OR_RETURN(files::Packet packet, files::ReceivePacket(socket));
   control::Forked answer;
-  if (!answer.ParseFromString(packet.bytes)) return absl::DataLossError("cannot parse the fork server's answer");
+  if (!answer.ParseFromString(packet.bytes)) {
+    return absl::DataLossError(absl::StrCat("cannot parse the fork server's answer (", packet.bytes.size(), " bytes)"));
+  }
   return std::make_pair(std::move(answer), std::move(packet));
 }
 
@@ -150,7 +152,10 @@ absl::StatusOr<ForkClient::Child> ForkClient::Fork(const files::FileDescriptor& 
   HPU_RETURN_IF_ERROR(files::SendPacket(socket_, request.SerializeAsString(), {file.get()}));
   HPU_ASSIGN_OR_RETURN(auto answer, ReceiveAnswer(socket_));
   if (!answer.first.error().empty()) return absl::ResourceExhaustedError(answer.first.error());
-  if (answer.second.files.size() != 1) return absl::DataLossError("the fork server sent no pidfd");
+  if (answer.second.files.size() != 1) {
+    return absl::DataLossError(
+        absl::StrCat("the fork server sent ", answer.second.files.size(), " files, expected one pidfd"));
+  }
   return Child{answer.first.pid(), std::move(answer.second.files.front())};
 }
 

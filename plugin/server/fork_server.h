@@ -1,5 +1,5 @@
 // Fork server: a single-threaded process with all libraries loaded, from which children are forked. A child is ready in
-// milliseconds and shares only the libraries' memory with the others.
+// milliseconds and shares only the libraries' memory with other children.
 #ifndef HPU_PLUGIN_SERVER_FORK_SERVER_H_
 #define HPU_PLUGIN_SERVER_FORK_SERVER_H_
 
@@ -18,11 +18,11 @@ namespace hpu::serve {
 // Entry point of a child, called with the files that came with the fork request. Never returns.
 using ChildMain = std::function<void(std::vector<files::FileDescriptor> files)>;
 
-// Answers requests (hpu/serve/v1/control.proto, ForkRequest) on `socket` with children that run `child_main`. Returns
-// when the other end is closed. The process must have no other thread. Children do not inherit `socket`.
+// Serves requests (hpu/serve/v1/control.proto, ForkRequest) from `socket` by forking children that run `child_main`.
+// Returns when the other end is closed. The process must be single-threaded. Children do not inherit `socket`.
 void RunForkServer(const files::FileDescriptor& socket, const ChildMain& child_main);
 
-// Alternative to RunForkServer: reports on `socket` why there is no fork server.
+// Called instead of RunForkServer: reports to the other end of `socket` why the fork server cannot start.
 void ReportForkServerError(const files::FileDescriptor& socket, const absl::Status& error);
 
 // The client's end of a fork server's socket. Thread safe.

@@ -118,7 +118,7 @@ def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> 
         lost.kill()
         assert left.stderr is not None
         error = left.stderr.read()
-        assert "rank 0 of 3 has gone while it waited for rank 2" in error, error
+        assert "rank 0 of 3 disconnected while waiting for rank 2" in error, error
         while any(module.held for module in device_server.describe(server.backend).modules):
             time.sleep(0.1)
         assert time.monotonic() - killed < 30

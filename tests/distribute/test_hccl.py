@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import hccl
 from habana_frameworks.tensorflow._internal.launch import ports
-from habana_frameworks.tensorflow.hccl import meeting
+from habana_frameworks.tensorflow.hccl import rendezvous
 from tests.distribute.jobs import run_job
 from tests.support.processes import ROOT
 
@@ -45,7 +45,7 @@ def test_ranks_that_make_a_strategy_are_not_waited_for(rank: int, monkeypatch: p
         cluster = {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1", "127.0.0.1:2"][: 2 + (rank == 0)]}
         monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": rank}}))
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            met = pool.submit(meeting.meet, 60.0)
+            met = pool.submit(rendezvous.join, 60.0)
             with socket.socket() as other:
                 other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 if rank == 0:

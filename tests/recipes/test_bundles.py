@@ -109,12 +109,12 @@ def drop(prefix: str) -> Callable[[dict[str, bytes]], Any]:
 # What is done to the files of a good bundle, whether it is signed again after that, and the reason.
 REFUSED = {
     "changed entry": (change_a_byte, False, "was modified after signing"),
-    "changed manifest": (of_another_format, False, "its signature does not match"),
-    "other signature": (put("signature"), False, "its signature does not match"),
+    "changed manifest": (of_another_format, False, "the signature does not match"),
+    "other signature": (put("signature"), False, "the signature does not match"),
     "entry damaged before signing": (change_a_byte, True, "is damaged: its checksum is wrong"),
     "entry cut off before signing": (cut_an_entry, True, "is damaged: "),
     "entries under each other's name": (swap_entries, True, "does not match its key"),
-    "other format": (of_another_format, True, "its format version is 2, not 1"),
+    "other format": (of_another_format, True, "unsupported format version 2, expected 1"),
     "path above": (put("entries/../../x.recipe"), True, "a path outside the directory"),
     "absolute path": (put("/tmp/x.recipe"), True, "a path outside the directory"),
     "path above, written as on Windows": (put("entries\\..\\x.recipe"), True, "a path outside the directory"),
@@ -172,13 +172,13 @@ def test_bundle_that_is_too_large(bundle: pathlib.Path, key: pathlib.Path, tmp_p
     files[f"entries/{'0' * 64}.recipe"] = bytes(2 << 20)
     write_bundle(bundle, files)
     done = hpu_cache("import", bundle, "--key", key, "--path", tmp_path / "other", "--max-mb", 1)
-    assert done.returncode == 2 and "it is too large" in done.stderr
+    assert done.returncode == 2 and "the bundle is too large" in done.stderr
 
 
 def test_other_key(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:
     key.write_bytes(SECRET[::-1])
     done = hpu_cache("import", bundle, "--key", key, "--path", tmp_path / "other")
-    assert done.returncode == 2 and "its signature does not match" in done.stderr
+    assert done.returncode == 2 and "the signature does not match" in done.stderr
 
 
 def test_key_file(bundle: pathlib.Path, key: pathlib.Path, tmp_path: pathlib.Path) -> None:

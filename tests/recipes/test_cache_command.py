@@ -195,7 +195,7 @@ def test_explain_miss_of_changing_constants_and_shapes(tmp_path: pathlib.Path) -
     run_training(tmp_path / "recipes", before=calls)
     misses = as_json("explain-miss", "head", "--path", tmp_path / "recipes")["misses"]
     first, constant, shape = (miss["differences"] for miss in misses)
-    assert first == ["nothing alike was there: it was compiled for the first time, or its entry had been removed"]
+    assert first == ["no similar entry: the cluster was compiled for the first time, or the earlier entry was removed"]
     assert any("slice" in line and "limit: 3 -> 4" in line for line in constant), constant
     assert shape[0].startswith("program: parameter 0: shape.dimensions[0]: 9 -> 7"), shape
 
@@ -205,7 +205,7 @@ def test_explain_miss_of_a_damaged_entry(several: Warm) -> None:
     flip_a_byte(several.cache / f"{step}.recipe")
     assert run_training(several.cache)["recipes"]["stored"] == 1
     (miss,) = as_json("explain-miss", step[:10], "--path", several.cache)["misses"]
-    assert miss["differences"] == ["an entry of equal ingredients was damaged and set aside"]
+    assert miss["differences"] == ["the earlier entry with this key was damaged and set aside"]
 
 
 def test_explain_miss_without_such_a_recipe(several: Warm) -> None:

@@ -154,7 +154,7 @@ def test_usage(several: Warm, server: StorageServer, key: pathlib.Path, tmp_path
     assert done.returncode == 2 and "set HPU_RECIPE_CACHE_REMOTE" in done.stderr
     http = Remote(server.url, key)
     done = http("pull", "--path", several.cache)
-    assert done.returncode == 2 and "pass the keys" in done.stderr
+    assert done.returncode == 2 and "hpu cache remote pull KEY" in done.stderr
     assert http("pull", "--path", several.cache, "no-key").returncode == 2
     assert http("push", "--path", tmp_path / "nowhere").returncode == 2
     done = Remote((tmp_path / "nowhere").as_uri(), key)("status", "--path", several.cache)

@@ -165,7 +165,7 @@ def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
     file.write_text("of the user's")
     with socket.create_server(("127.0.0.1", 0)) as other:
         cases = [
-            (f"unix:{tmp_path}/{'x' * 107}", "longer than a Unix socket's may be (107)"),
+            (f"unix:{tmp_path}/{'x' * 107}", "bytes, but the maximum is 107; pass a shorter path to --listen"),
             (f"unix:{tmp_path}/none/socket", "No such file or directory; pass --listen a path in a writable directory"),
             (f"unix:{file}", "Address already in use"),
             ("127.0.0.1:99999", "'99999' is not a port"),

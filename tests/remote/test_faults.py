@@ -142,9 +142,9 @@ def test_without_a_file_nothing_fails(tmp_path: pathlib.Path) -> None:
         ({"faults": [{"kind": "lost", "probabilty": 0.1}]}, "did you mean probability?"),
         ({"faults": [{"kind": "copy", "probability": 1.5}]}, "faults[0].probability is 1.5"),
         ({"faults": [{"kind": "copy", "at": 1}, {"kind": "delay", "at": 1}]}, "faults[1]: delay requires milliseconds"),
-        ({"faults": [{"kind": "copy", "at": 1, "milliseconds": 5}]}, "copy does not take milliseconds"),
+        ({"faults": [{"kind": "copy", "at": 1, "milliseconds": 5}]}, "copy does not accept milliseconds"),
         ({"faults": [{"kind": "delay", "at": 1, "milliseconds": 20000}]}, "faults[0].milliseconds is 20000"),
-        ({"faults": [{"kind": "busy", "at": 1, "session": 1}]}, "busy does not take session"),
+        ({"faults": [{"kind": "busy", "at": 1, "session": 1}]}, "busy does not accept session"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: pathlib.Path, content: Any, message: str) -> None:

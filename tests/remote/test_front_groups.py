@@ -72,7 +72,7 @@ def test_the_end_of_a_session_ends_its_groups(spec: str) -> None:
 
 
 def test_ranks_that_wait_learn_which_one_has_gone(spec: str) -> None:
-    gone = (Code.CANCELLED, "rank 0 of 3 has gone while it waited for rank 2")
+    gone = (Code.CANCELLED, "rank 0 of 3 disconnected while waiting for rank 2")
     with session(spec) as one, session(spec) as two:
         for _ in range(2):
             wait_for_another(one, 0)
@@ -99,7 +99,11 @@ def test_ranks_that_do_not_fit_are_refused(spec: str) -> None:
         join(two, 0, 2)
         assert refusal(two) == (Code.INVALID_ARGUMENT, "another session already joined the communicator as rank 0")
         join(two, 1, 3)
-        assert refusal(two) == (Code.INVALID_ARGUMENT, "rank 1 gives the communicator 3 ranks, other ranks give it 2")
+        assert refusal(two) == (
+            Code.INVALID_ARGUMENT,
+            "rank 1 joins a communicator of 3 ranks, but the other ranks joined with a size of 2; pass the same size "
+            "on all ranks",
+        )
         for rank, size, identity in ((-1, 2, b"x"), (2, 2, b"x"), (0, 0, b"x"), (0, 1025, b"x"), (0, 1, bytes(257))):
             join(two, rank, size, identity)
             assert refusal(two)[0] is Code.INVALID_ARGUMENT
@@ -130,6 +134,8 @@ def test_waiting_ends_with_the_names_of_those_that_are_missing(
     with front(tmp_path) as running, session(running.spec) as one, session(running.spec) as two:
         wait_for_another(one, 2, 4)
         wait_for_another(two, 0, 4)
-        text = "rank 2 of 4 has waited a minute for rank 1, 3"
+        text = (
+            "rank 2 of 4 waited 0.3 s for ranks 1, 3 to join the communicator; check that these processes are running"
+        )
         assert refusal(one) == (Code.DEADLINE_EXCEEDED, text)
         assert refusal(two) == (Code.CANCELLED, text)

@@ -7,15 +7,15 @@ import pathlib
 import secrets
 import stat
 
-LEAST_BYTES = 32
-_MOST_BYTES = 1 << 20
+MIN_BYTES = 32
+_MAX_BYTES = 1 << 20
 
 
 class KeyFileError(ValueError):
     """The secret file cannot be used; the message says why and what to do."""
 
 
-def read(path: str | os.PathLike[str], what: str = "key", least_bytes: int = LEAST_BYTES) -> bytes:
+def read(path: str | os.PathLike[str], what: str = "key", min_bytes: int = MIN_BYTES) -> bytes:
     """Reads a regular file that this user owns and no other user can access (0600). Raises KeyFileError.
 
     what: "key" or "token", for messages.
@@ -30,10 +30,10 @@ def read(path: str | os.PathLike[str], what: str = "key", least_bytes: int = LEA
         secret = _read(descriptor, what, name)
     finally:
         os.close(descriptor)
-    if len(secret) < least_bytes:
+    if len(secret) < min_bytes:
         raise KeyFileError(
-            f"the {what} file {name} has {len(secret)} bytes, but a {what} needs at least {least_bytes}; create one: "
-            f"(umask 077; head -c {LEAST_BYTES} /dev/urandom{' | base64' if what == 'token' else ''} > FILE)"
+            f"the {what} file {name} has {len(secret)} bytes, but a {what} needs at least {min_bytes}; create one: "
+            f"(umask 077; head -c {MIN_BYTES} /dev/urandom{' | base64' if what == 'token' else ''} > FILE)"
         )
     return secret
 
@@ -43,12 +43,12 @@ def of_user(name: str) -> bytes:
 
     The file is in the user's state directory (XDG_STATE_HOME). Raises KeyFileError if it cannot be written or read.
     """
-    return read(_path_of_user(name, "key", secrets.token_bytes(LEAST_BYTES)))
+    return read(_path_of_user(name, "key", secrets.token_bytes(MIN_BYTES)))
 
 
 def token_of_user(name: str) -> tuple[pathlib.Path, str]:
     """Returns the file and the text of the user's token `name`, in printable ASCII. The first call generates it."""
-    path = _path_of_user(name, "token", secrets.token_urlsafe(LEAST_BYTES).encode())
+    path = _path_of_user(name, "token", secrets.token_urlsafe(MIN_BYTES).encode())
     return path, read(path, "token").decode("ascii", errors="replace").strip()
 
 
@@ -87,4 +87,4 @@ def _read(descriptor: int, what: str, name: pathlib.Path) -> bytes:
         raise KeyFileError(f"the {what} file {name} is owned by user {info.st_uid}, not by the current user")
     if info.st_mode & 0o077:
         raise KeyFileError(f"the {what} file {name} is accessible to other users: chmod 600 {name}")
-    return os.read(descriptor, _MOST_BYTES)
+    return os.read(descriptor, _MAX_BYTES)

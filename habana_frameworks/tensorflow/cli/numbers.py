@@ -6,7 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 
-MOST_MB = 1 << 40
+MAX_MB = 1 << 40
 """Largest size of memory and files in MiB, so that the size in bytes fits a signed 64-bit integer."""
 
 

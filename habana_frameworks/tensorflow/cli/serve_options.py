@@ -12,8 +12,8 @@ from habana_frameworks.tensorflow._internal import secret_files
 from habana_frameworks.tensorflow._internal.serve.settings import Compilation, Limits, Tls
 from habana_frameworks.tensorflow.cli import numbers
 
-_LEAST_TOKEN_BYTES = 16
-_MIB = numbers.whole(1, numbers.MOST_MB)
+_MIN_TOKEN_BYTES = 16
+_MIB = numbers.whole(1, numbers.MAX_MB)
 _COUNT = numbers.whole(1, 1 << 31)
 
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     access.add_argument(
         "--token-file",
         metavar="FILE",
-        help=f"token that clients must send ({_LEAST_TOKEN_BYTES} characters or more, mode 0600); clients set it in "
+        help=f"token that clients must send ({_MIN_TOKEN_BYTES} characters or more, mode 0600); clients set it in "
         "HPU_SERVER_TOKEN or HPU_SERVER_TOKEN_FILE (default at a port without --tls-client-ca: a token per user, "
         "generated at the first start)",
     )
@@ -108,7 +108,7 @@ def token(arguments: argparse.Namespace) -> Token:
             return Token()
         made_file, text = secret_files.token_of_user("serve.token")
         return Token(_checked(text, made_file), made_file)
-    text = secret_files.read(path, "token", _LEAST_TOKEN_BYTES).decode(errors="replace").strip()
+    text = secret_files.read(path, "token", _MIN_TOKEN_BYTES).decode(errors="replace").strip()
     return Token(_checked(text, path))
 
 

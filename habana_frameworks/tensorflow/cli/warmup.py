@@ -109,7 +109,7 @@ class _Watch:
         time.sleep(_GRACE_SECONDS)
         plugin_library.finish_compiling()
         print(
-            f"hpu warmup: the program did not stop within {_GRACE_SECONDS} s and is ended",
+            f"hpu warmup: the program did not stop within {_GRACE_SECONDS} s and is killed",
             file=sys.stderr,
             flush=True,
         )

@@ -109,7 +109,7 @@ _TABLE = (
     ),
     Rule("device", "they are on different devices", "nothing", expected=True),
     Rule("size-limit", "HPU_MAX_CLUSTER_SIZE or a similar setting", "raise or unset the limit"),
-    Rule("order", "merged, they would form a cycle with other ops", "nothing", expected=True),
+    Rule("order", "merging them would create a cycle with other ops", "nothing", expected=True),
 )
 RULES = {rule.name: rule for rule in _TABLE}
 

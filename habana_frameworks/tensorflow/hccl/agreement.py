@@ -65,7 +65,7 @@ def agree(communicator: Communicator, own: list[int]) -> None:
 def check_root(communicator: Communicator, root: int) -> None:
     """Raises ValueError unless `root` is a rank of the communicator."""
     if not 0 <= root < communicator.size:
-        raise ValueError(f"there is no rank {root} in a communicator of {communicator.size}")
+        raise ValueError(f"there is no rank {root} in a communicator of {communicator.size} ranks")
 
 
 def count_of(tensor: tf.Tensor) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 from habana_frameworks.tensorflow import library_loader, multinode_helpers
 from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
-from habana_frameworks.tensorflow.hccl import meeting
+from habana_frameworks.tensorflow.hccl import rendezvous
 from habana_frameworks.tensorflow.hccl.errors import HcclError
 from tensorflow.python.eager import context as eager_context
 from tensorflow.python.ops import collective_ops
@@ -74,7 +74,7 @@ def _join_cluster(timeout: float) -> None:
         alone = multinode_helpers.comm_size() == 1
         if alone or eager_context.context()._collective_leader or _strategy is not None:
             return
-        meeting.meet(timeout)
+        rendezvous.join(timeout)
         strategy = HPUStrategy()
         if strategy.num_replicas_in_sync == 1:
             raise HcclError(
@@ -117,7 +117,7 @@ class Communicator:
         ranks = self._gather(self._group, np.array([rank], np.int64), f"init of rank {rank} of {size}")
         if sorted(ranks) != list(range(size)):
             raise HcclError(
-                f"ranks {sorted(int(r) for r in ranks)} joined a communicator of {size}: each rank must join once"
+                f"ranks {sorted(int(r) for r in ranks)} joined a communicator of {size} ranks: each rank must join once"
             )
         self._order = [int(r) for r in ranks]
         fabric.join(self._group.key, rank, size, in_calling_order=True)

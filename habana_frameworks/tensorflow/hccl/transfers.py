@@ -14,7 +14,7 @@ from habana_frameworks.tensorflow.hccl.errors import HcclError
 from habana_frameworks.tensorflow.hccl.types import carrier_dtype, carrier_length, check_dtype, from_carrier, to_carrier
 from tensorflow.python.ops import collective_ops
 
-_MOST_AT_ONCE = 64
+_MAX_AT_ONCE = 64
 _groups = threading.local()
 # Communicator, sender, receiver.
 _Key = tuple[Communicator, int, int]
@@ -50,7 +50,7 @@ def group() -> Iterator[None]:
         _groups.transfers = None
     if not transfers:
         return
-    with concurrent.futures.ThreadPoolExecutor(min(len(transfers), _MOST_AT_ONCE)) as pool:
+    with concurrent.futures.ThreadPoolExecutor(min(len(transfers), _MAX_AT_ONCE)) as pool:
         ended = [pool.submit(transfer) for transfer in transfers.values()]
     for future in ended:
         future.result()

@@ -118,10 +118,12 @@ def import_bundle(
     try:
         with zipfile.ZipFile(bundle) as archive:
             return _import(archive, path, key, max_bytes)
+    except BundleError as error:
+        raise BundleError(f"cannot import {os.fspath(bundle)}: {error}") from error
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise BundleError(f"not a bundle, or damaged: {error}") from error
+        raise BundleError(f"cannot import {os.fspath(bundle)}: not a bundle, or damaged: {error}") from error
     except OSError as error:
-        raise BundleError(f"it cannot be read: {error.strerror or error}") from error
+        raise BundleError(f"cannot import {os.fspath(bundle)}: {error.strerror or error}") from error
 
 
 def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: SigningKey, max_bytes: int) -> Imported:
@@ -133,7 +135,7 @@ def _import(archive: zipfile.ZipFile, path: str | os.PathLike[str], key: Signing
         try:
             entry = directory.inspect(item.key, data)
         except _plugin.StoreError as error:
-            raise BundleError(f"its entry {item.key} is damaged: {error}") from error
+            raise BundleError(f"entry {item.key} is damaged: {error}") from error
         reasons = misfits(entry, here)
         if reasons:
             refused[entry.key] = reasons
@@ -153,22 +155,24 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
     for info in archive.infolist():
         name = info.filename
         if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name):
-            raise BundleError(f"it contains a path outside the directory: {name!r}")
+            raise BundleError(f"the bundle contains a path outside the directory: {name!r}")
         if name not in (_MANIFEST, _SIGNATURE) and not _ENTRY.fullmatch(name):
-            raise BundleError(f"it contains an unexpected file: {name!r}")
+            raise BundleError(f"the bundle contains an unexpected file: {name!r}")
         if name in members:
-            raise BundleError(f"it contains {name} twice")
+            raise BundleError(f"the bundle contains {name} twice")
         if info.flag_bits & _ENCRYPTED or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise BundleError(f"not a bundle, or damaged: {name} is encrypted, or its compression is not supported")
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:
-            raise BundleError(f"not a bundle: it has no {name}")
+            raise BundleError(f"not a bundle: the file contains no {name}")
         if members[name].file_size > limit:
-            raise BundleError(f"its {name} is too large: {members[name].file_size} bytes")
+            raise BundleError(f"{name} is too large: {members[name].file_size} bytes, limit {limit}")
     total = sum(info.file_size for info in members.values())
     if total > max_bytes:
-        raise BundleError(f"it is too large: {total} bytes of entries, limit {max_bytes} (hpu cache import --max-mb)")
+        raise BundleError(
+            f"the bundle is too large: {total} bytes, limit {max_bytes}; raise the limit with hpu cache import --max-mb"
+        )
     return members
 
 
@@ -177,12 +181,12 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
     text = _read(archive, members[_MANIFEST])
     signature = _read(archive, members[_SIGNATURE]).decode("ascii", errors="replace")
     if not key.verifies(text, signature):
-        raise BundleError("its signature does not match: another key signed it, or it was modified")
+        raise BundleError("the signature does not match: another key signed the bundle, or the bundle was modified")
     items = _items(text)
     listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
     if listed != there:
         name = min(listed ^ there)
-        raise BundleError(f"{name} is {'missing' if name in listed else 'not listed in the manifest'}")
+        raise BundleError(f"{name} is {'missing from the bundle' if name in listed else 'not listed in the manifest'}")
     return items
 
 
@@ -192,15 +196,17 @@ def _items(text: bytes) -> list[_Item]:
         manifest: dict[str, Any] = json.loads(text)
         version, entries = manifest["format"], manifest["entries"]
         if version != FORMAT:
-            raise BundleError(f"its format version is {version!r}, not {FORMAT}: export it again with this release")
+            raise BundleError(
+                f"unsupported format version {version!r}, expected {FORMAT}; export the bundle again with this release"
+            )
         items = [_Item(**item) for item in entries]
         whole = all(isinstance(item.bytes, int) and _ENTRY.fullmatch(f"entries/{item.key}.recipe") for item in items)
     except BundleError:
         raise
-    except (ValueError, TypeError, LookupError, RecursionError):
-        whole = False
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise BundleError(f"{_MANIFEST} is malformed: {type(error).__name__}: {error}") from error
     if not whole:
-        raise BundleError("its manifest is malformed")
+        raise BundleError(f"{_MANIFEST} is malformed: an entry has an invalid key or size")
     return items
 
 
@@ -210,7 +216,9 @@ def _entries(
     for item in items:
         data = _read(archive, members[f"entries/{item.key}.recipe"])
         if len(data) != item.bytes or hashlib.sha256(data).hexdigest() != item.sha256:
-            raise BundleError(f"its entry {item.key} was modified after signing")
+            raise BundleError(
+                f"entry {item.key} was modified after signing: its size or SHA-256 differs from the manifest"
+            )
         yield item, data
 
 
@@ -219,5 +227,5 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with archive.open(info) as file:
         data = file.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise BundleError(f"its {info.filename} does not have the declared size")
+        raise BundleError(f"{info.filename} has a wrong size: expected {info.file_size} bytes, read {len(data)}")
     return data

@@ -8,7 +8,7 @@ from habana_frameworks.tensorflow import version_getter
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.recipe_store.directory import Entry
 
-_MOST_FEATURES = 6
+_MAX_FEATURES = 6
 # Parts of a target that depend on a setting, so that a program can match the recipe.
 _SETTINGS = {"threads": "HPU_EMULATOR_THREADS", "effort": "HPU_COMPILE_EFFORT", "flags": "XLA_FLAGS"}
 
@@ -87,5 +87,5 @@ def _present(features: str) -> set[str]:
 
 def _listed(features: set[str]) -> str:
     names = sorted(features)
-    more = f" and {len(names) - _MOST_FEATURES} more" if len(names) > _MOST_FEATURES else ""
-    return ", ".join(names[:_MOST_FEATURES]) + more
+    more = f" and {len(names) - _MAX_FEATURES} more" if len(names) > _MAX_FEATURES else ""
+    return ", ".join(names[:_MAX_FEATURES]) + more

@@ -42,10 +42,10 @@ def explain_misses(path: str | os.PathLike[str], word: str = "") -> list[Miss]:
 
 def _explain(path: str | os.PathLike[str], entry: Entry, listing: Listing) -> Miss:
     if f"{entry.key}.damaged" in listing.damaged:
-        return Miss(entry, None, ("an entry of equal ingredients was damaged and set aside",))
+        return Miss(entry, None, ("the earlier entry with this key was damaged and set aside",))
     nearest = nearest_entry(entry, listing.sound)
     if nearest is None:
-        reason = "nothing alike was there: it was compiled for the first time, or its entry had been removed"
+        reason = "no similar entry: the cluster was compiled for the first time, or the earlier entry was removed"
         return Miss(entry, None, (reason,))
     return Miss(entry, nearest, _differences(path, nearest, entry))
 

@@ -109,7 +109,7 @@ absl::Status CheckedCommunicator::Add(hal::Stream& stream, const Transfer& trans
 }
 
 absl::Status CheckedCommunicator::BeginGroup() {
-  if (in_group_) return absl::FailedPreconditionError("BeginGroup: groups cannot be nested");
+  if (in_group_) return absl::FailedPreconditionError("BeginGroup: groups cannot be nested; call EndGroup first");
   in_group_ = true;
   return absl::OkStatus();
 }

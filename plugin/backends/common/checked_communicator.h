@@ -32,7 +32,7 @@ struct Transfer {
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
-// Checks addresses, counts, ranks, streams and groups, so that Queue gets only operations that the device can run.
+// Checks addresses, counts, ranks, streams and groups, so that Queue receives only valid operations.
 class CheckedCommunicator : public hal::Communicator {
  public:
   int rank() const final { return rank_; }
@@ -60,12 +60,12 @@ class CheckedCommunicator : public hal::Communicator {
  private:
   virtual bool OwnsStream(const hal::Stream& stream) const = 0;
   virtual absl::Status Queue(hal::Stream& stream, const Collective& collective) = 0;
-  // Queues transfers that start together: at most one to each rank and one from each rank.
+  // Queues concurrent transfers, at most one to each rank and one from each rank.
   virtual absl::Status Queue(hal::Stream& stream, std::vector<Transfer> transfers) = 0;
 
   absl::Status CheckStream(const hal::Stream& stream) const;
   absl::Status CheckRank(int rank) const;
-  // Checks that `parts` times `count` elements lie in the device's memory.
+  // Checks that `parts` times `count` elements at `address` are in allocated device memory.
   absl::Status CheckElements(hal::DeviceAddress address, uint64_t parts, uint64_t count, hal::DataType dtype,
                              const char* what) const;
   // Source and destination hold `source_parts` and `destination_parts` times the collective's element count.

@@ -21,7 +21,7 @@ absl::Status CheckHostResult(const HostMemory& host, const hal::Recipe& recipe, 
     return absl::InvalidArgumentError(
         absl::StrCat(what, ": the host address must be a multiple of ", kAlignment, " bytes"));
   }
-  const uint64_t bytes = hal::RoundUp(recipe.results()[result].spec.bytes, kAlignment);
+  const uint64_t bytes = RoundUp(recipe.results()[result].spec.bytes, kAlignment);
   return host.Check(reinterpret_cast<const void*>(address), bytes, what);
 }
 

@@ -23,7 +23,8 @@
 namespace hpu::common {
 
 // Thread safe. Must outlive the Memory objects that it makes, because they point to it. Error texts contain offsets in
-// a piece of memory, never addresses: clients of a device server see them and must not learn the server's layout.
+// an allocation, never addresses: clients of a device server see the texts and must not learn the server's memory
+// layout.
 class DeviceMemory {
  public:
   // `before_free` runs before a range is freed; it waits until no queued work uses the range.
@@ -37,7 +38,8 @@ class DeviceMemory {
   // range of 0 bytes may have any address.
   absl::Status Check(hal::DeviceAddress address, uint64_t bytes, absl::string_view what) const;
   // Checks a whole launch under one lock: every address, the number of arguments and results, aliases, the workspace,
-  // that `recipe` is not null and that the stream takes launches. Results may also lie in `host` unless it is null.
+  // that `recipe` is not null and that the stream accepts launches. Results may also be in `host`, unless `host` is
+  // null.
   absl::Status CheckLaunch(hal::StreamKind kind, const hal::Recipe* recipe, const hal::LaunchArguments& launch,
                            const HostMemory* host = nullptr) const;
 

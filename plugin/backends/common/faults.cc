@@ -18,10 +18,10 @@
 namespace hpu::common {
 namespace {
 
-// Longer delays would look like a hung server and would hold up its shutdown.
+// Longer delays would look like a hung server and would delay its shutdown.
 constexpr std::chrono::milliseconds kMaxDelay(10'000);
 
-// Parallel to the enumerators of Faults::Kind.
+// In the order of Faults::Kind.
 struct KindInfo {
   const char* name;
   absl::StatusCode code;  // kOk: the event is only delayed
@@ -57,7 +57,8 @@ uint64_t Mix(uint64_t value) {
 absl::Status CannotRead(absl::string_view entry) {
   return absl::InvalidArgumentError(absl::StrCat(
       "HPU_FAULTS: invalid entry \"", entry,
-      "\": expected kind@n, kind@n+ or kind%p, where n is at least 1, p is greater than 0 and at most 1, and kind is "
+      "\": expected seed=n, kind@n, kind@n+ or kind%p, where n is at least 1, p is greater than 0 and at most 1, and "
+      "kind is "
       "one of ",
       absl::StrJoin(kInfos, ", ", [](std::string* out, const KindInfo& info) { absl::StrAppend(out, info.name); }),
       "; slow_copy, slow_compile and delay require :milliseconds at the end, at most ", kMaxDelay.count()));

@@ -20,11 +20,11 @@ namespace hpu::common {
 
 // The rules in HPU_FAULTS. `kind@n` hits the n-th event of that kind on the device, counted from 1. `kind@n+` hits the
 // n-th and all later events. `kind%p` hits each event with probability p. A rule whose kind is a delay ends with `:ms`.
-// `seed=n` seeds the probabilities. A device server numbers each session by `session=n`; a rule that ends with `#n`
-// applies to that session only.
+// `seed=n` seeds the probabilities. A device server adds `session=n`, the number of the session; a rule that ends with
+// `#n` applies to session n only.
 //
-// What a probability hits depends only on the seed, the session and the event's number on its stream: neither on time
-// nor on other streams.
+// Which events a rule with a probability hits depends only on the seed, the session and the event's number on its
+// stream, not on time or other streams.
 class Faults {
  public:
   enum Kind {
@@ -32,7 +32,7 @@ class Faults {
     kLaunch,
     kCopy,
     kFill,
-    kOutOfMemory,  // a launch
+    kOutOfMemory,  // a launch that runs out of device memory
     kSlowCopy,
     kLost,  // counts commands of all streams; a hit loses the device
     // Hit at the call.
@@ -41,9 +41,9 @@ class Faults {
     kAllocate,
     // Hit at a device server only.
     kBusy,           // an acquisition finds no free module
-    kDrop,           // a message with a stream's command is lost, and so is the call
+    kDrop,           // a stream's command is lost, and its Run call fails
     kDelay,          // a stream's command arrives late
-    kSilence,        // a keepalive gets no answer
+    kSilence,        // a keepalive is not answered
     kCompilerCrash,  // a compilation crashes the process that compiles
     kCompilerHang,   // a compilation hangs
     kKinds
@@ -51,7 +51,7 @@ class Faults {
 
   // InvalidArgument names the malformed entry and lists the kinds.
   static absl::StatusOr<Faults> Parse(const std::vector<std::string>& entries);
-  // The faults in the options, or else those in the setting.
+  // The faults in the options; if the options have none, the faults in HPU_FAULTS.
   static absl::StatusOr<Faults> Of(const hal::AcquireOptions& options);
 
   Faults() = default;

@@ -52,8 +52,9 @@ absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Allocate(uint64_t b
 absl::StatusOr<std::unique_ptr<hal::HostBuffer>> HostMemory::Map(void* data, uint64_t bytes) {
   HPU_RETURN_IF_ERROR(liveness_.Check());
   if (data == nullptr || bytes == 0 || bytes > ~reinterpret_cast<uint64_t>(data)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot map ", bytes, " bytes of host memory: the address or the size is invalid"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cannot map ", bytes,
+        " bytes of host memory: the address is null, the size is 0, or the range exceeds the address space"));
   }
   return std::make_unique<Buffer>(this, data, bytes, /*owned=*/false);
 }

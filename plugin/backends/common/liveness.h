@@ -24,7 +24,7 @@ class Liveness {
 
   // True in a child that was forked after this object was made. Destructors then touch nothing.
   bool forked() const { return generation_ != ForkGeneration(); }
-  // Once the device is lost, an error that says what to do.
+  // OK, or an error with the remedy once the device is lost.
   absl::Status Check() const {
     if (ABSL_PREDICT_TRUE(!forked() && !lost_.load(std::memory_order_acquire))) return absl::OkStatus();
     return LostError();

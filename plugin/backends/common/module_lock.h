@@ -17,13 +17,13 @@ namespace hpu::common {
 struct ModuleHolder {
   int module_id = 0;
   int pid = 0;          // 0: not written yet
-  std::string command;  // arguments joined by blanks
+  std::string command;  // arguments joined by spaces
 };
 
 // A file `module-<n>` in the directory of HPU_MODULE_LOCK_DIR, locked with flock(2) while the module is held. The lock
-// is the claim: the kernel drops it when the process ends, even if it is killed. The contents (pid, command line) only
-// serve messages, and are valid only while the file is locked. Children do not share the lock: the file is closed after
-// fork() and by exec(). Movable, thread compatible.
+// is the claim: the kernel drops it when the process ends, even if it is killed. The contents (pid, command line) are
+// for messages only, and are valid only while the file is locked. Children do not share the lock: the file is closed
+// after fork() and by exec(). Movable, thread compatible.
 class ModuleLock {
  public:
   // Claims the first free module that the options admit. Unavailable if all of them are held: the error names the

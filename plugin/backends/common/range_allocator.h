@@ -12,14 +12,15 @@
 
 namespace hpu::common {
 
-// Best fit; the lowest offset among parts of equal size. Neighbouring free parts are merged. All offsets and sizes are
-// multiples of the alignment. Logarithmic in the number of free parts. Not thread safe.
+// Allocates from the smallest free part that fits; among equal parts, from the lowest offset. Neighbouring free parts
+// are merged. All offsets and sizes are multiples of the alignment. Logarithmic in the number of free parts. Not thread
+// safe.
 class RangeAllocator {
  public:
   // `alignment` is a power of two; `size` is rounded down to a multiple of it.
   RangeAllocator(uint64_t size, uint64_t alignment);
 
-  // Offset of a part of at least `bytes` > 0 bytes; nothing if no free part is large enough.
+  // Offset of a part of at least `bytes` > 0 bytes; nullopt if no free part is large enough.
   std::optional<uint64_t> Allocate(uint64_t bytes);
   // Frees a part; `bytes` is the size that was passed to Allocate.
   void Free(uint64_t offset, uint64_t bytes);
@@ -29,7 +30,7 @@ class RangeAllocator {
   uint64_t largest_free() const { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
 
  private:
-  uint64_t RoundUp(uint64_t bytes) const { return hal::RoundUp(bytes, alignment_); }
+  uint64_t RoundUp(uint64_t bytes) const { return hpu::RoundUp(bytes, alignment_); }
   void Insert(uint64_t offset, uint64_t bytes);
   void Erase(std::map<uint64_t, uint64_t>::iterator part);
 

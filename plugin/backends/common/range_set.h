@@ -43,7 +43,7 @@ class RangeSet {
   };
 
  private:
-  // Index of the range that ends last among those that begin at or before `begin`; kNone if there is none.
+  // Index of the range that ends last among the ranges that begin at or before `begin`; kNone if there is none.
   static constexpr size_t kNone = ~size_t{0};
   size_t Candidate(uint64_t begin) const;
   void UpdateFurthest(size_t first);

@@ -28,11 +28,11 @@ absl::Status MapError(const char* call, uint64_t bytes) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Reservation>> Reservation::Create(uint64_t bytes, Data data) {
-  const uint64_t size = hal::RoundUp(bytes, kHugePage);
+  const uint64_t size = RoundUp(bytes, kHugePage);
   const uint64_t total = (data == Data::kReadWrite ? 2 * size + kGap : size) + kHugePage;
   void* mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return MapError("mmap", total);
-  const uint64_t base = hal::RoundUp(reinterpret_cast<uint64_t>(mapping), kHugePage);
+  const uint64_t base = RoundUp(reinterpret_cast<uint64_t>(mapping), kHugePage);
   const uint64_t distance = data == Data::kReadWrite ? size + kGap : 0;
   // Creates the owner first: it unmaps on the error paths below.
   std::unique_ptr<Reservation> reservation(new Reservation(mapping, total, base, bytes, distance));
@@ -51,10 +51,10 @@ uint64_t Reservation::CommittedBytes() const {
   // Queries in parts, because the kernel writes a byte for each page.
   constexpr uint64_t kPart = uint64_t{1} << 30;
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  std::vector<unsigned char> resident(std::min(kPart, hal::RoundUp(size_, page)) / page);
+  std::vector<unsigned char> resident(std::min(kPart, RoundUp(size_, page)) / page);
   uint64_t pages = 0;
   for (uint64_t at = 0; at < size_; at += kPart) {
-    const uint64_t part = hal::RoundUp(std::min(kPart, size_ - at), page);
+    const uint64_t part = RoundUp(std::min(kPart, size_ - at), page);
     if (mincore(ToData(base_ + at), part, resident.data()) != 0) return 0;
     pages += std::count_if(resident.begin(), resident.begin() + part / page, [](unsigned char in) { return in & 1; });
   }
@@ -66,7 +66,7 @@ Reservation::~Reservation() { munmap(mapping_, mapping_bytes_); }
 void Reservation::Decommit(uint64_t address, uint64_t bytes) {
   if (distance_ == 0) return;
   const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t begin = hal::RoundUp(address, page);
+  const uint64_t begin = RoundUp(address, page);
   const uint64_t end = (address + bytes) / page * page;
   if (begin < end) madvise(ToData(begin), end - begin, MADV_DONTNEED);
 }

@@ -11,8 +11,9 @@
 namespace hpu::common {
 
 // Address space only: no page is committed until the backend writes to it. The window has no access rights:
-// dereferencing a device address faults, and a system call that gets one fails with EFAULT. The data lies at a constant
-// distance from the window, in memory that is private to this process and not inherited by its children. Thread safe.
+// dereferencing a device address faults, and a system call with a device address fails with EFAULT. The data is at a
+// constant distance from the window, in memory that is private to this process and not inherited by its children.
+// Thread safe.
 class Reservation {
  public:
   enum class Data { kNone, kReadWrite };
@@ -32,7 +33,8 @@ class Reservation {
   char* ToData(uint64_t address) const { return reinterpret_cast<char*>(address + distance_); }
   // Returns the whole pages of a range to the operating system; their contents are lost.
   void Decommit(uint64_t address, uint64_t bytes);
-  // Bytes of the pages that have been written. Queries the kernel for each page: milliseconds for tens of GiB.
+  // Bytes of the pages that have been written. Queries the kernel for each page, which takes milliseconds for tens of
+  // GiB.
   uint64_t CommittedBytes() const;
 
  private:

@@ -15,10 +15,10 @@ namespace hpu::common {
 // Number of CPUs in this process's affinity mask.
 int AvailableCpus();
 
-// Polls `ready()` for at most `most` without sleeping; returns whether it became true.
+// Polls `ready()` for at most `max` without sleeping; returns whether it became true.
 template <typename Ready>
-bool SpinFor(std::chrono::nanoseconds most, const Ready& ready) {
-  const auto end = std::chrono::steady_clock::now() + most;
+bool SpinFor(std::chrono::nanoseconds max, const Ready& ready) {
+  const auto end = std::chrono::steady_clock::now() + max;
   do {
     for (int i = 0; i < 16; ++i) {
       if (ready()) return true;
@@ -31,23 +31,23 @@ bool SpinFor(std::chrono::nanoseconds most, const Ready& ready) {
 }
 
 // One per kind of wait. A wake-up through the kernel costs 5 to 50 µs. Spinning saves that cost if the wait is short
-// and a CPU is idle; otherwise it takes the CPU from the thread that is waited for. So the spinning time adapts: it
+// and a CPU is idle; otherwise it takes the CPU from the thread that does the work. So the spinning time adapts: it
 // doubles when spinning succeeds and halves when it fails, down to an occasional try. On one CPU it never spins. Thread
 // safe.
 class AdaptiveSpin {
  public:
   AdaptiveSpin() = default;
-  // most: the longest time that a wait spins.
-  explicit AdaptiveSpin(std::chrono::nanoseconds most) : most_(static_cast<int>(most.count())) {}
+  // `max`: the longest time that a wait spins.
+  explicit AdaptiveSpin(std::chrono::nanoseconds max) : max_(static_cast<int>(max.count())) {}
 
-  // Returns `ready()`, perhaps after spinning for it.
+  // Returns whether `ready()` is true, perhaps after spinning.
   template <typename Ready>
   bool Await(const Ready& ready) {
     if (ready()) return true;
     const int budget = NextBudget();
     if (budget == 0) return false;
     const bool came = SpinFor(std::chrono::nanoseconds(budget), ready);
-    budget_.store(came ? std::min(budget * 2, most_) : budget / 2, std::memory_order_relaxed);
+    budget_.store(came ? std::min(budget * 2, max_) : budget / 2, std::memory_order_relaxed);
     return came;
   }
 
@@ -63,8 +63,8 @@ class AdaptiveSpin {
     return waits_.fetch_add(1, std::memory_order_relaxed) % kRetry == 0 ? kMin : 0;
   }
 
-  const int most_ = 20'000;  // ns
-  std::atomic<int> budget_{most_ / 2};
+  const int max_ = 20'000;  // ns
+  std::atomic<int> budget_{max_ / 2};
   std::atomic<unsigned> waits_{0};
 };
 

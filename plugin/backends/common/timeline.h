@@ -50,7 +50,7 @@ class Failure {
   absl::Status status_;
 };
 
-// A point in a stream's work, which an event holds. Without a timeline it has been reached.
+// A point in a stream's work, as an event stores it. Without a timeline, it counts as reached.
 struct Point {
   std::shared_ptr<Timeline> timeline;
   std::shared_ptr<const Failure> failure;

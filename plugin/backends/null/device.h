@@ -13,7 +13,8 @@
 
 namespace hpu::null {
 
-// A program's time on it is host time only: it measures host overhead. It is also the starting point for a new backend.
+// A program on this device takes only host time, so it measures host overhead. The device is also the starting point
+// for a new backend.
 class NullDevice final : public hal::Device {
  public:
   NullDevice(hal::DeviceInfo info, std::unique_ptr<common::Reservation> reservation, common::Faults faults);

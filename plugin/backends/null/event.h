@@ -1,4 +1,4 @@
-// Events of the null backend: reached when recorded, they only carry errors.
+// Events of the null backend, which are reached when recorded and hold only errors.
 #ifndef HPU_PLUGIN_BACKENDS_NULL_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_NULL_EVENT_H_
 

@@ -17,7 +17,7 @@ namespace hpu::null {
 
 class NullRecipe final : public hal::Recipe {
  public:
-  // From the program's HLO, of which only what the table needs is checked.
+  // Builds the table from the program's HLO. Checks only the parts of the HLO that the table needs.
   static absl::StatusOr<std::shared_ptr<const NullRecipe>> Compile(const hal::Program& program);
   static absl::StatusOr<std::shared_ptr<const NullRecipe>> Load(absl::string_view name, absl::string_view bytes);
 

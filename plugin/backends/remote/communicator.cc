@@ -37,7 +37,7 @@ absl::StatusOr<std::string> RemoteCommunicator::NewId(const Session& session) {
   if (session.acquired().fabric().empty()) {
     return absl::UnimplementedError("the modules of this device server do not support collective operations");
   }
-  return absl::StrCat(session.acquired().fabric(), ":", hal::RandomId());
+  return absl::StrCat(session.acquired().fabric(), ":", RandomId());
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> RemoteCommunicator::Create(RemoteDevice* device,

@@ -19,8 +19,8 @@ class RemoteDevice;
 // fails with that error.
 class RemoteCommunicator final : public common::CheckedCommunicator {
  public:
-  // The id starts with Acquired.fabric, the server's name for the collectives that its sessions share, and a colon.
-  // Unimplemented if the server has none.
+  // The id consists of Acquired.fabric, which names the server's interconnect, a colon and a random id. Unimplemented
+  // if the server supports no collectives.
   static absl::StatusOr<std::string> NewId(const Session& session);
   // Waits until the server reports that all ranks have joined.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(RemoteDevice* device,

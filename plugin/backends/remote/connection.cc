@@ -34,7 +34,7 @@ absl::StatusOr<Address> AddressOf(absl::string_view spec) {
       " is not the address of a device server: set it to grpc+unix:/path, grpc://host:port or grpcs://host:port"));
 }
 
-// Prevents that a token is sent unencrypted, and that TLS settings are silently ignored.
+// Fails if a token would be sent unencrypted over the network, or if TLS settings would be ignored.
 absl::Status CheckSecrecy(const Address& address, const Credentials& credentials, const hpu_rpc_api& api) {
   if (address.encrypted || absl::StartsWith(address.text, "unix:")) return absl::OkStatus();
   if (!credentials.root_certificates.empty() || !credentials.certificate.empty()) {

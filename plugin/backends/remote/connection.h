@@ -59,7 +59,7 @@ class Call {
   // Queues a message; false if the call has ended.
   bool Write(absl::string_view message) { return api_->write(call_, message.data(), message.size()) != 0; }
   bool Write(const google::protobuf::MessageLite& message) { return Write(message.SerializeAsString()); }
-  // As Write, for a message of repeated fields only: it may be merged with similar messages before it is sent.
+  // Like Write, for messages with repeated fields only: queued messages may be concatenated.
   bool WriteJoinable(absl::string_view message) {
     return api_->write_joinable(call_, message.data(), message.size()) != 0;
   }

@@ -1,4 +1,4 @@
-// Credentials of a client of a device server, and the certificates by which it trusts the server.
+// Client credentials for a device server, and the root certificates that verify the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_CREDENTIALS_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_CREDENTIALS_H_
 

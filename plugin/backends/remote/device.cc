@@ -13,7 +13,7 @@ namespace hpu::remote {
 RemoteDevice::State::State(RemoteDevice* device, std::unique_ptr<Session> session_taken,
                            std::unique_ptr<common::Reservation> reservation, common::Faults faults_taken)
     : session(std::move(session_taken)),
-      staging(SharedStaging::Open(*session)),
+      bounce(SharedBounceBuffer::Open(*session)),
       memory(std::move(reservation), session->liveness(), [device] { device->WaitForStreams(); }),
       host(session->liveness()),
       faults(std::move(faults_taken)) {}

@@ -12,7 +12,7 @@
 #include "plugin/backends/common/host_memory.h"
 #include "plugin/backends/remote/recipe.h"
 #include "plugin/backends/remote/session.h"
-#include "plugin/backends/remote/shared_staging.h"
+#include "plugin/backends/remote/shared_bounce_buffer.h"
 #include "plugin/hal/device.h"
 #include "plugin/hal/device_traits.h"
 
@@ -20,9 +20,9 @@ namespace hpu::remote {
 
 class RemoteStream;
 
-// Checks, addresses and host memory are in this process; device memory and work are at the server. The server gives the
-// session all its memory as one range. This class allocates from that range, under addresses of a local window without
-// access rights.
+// Argument checks, address allocation and host memory are in this process; device memory and work are at the server.
+// The session owns one range of server memory, from which this class allocates. Device addresses are in a local window
+// without access rights.
 class RemoteDevice final : public hal::Device, public hal::Interruptible {
  public:
   RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
@@ -56,12 +56,12 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
   const common::Liveness& liveness() const { return state_->session->liveness(); }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
-  // Shared staging for a copy of `bytes`; null if the copy goes in messages.
-  SharedStaging* StagingFor(uint64_t bytes) const {
-    return bytes < SharedStaging::kMinBytes ? nullptr : state_->staging.get();
+  // Shared bounce buffer for a copy of `bytes`; null if the copy goes in messages.
+  SharedBounceBuffer* BounceBufferFor(uint64_t bytes) const {
+    return bytes < SharedBounceBuffer::kMinBytes ? nullptr : state_->bounce.get();
   }
   bool Made(const RemoteRecipe& recipe) const { return recipe.IsOf(state_->session); }
-  // The server's address of an address in the window. 0 stays 0.
+  // Converts an address in the window to the server's address. 0 stays 0.
   uint64_t ToServer(hal::DeviceAddress address) const { return address == 0 ? 0 : address + distance_; }
   void AddStream(RemoteStream* stream);
   void RemoveStream(RemoteStream* stream);
@@ -73,7 +73,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
           common::Faults faults);
 
     const std::shared_ptr<Session> session;  // first: the members below use it
-    const std::unique_ptr<SharedStaging> staging;
+    const std::unique_ptr<SharedBounceBuffer> bounce;
     common::DeviceMemory memory;
     common::HostMemory host;
     common::Faults faults;  // for allocations, which the server does not see

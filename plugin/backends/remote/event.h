@@ -34,7 +34,7 @@ class Mark {
 // Host queries and waits are answered in this process: the server reports when a recorded point is reached.
 class RemoteEvent final : public hal::Event {
  public:
-  // A point in a stream's work; without a mark it had been reached when it was recorded.
+  // A point in a stream's work. No mark: the point was already reached when it was recorded.
   struct Moment {
     common::Point point;
     std::shared_ptr<Mark> mark;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/base/status_macros.h"
 #include "plugin/rpc/limits.h"
 
@@ -24,8 +25,8 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
     spec.dims.push_back(dim);
   }
   if (!valid) {
-    return absl::InternalError(
-        "invalid recipe table from the device server: a tensor has an invalid data type or shape");
+    return absl::InternalError(absl::StrCat("invalid recipe table from the device server: a tensor has the data type ",
+                                            tensor.dtype(), " and the shape [", absl::StrJoin(spec.dims, ","), "]"));
   }
   return spec;
 }
@@ -92,8 +93,9 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
   // From here on the server holds the recipe; this object's destructor releases it.
   auto recipe = std::make_shared<RemoteRecipe>(session, header.recipe(), std::string(name));
   if (!answer.valid || answer.bytes.size() != answer.table.bytes()) {
-    return absl::InternalError(
-        absl::StrCat("recipe '", name, "': invalid answer from the device server at ", session->connection().spec()));
+    return absl::InternalError(absl::StrCat("recipe '", name, "': invalid answer from the device server at ",
+                                            session->connection().spec(), ": expected ", answer.table.bytes(),
+                                            " bytes, got ", answer.bytes.size()));
   }
   HPU_RETURN_IF_ERROR(recipe->ReadTable(answer.table));
   recipe->bytes_ = source == proto::MakeRecipeHeader::SOURCE_RECIPE ? std::string(bytes) : std::move(answer.bytes);

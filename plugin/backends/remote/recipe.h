@@ -1,4 +1,4 @@
-// Recipes of the remote backend: the table in this process, the code at the server.
+// Recipes of the remote backend: argument and result tables in this process, code at the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_RECIPE_H_
 
@@ -18,7 +18,7 @@ namespace hpu::remote {
 
 class RemoteRecipe final : public hal::Recipe {
  public:
-  // Makes the server compile a program, or load the result of an earlier recipe's Serialize. Waits for it.
+  // Compiles a program, or loads a serialised recipe, at the server. Waits for the server.
   static absl::StatusOr<std::shared_ptr<const RemoteRecipe>> Make(const std::shared_ptr<Session>& session,
                                                                   proto::MakeRecipeHeader::Source source,
                                                                   absl::string_view name, absl::string_view bytes);

@@ -17,7 +17,7 @@ constexpr char kName[] = "libhpu_remote.so";
 std::string Path() {
   Dl_info info;
   std::string own = dladdr(reinterpret_cast<const void*>(&RpcLibrary), &info) != 0 ? info.dli_fname : "";
-  // In an executable, `own` is its first argument, which may be any text.
+  // For an executable, dladdr() returns its first argument, which may be any text.
   if (own.find('/') == std::string::npos) own = std::filesystem::read_symlink("/proc/self/exe").string();
   return absl::StrCat(own.substr(0, own.rfind('/') + 1), kName);
 }
@@ -38,7 +38,8 @@ absl::StatusOr<const hpu_rpc_api*> Load() {
   const auto get_api = reinterpret_cast<decltype(&hpu_rpc_get_api)>(dlsym(library, "hpu_rpc_get_api"));
   const hpu_rpc_api* api = get_api == nullptr ? nullptr : get_api(HPU_RPC_VERSION);
   if (api == nullptr) {
-    return absl::UnimplementedError(absl::StrCat(path, " has another version than this plugin; rebuild it"));
+    return absl::UnimplementedError(absl::StrCat(path, " does not have version ", HPU_RPC_VERSION,
+                                                 " of the RPC interface, which this plugin requires; rebuild it"));
   }
   return api;
 }

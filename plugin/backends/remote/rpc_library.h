@@ -8,7 +8,7 @@
 namespace hpu::remote {
 
 // The library's functions. The first call loads it from this library's own directory; it is never unloaded.
-// Unimplemented, with what to install, if it was not built. Thread safe.
+// Unimplemented if the library was not built; the message names the packages to install. Thread safe.
 absl::StatusOr<const hpu_rpc_api*> RpcLibrary();
 
 }  // namespace hpu::remote

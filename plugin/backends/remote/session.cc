@@ -16,9 +16,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kFirstVersion = 1;
 constexpr uint32_t kLastVersion = 1;
-// Includes the moment that the server may wait for a module that is being released.
+// Includes the time for which the server may wait for a module that is being released.
 constexpr auto kSessionTimeout = absl::Seconds(10);
-// Number of forgotten handles after which they are sent by themselves; keepalives send the rest.
+// Released handles are sent once this many are pending; keepalives send the rest.
 constexpr int kMaxPending = 64;
 
 }  // namespace
@@ -44,7 +44,8 @@ absl::Status Session::Start(proto::Acquire request) {
   if (!answered_.WaitForNotificationWithTimeout(kSessionTimeout)) {
     connection_->Break();
     return absl::UnavailableError(absl::StrCat("the device server at ", connection_->spec(),
-                                               " accepted the connection but does not answer; restart it (hpu serve)"));
+                                               " accepted the connection but has not answered for ",
+                                               absl::FormatDuration(kSessionTimeout), "; restart it (hpu serve)"));
   }
   HPU_RETURN_IF_ERROR(answer_);
   const common::ScopedSignalMask mask;

@@ -25,8 +25,8 @@ namespace proto = ::hpu::device::v1;
 // Suffix of the path at which a server hands out shared memory, appended to the path of the server's own socket.
 inline constexpr char kMemorySocketSuffix[] = ".memory";
 
-// A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease. In that case,
-// or when the connection breaks, the device is lost with an Unavailable that names the server. Thread safe. In a forked
+// A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease time. Then, or
+// when the connection breaks, the device is lost with an Unavailable that names the server. Thread safe. In a forked
 // child only liveness() may be used; not even the destructor may run.
 class Session {
  public:
@@ -45,11 +45,11 @@ class Session {
   void ForgetMark(uint64_t handle, uint64_t uses);
   void ForgetRecipe(uint64_t handle, uint64_t uses);
 
-  // Marks the device as lost because a call of this session ended unexpectedly. The first error stays.
+  // Marks the device as lost because a call of this session ended unexpectedly. Only the first error is kept.
   void Lose(const absl::Status& error);
   // Ends the session and all its calls, because the program has stopped waiting.
   void Interrupt();
-  // Marks the device as lost because the server reported so.
+  // Marks the device as lost, as reported by the server.
   void LoseDevice() { liveness_.MarkLost(); }
 
  private:

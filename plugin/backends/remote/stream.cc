@@ -87,15 +87,15 @@ absl::Status RemoteStream::CopyToDevice(const void* source, hal::DeviceAddress d
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->host().Check(source, bytes, "source of CopyToDevice"));
   HPU_RETURN_IF_ERROR(device_->memory().Check(destination, bytes, "destination of CopyToDevice"));
-  SharedStaging* const staging = device_->StagingFor(bytes);
-  const uint64_t most = staging == nullptr ? kMessageBytes : SharedStaging::PieceBytes(bytes);
-  for (uint64_t at = 0; at < bytes; at += most) {
+  SharedBounceBuffer* const bounce = device_->BounceBufferFor(bytes);
+  const uint64_t max = bounce == nullptr ? kMessageBytes : SharedBounceBuffer::PieceBytes(bytes);
+  for (uint64_t at = 0; at < bytes; at += max) {
     const char* const part = static_cast<const char*>(source) + at;
-    const uint64_t part_bytes = std::min(most, bytes - at);
-    if (staging == nullptr) {
+    const uint64_t part_bytes = std::min(max, bytes - at);
+    if (bounce == nullptr) {
       SendToDevice(part, destination + at, part_bytes);
     } else {
-      HPU_RETURN_IF_ERROR(SendSharedToDevice(staging, part, destination + at, part_bytes));
+      HPU_RETURN_IF_ERROR(SendSharedToDevice(bounce, part, destination + at, part_bytes));
     }
   }
   return absl::OkStatus();
@@ -110,11 +110,11 @@ void RemoteStream::SendToDevice(const char* source, hal::DeviceAddress destinati
   });
 }
 
-absl::Status RemoteStream::SendSharedToDevice(SharedStaging* staging, const char* source,
+absl::Status RemoteStream::SendSharedToDevice(SharedBounceBuffer* bounce, const char* source,
                                               hal::DeviceAddress destination, uint64_t bytes) {
-  std::shared_ptr<char> piece = staging->Take(bytes);
+  std::shared_ptr<char> piece = bounce->Take(bytes);
   std::memcpy(piece.get(), source, bytes);
-  const uint64_t offset = staging->OffsetOf(piece);
+  const uint64_t offset = bounce->OffsetOf(piece);
   std::lock_guard<std::mutex> lock(state_->mutex);
   return SendReported(
       [&](proto::Command& command) {
@@ -129,15 +129,15 @@ absl::Status RemoteStream::CopyToHost(hal::DeviceAddress source, void* destinati
   HPU_RETURN_IF_ERROR(device_->liveness().Check());
   HPU_RETURN_IF_ERROR(device_->memory().Check(source, bytes, "source of CopyToHost"));
   HPU_RETURN_IF_ERROR(device_->host().Check(destination, bytes, "destination of CopyToHost"));
-  SharedStaging* const staging = device_->StagingFor(bytes);
-  const uint64_t most = staging == nullptr ? kMessageBytes : SharedStaging::PieceBytes(bytes);
-  for (uint64_t at = 0; at < bytes; at += most) {
+  SharedBounceBuffer* const bounce = device_->BounceBufferFor(bytes);
+  const uint64_t max = bounce == nullptr ? kMessageBytes : SharedBounceBuffer::PieceBytes(bytes);
+  for (uint64_t at = 0; at < bytes; at += max) {
     char* const part = static_cast<char*>(destination) + at;
-    const uint64_t part_bytes = std::min(most, bytes - at);
-    if (staging == nullptr) {
+    const uint64_t part_bytes = std::min(max, bytes - at);
+    if (bounce == nullptr) {
       SendToHost(source + at, part, part_bytes);
     } else {
-      HPU_RETURN_IF_ERROR(SendToHostShared(staging, source + at, part, part_bytes));
+      HPU_RETURN_IF_ERROR(SendToHostShared(bounce, source + at, part, part_bytes));
     }
   }
   return absl::OkStatus();
@@ -154,10 +154,10 @@ void RemoteStream::SendToHost(hal::DeviceAddress source, char* destination, uint
       [&](uint64_t) { state_->progress.ExpectData(destination, bytes); });
 }
 
-absl::Status RemoteStream::SendToHostShared(SharedStaging* staging, hal::DeviceAddress source, char* destination,
+absl::Status RemoteStream::SendToHostShared(SharedBounceBuffer* bounce, hal::DeviceAddress source, char* destination,
                                             uint64_t bytes) {
-  std::shared_ptr<char> piece = staging->Take(bytes);
-  const uint64_t offset = staging->OffsetOf(piece);
+  std::shared_ptr<char> piece = bounce->Take(bytes);
+  const uint64_t offset = bounce->OffsetOf(piece);
   std::lock_guard<std::mutex> lock(state_->mutex);
   return SendReported(
       [&](proto::Command& command) {

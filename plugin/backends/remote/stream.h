@@ -9,7 +9,7 @@
 #include <string>
 
 #include "plugin/backends/remote/event.h"
-#include "plugin/backends/remote/shared_staging.h"
+#include "plugin/backends/remote/shared_bounce_buffer.h"
 #include "plugin/backends/remote/stream_progress.h"
 #include "plugin/hal/stream.h"
 
@@ -53,33 +53,35 @@ class RemoteStream final : public hal::Stream {
     StreamProgress progress;
     std::mutex mutex;
     proto::RunRequest request;  // guarded by mutex, as all below; kept for its storage
-    proto::Command* command;    // the one in `request`
+    proto::Command* command;    // element of `request`
     std::string message;
-    uint64_t sent = 0;      // number of the command sent last
+    uint64_t sent = 0;      // number of the last command sent
     uint64_t reported = 0;  // number of the last command for which a report was requested
     std::unique_ptr<Call> call;
   };
 
-  // Runs `prepare` with the command's number, lets `write` fill in the command, and sends it. Holds state_->mutex. An
-  // error of the connection shows in the progress.
+  // Runs `prepare` with the command's number, lets `write` fill in the command, and sends it. Holds state_->mutex.
+  // StreamProgress reports connection errors.
   template <typename Write, typename Prepare>
   void Send(const Write& write, const Prepare& prepare);
   template <typename Write>
   void Send(const Write& write) {
     Send(write, [](uint64_t) {});
   }
-  // As Send, and requests a report.
+  // Like Send, and requests a report.
   template <typename Write>
   void SendReported(const Write& write);
-  // As Send, and runs `done` on the requested report. An error if the connection is broken: `done` does not run then.
+  // Like Send, and runs `done` on the requested report. If the connection is broken, returns an error and does not run
+  // `done`.
   template <typename Write>
   absl::Status SendReported(const Write& write, std::function<void(absl::Status)> done);
   // Send one part of a copy: in a message, or through a piece of shared memory.
   void SendToDevice(const char* source, hal::DeviceAddress destination, uint64_t bytes);
   void SendToHost(hal::DeviceAddress source, char* destination, uint64_t bytes);
-  absl::Status SendSharedToDevice(SharedStaging* staging, const char* source, hal::DeviceAddress destination,
+  absl::Status SendSharedToDevice(SharedBounceBuffer* bounce, const char* source, hal::DeviceAddress destination,
                                   uint64_t bytes);
-  absl::Status SendToHostShared(SharedStaging* staging, hal::DeviceAddress source, char* destination, uint64_t bytes);
+  absl::Status SendToHostShared(SharedBounceBuffer* bounce, hal::DeviceAddress source, char* destination,
+                                uint64_t bytes);
   // Waits while too many bytes are unsent.
   void WaitForRoom();
   absl::Status Clear();

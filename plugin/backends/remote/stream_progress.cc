@@ -63,8 +63,8 @@ void StreamProgress::Advance(uint64_t sequence, const absl::Status& status) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!status.ok() && !failed_) {
-      // The error covers all commands since the last report. No point lies between the two reports, because points are
-      // only at commands that report.
+      // The error applies to all commands since the last report. No point is between the two reports, because only
+      // reported commands have points.
       failure_->Set(reached_ + 1, status);
       failed_ = true;
     }

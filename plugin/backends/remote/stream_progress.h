@@ -28,16 +28,15 @@ class StreamProgress {
   // Handles the end of the call: all outstanding work has failed.
   void End(const absl::Status& status);
 
-  // Registers where to write the data that the next command to be sent returns. Data arrives in the order of the
-  // commands.
+  // Registers the destination of the data that the next command returns. Data arrives in command order.
   void ExpectData(void* destination, uint64_t bytes);
-  // Runs `callback` when the server reports the command `sequence`, which is about to be sent. False if the call has
-  // ended: `callback` does not run then.
+  // Runs `callback` when the server reports the command `sequence`, which is about to be sent. Returns false, and does
+  // not run `callback`, if the call has ended.
   bool ExpectReport(uint64_t sequence, std::function<void(absl::Status)> callback);
 
   common::Point PointAt(uint64_t sequence);
   bool Reached(uint64_t sequence) const { return timeline_->Reached(sequence); }
-  // The stream's error up to a command that has been reported.
+  // The stream's error up to the command `sequence`, which must have been reported.
   absl::Status ErrorUpTo(uint64_t sequence);
 
  private:

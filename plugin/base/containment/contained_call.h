@@ -10,17 +10,17 @@ namespace hpu::containment {
 
 // Runs `work` on a new thread and blocks until it returns, throws or crashes.
 //
-// Returns `work`'s status; the status in an absl::BadStatusOrAccess; ResourceExhausted for std::bad_alloc; Internal for
+// Returns `work`'s status; the status of an absl::BadStatusOrAccess; ResourceExhausted for std::bad_alloc; Internal for
 // any other exception, and for SIGABRT (a failed CHECK), SIGSEGV, SIGBUS, SIGFPE or SIGILL on that thread. A crash's
 // message begins with `what`, names the ActivityScope and the failed CHECK, if any, and satisfies IsCrash.
 //
 // After a crash the thread sleeps until the process ends. Its memory leaks, and its locks stay locked. So `work` must
 // hold no lock and no file lock of this project. Signals on other threads reach the program's own handlers. Thread
-// safe; some 60 µs a call.
+// safe. A call takes about 60 µs.
 absl::Status RunContained(absl::string_view what, absl::FunctionRef<absl::Status()> work);
 
-// Names the part of contained work that runs while in scope; a crash's message holds the innermost name. `name` must
-// outlive the scope. Does nothing outside RunContained.
+// Names a part of contained work while in scope. A crash's message contains the innermost name. `name` must outlive the
+// scope. Does nothing outside RunContained.
 class ActivityScope {
  public:
   explicit ActivityScope(absl::string_view name);

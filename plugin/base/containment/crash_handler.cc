@@ -23,7 +23,8 @@ constexpr int kMaxSignal = 32;
 constexpr int kMaxThreads = 256;
 constexpr size_t kHandlerStackBytes = 64 * 1024;
 
-// A handler cannot use thread_local, whose first access in a thread allocates. So threads are looked up by id.
+// A signal handler cannot use thread_local, because a thread's first access allocates memory. So threads are looked up
+// by id.
 struct Slot {
   std::atomic<pid_t> thread{0};  // 0: free
   std::atomic<WatchedThread*> watched{nullptr};
@@ -45,8 +46,8 @@ Slot* FindSlot() {
   return nullptr;
 }
 
-// Restores the previous handler or default action, which acts when the instruction runs again. A signal that was sent
-// (SIGABRT) is sent again.
+// Restores the previous handler or default action. A faulting instruction then runs again and raises its signal; a
+// signal that was sent (SIGABRT) is raised here.
 void PassOn(int signal, const siginfo_t* info) {
   sigaction(signal, &previous[signal], nullptr);
   const bool sent = info->si_code <= 0 || signal == SIGABRT;
@@ -86,7 +87,8 @@ class TslMessages : public tensorflow::TFLogSink {
 void AddSinks() {
   auto* messages = new TslMessages;
   tensorflow::TFAddLogSink(messages);
-  // libtensorflow_cc and libtensorflow_framework each hold a copy of the log. Linking reaches only the first one's.
+  // libtensorflow_cc and libtensorflow_framework each contain a copy of the log. The linker resolves TFAddLogSink to
+  // libtensorflow_cc's copy.
   void* framework = dlopen("libtensorflow_framework.so.2", RTLD_LAZY | RTLD_NOLOAD);
   if (framework == nullptr) return;
   using Add = void (*)(tensorflow::TFLogSink*);

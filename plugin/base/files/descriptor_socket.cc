@@ -61,7 +61,7 @@ absl::StatusOr<FileDescriptor> ListenAt(const std::string& path) {
   FileDescriptor listening = NewSocket();
   struct stat info;
   if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
-  // umask() instead of a later chmod(): no other user may connect even in between.
+  // umask() instead of chmod() afterwards, so that no other user can connect in between.
   const mode_t mask = umask(0177);
   const int bound = bind(listening.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address));
   umask(mask);

@@ -26,11 +26,11 @@ namespace {
 constexpr size_t kMaxCommandBytes = 200;
 constexpr int kMaxLocks = 256;
 
-// Lock files that this process holds open. A forked child must close them at once, without a mutex or memory
-// allocation: a lock lives as long as any descriptor of it.
+// Lock files that this process holds open. A forked child closes these files at once, because a lock lasts as long as
+// any descriptor of its file. The child must not lock a mutex or allocate memory for this.
 std::array<std::atomic<int>, kMaxLocks> held_files;  // descriptor + 1; 0: unused
 
-// Takes a descriptor out of the table; -1 if the place was empty.
+// Removes a descriptor from the table; returns -1 if the slot was empty.
 int TakeHeldFile(int slot) { return held_files[slot].exchange(0, std::memory_order_relaxed) - 1; }
 
 void CloseHeldFilesInChild() {
@@ -56,7 +56,7 @@ int Keep(FileDescriptor& file) {
 
 void WriteHolder(const FileDescriptor& file) {
   const std::string text = absl::StrCat(getpid(), "\n", OwnCommand(), "\n");
-  // Only messages depend on this text, so a full disk is no reason to fail.
+  // Errors (a full disk) are ignored, because only messages use this text.
   if (ftruncate(file.get(), 0) == 0) static_cast<void>(!pwrite(file.get(), text.data(), text.size(), 0));
 }
 
@@ -103,7 +103,7 @@ FileLock::FileLock(FileLock&& other) noexcept : file_(std::move(other.file_)), s
 FileLock::~FileLock() {
   const int fd = slot_ < 0 ? file_.get() : TakeHeldFile(slot_);  // -1 in a forked child, where it is already closed
   if (fd < 0) return;
-  static_cast<void>(!ftruncate(fd, 0));  // otherwise this process would pass for the next holder
+  static_cast<void>(!ftruncate(fd, 0));  // otherwise messages would name this process as the next holder
   if (slot_ >= 0) close(fd);
 }
 

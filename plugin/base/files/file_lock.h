@@ -8,7 +8,7 @@
 
 namespace hpu::files {
 
-// The holder of a lock, for messages. The file's text counts only while the file is locked.
+// The holder of a lock, for messages. The file's text is valid only while the file is locked.
 struct LockHolder {
   int pid = 0;          // 0: not written yet
   std::string command;  // arguments joined by blanks
@@ -16,21 +16,22 @@ struct LockHolder {
 
 enum class LockAttempt {
   kLocked,
-  kHeld,    // held by another descriptor, of this process or another
-  kFailed,  // errno says why: the file system has no locks
+  kHeld,    // held through another descriptor, of this or another process
+  kFailed,  // see errno; for example, the file system has no locks
 };
 
 // flock(2), exclusive, without waiting.
 LockAttempt TryLock(const FileDescriptor& file);
 
-// The command line of this process on one line, cut to some 200 bytes.
+// The command line of this process on one line, truncated to about 200 bytes.
 std::string OwnCommand();
 
-// The holder that the file names.
+// The holder according to the file's text.
 LockHolder ReadHolder(const FileDescriptor& file);
 
-// A file locked by TryLock. The constructor writes this process into the file; the destructor clears and closes it. A
-// child process never shares the lock: the file is closed after fork() and by exec(). Movable, thread compatible.
+// A file locked by TryLock. The constructor writes this process's id and command to the file; the destructor clears and
+// closes the file. A child process never inherits the lock: the file is closed after fork() and by exec(). Movable,
+// thread compatible.
 class FileLock {
  public:
   // Takes ownership of `file`, which must be open for writing with O_CLOEXEC.

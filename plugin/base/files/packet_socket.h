@@ -24,8 +24,8 @@ struct Packet {
 // The two ends of a connected socket; exec() closes both. Unavailable if the system cannot create one.
 absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> PacketSocketPair();
 
-// Sends `bytes` (1 to kMaxPacketBytes) with at most kMaxPacketFiles files, which the caller keeps. Blocks while the
-// socket is full. Unavailable if the other end is closed. Thread safe: packets are sent atomically.
+// Sends `bytes` (1 to kMaxPacketBytes) with at most kMaxPacketFiles files, which the caller still owns. Blocks while
+// the socket is full. Unavailable if the other end is closed. Thread safe: packets are sent atomically.
 absl::Status SendPacket(const FileDescriptor& socket, absl::string_view bytes, const std::vector<int>& files = {});
 
 // Waits for the next packet. Unavailable once the other end is closed, InvalidArgument for a packet beyond the limits.

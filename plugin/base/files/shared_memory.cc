@@ -40,7 +40,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Open(FileDescriptor 
   if (seals < 0 || (seals & kSizeSeals) != kSizeSeals || fstat(file.get(), &info) != 0 ||
       static_cast<uint64_t>(info.st_size) != bytes || fstatfs(file.get(), &system) != 0 ||
       system.f_type == HUGETLBFS_MAGIC) {  // access fails when huge pages have run out
-    return absl::FailedPreconditionError(absl::StrCat("expected a sealed shared memory file of ", bytes, " bytes"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("expected a shared memory file of ", bytes, " bytes with a sealed size and without huge pages"));
   }
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file.get(), 0);
   if (data == MAP_FAILED) return Failure("map", bytes);

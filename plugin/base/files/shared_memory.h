@@ -1,4 +1,5 @@
-// SharedMemory: anonymous memory that processes share by passing its file descriptor. Freed with its last user.
+// SharedMemory: anonymous memory that processes share by passing its file descriptor. It is freed when the last process
+// closes it.
 #ifndef HPU_PLUGIN_BASE_FILES_SHARED_MEMORY_H_
 #define HPU_PLUGIN_BASE_FILES_SHARED_MEMORY_H_
 
@@ -16,10 +17,11 @@ namespace hpu::files {
 class SharedMemory {
  public:
   // New, zeroed memory of a sealed, constant size. Pages are committed when touched. ResourceExhausted if the system
-  // has none.
+  // cannot create it.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(uint64_t bytes);
   // Memory that another process created. FailedPrecondition unless its size is `bytes` and sealed: if its owner shrank
-  // it, access would kill this process (SIGBUS). Huge pages are refused for the same reason, because they can run out.
+  // it, access would kill this process (SIGBUS). Huge pages are refused too, because access raises SIGBUS when none are
+  // left.
   static absl::StatusOr<std::unique_ptr<SharedMemory>> Open(FileDescriptor file, uint64_t bytes);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

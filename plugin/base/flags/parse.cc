@@ -15,7 +15,8 @@ const char* Get(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// Returns the value, or null. Where `name` is not set, makes `old_name` the name, and looks that up.
+// Returns the variable's value, or null. If `name` is not set, looks up `old_name` and copies it to `name`, for
+// messages.
 const char* Get(Variable* variable) {
   const char* value = Get(variable->name);
   if (value != nullptr || variable->old_name == nullptr) return value;

@@ -15,20 +15,19 @@ bool IsSet(const char* name);
 // Whether TF_CPP_MIN_LOG_LEVEL hides warnings, for code that does not use TensorFlow's log.
 bool WarningsAreOff();
 
-// A variable and its former name, which is read where the variable is unset or empty.
+// A variable and its former name, which is read if the variable is unset or empty.
 struct Variable {
   Variable(const char* name, const char* old_name = nullptr) : name(name), old_name(old_name) {}  // NOLINT: from a name
   const char* name;
   const char* old_name;
 };
 
-// Each returns `fallback` where the variable is unset, empty or unreadable. An unreadable value is reported once per
-// variable.
+// Each returns `fallback` if the variable is unset, empty or invalid. An invalid value is reported once per variable.
 bool ParseBool(Variable variable, bool fallback);  // 1/true/yes/on, 0/false/no/off, in any case
 int64_t ParseInt(Variable variable, int64_t fallback);
 std::string ParseString(Variable variable, const char* fallback);
 std::string ParseEnum(Variable variable, const char* fallback, std::initializer_list<const char*> values);
-std::vector<std::string> ParseList(Variable variable, const char* fallback);  // commas; blanks around entries dropped
+std::vector<std::string> ParseList(Variable variable, const char* fallback);  // comma-separated; spaces are trimmed
 
 }  // namespace hpu::flags
 

@@ -1,4 +1,4 @@
-// Strings of JSON.
+// JSON string literals.
 #ifndef HPU_PLUGIN_BASE_JSON_JSON_H_
 #define HPU_PLUGIN_BASE_JSON_JSON_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu {
 
-// The text as a JSON string. Bytes from 0x80 stay as they are: names are UTF-8.
+// Quotes and escapes `text` as a JSON string. Bytes above 0x7f are not escaped, because names are UTF-8.
 std::string JsonQuote(std::string_view text);
 
 }  // namespace hpu

@@ -1,15 +1,12 @@
 // The plugin's own log: one file per module and process, like the logs of the card's libraries (docs/user/logging.md).
-//
-// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL asks for it. Otherwise it costs
-// an atomic load, and the streamed expressions are not evaluated.
 #ifndef HPU_PLUGIN_BASE_LOG_LOG_H_
 #define HPU_PLUGIN_BASE_LOG_LOG_H_
 
 #include <atomic>
 #include <sstream>
 
-// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL asks for it. Otherwise it costs
-// an atomic load, and what follows is not evaluated.
+// HPU_LOG(kPasses, kInfo) << "…" writes a line if LOG_LEVEL_<module> or LOG_LEVEL_ALL enables its level. Otherwise it
+// costs an atomic load, and the streamed expressions are not evaluated.
 #define HPU_LOG(module, level)                                                   \
   if (!::hpu::log::IsOn(::hpu::log::Module::module, ::hpu::log::Level::level)) { \
   } else /* NOLINT */                                                            \
@@ -20,11 +17,11 @@ namespace hpu::log {
 enum class Module { kPasses, kCompiler, kDevice, kKernels, kBackend };
 inline constexpr int kModules = 5;
 
-// Numbered as in LOG_LEVEL_<module>.
+// Values of LOG_LEVEL_<module>.
 enum class Level { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 
-// Reads all settings of the log again. The first message reads them, too, and the levels are then cached. Called for
-// each graph and each compilation, so that programs may set them late.
+// Reads all log settings again. The first message reads and caches them. Called for each graph and each compilation, so
+// that programs can change the settings.
 void ReadSettings();
 
 namespace internal {

@@ -79,7 +79,7 @@ class Buffers {
  private:
   std::mutex mutex_;  // guards the list, not recording
   std::vector<std::shared_ptr<Buffer>> buffers_;
-  int held_ = 0;  // sessions whose events are still wanted
+  int held_ = 0;  // sessions that still need the events
 };
 
 Buffers& AllBuffers() {

@@ -76,7 +76,7 @@ class LaunchName {
   static std::string_view Current();
 };
 
-// A recording, from construction until Stop. Several may run at once. One thread at a time.
+// A recording, from construction until Stop. Several may run at once. Not thread safe.
 class Session {
  public:
   explicit Session(bool detailed);
@@ -101,7 +101,7 @@ class Session {
   bool released_ = false;
 };
 
-// Capacity of a thread's buffer between two readings; about 40 MB.
+// Capacity of a thread's buffer, which is emptied when the last session ends; about 40 MB.
 inline constexpr size_t kMaxEvents = size_t{1} << 18;
 
 }  // namespace hpu::trace

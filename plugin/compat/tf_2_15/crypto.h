@@ -8,7 +8,7 @@
 
 namespace hpu::serve {
 
-// 32 bytes. Thread safe.
+// Returns the 32 bytes of the hash. Thread safe.
 std::string Sha256(absl::string_view data);
 
 }  // namespace hpu::serve

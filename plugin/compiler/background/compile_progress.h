@@ -15,11 +15,10 @@
 
 namespace hpu {
 
-// Logs a line now and then during a long compile. With several compiles and a terminal, a bar replaces the lines. A
-// thread writes them; it exists only during compilation, and compiles never wait for it. Thread safe.
+// Logs progress lines during a long compile. For several compiles on a terminal, a bar replaces the lines. The thread
+// that writes them exists only during compilation; compiles never wait for it. Thread safe.
 //
-// A forked child must not use the process-wide object, because the thread does not exist there. The child has no device
-// to compile for anyway.
+// A forked child must not use the process-wide object, because the thread does not exist there.
 class CompileProgress {
  public:
   struct Display {
@@ -27,7 +26,7 @@ class CompileProgress {
     std::function<void(const std::string&)> bar;   // overwrites the current line; null: no terminal
     absl::Duration first = absl::Seconds(2);       // delay before the first output
     absl::Duration interval = absl::Seconds(10);   // between two lines of one compile
-    absl::Duration redraw = absl::Seconds(1);      // of the bar
+    absl::Duration redraw = absl::Seconds(1);      // between two updates of the bar
   };
 
   // The process-wide object; never destroyed. Lines go to TensorFlow's log, the bar to stderr.
@@ -82,7 +81,7 @@ class CompileProgress {
   absl::CondVar changed_;
   std::list<Running> running_ ABSL_GUARDED_BY(mutex_);  // oldest first
   int64_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;  // compiles since the last idle time
+  int64_t done_ ABSL_GUARDED_BY(mutex_) = 0;  // compiles that ended since the last idle time
   bool has_bar_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_thread_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -22,10 +22,10 @@ class CompileQueue {
   // `cancelled` turns true once the result is no longer needed.
   using Work = std::function<void(const std::atomic<bool>& cancelled)>;
 
-  // The number of background compiles that XLA allows.
+  // XLA's limit for background compiles.
   static constexpr size_t kCapacity = 10;
 
-  // Increment of the thread's niceness over that of the thread that starts it.
+  // Added to the niceness that the queue's thread inherits from its creator.
   static constexpr int kNice = 10;
 
   // The process-wide queue; never destroyed.
@@ -44,8 +44,8 @@ class CompileQueue {
   // Drops the owner's scheduled work and cancels its running work. Does not block.
   void Cancel(const void* owner) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Drops all work, cancels the running work and waits for its end. Call before the process ends and destroys state
-  // that compilers use. A compiler does not stop half-way, so this may take as long as one compile.
+  // Drops the scheduled work, cancels the running work and waits for its end. Must be called before the process
+  // destroys state that compilers use. May take as long as one compile, because a compiler cannot be interrupted.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -73,7 +73,7 @@ TEST_F(CompileQueueTest, IsBounded) {
   first.runs.WaitForNotification();
   for (size_t i = 0; i < CompileQueue::kCapacity; ++i) ASSERT_TRUE(queue_.Schedule(&owner_, [](const Flag&) {}));
   EXPECT_FALSE(queue_.Schedule(&owner_, [](const Flag&) {}));
-  queue_.Stop();  // what runs uses `first`
+  queue_.Stop();  // the running work uses `first`
 }
 
 TEST_F(CompileQueueTest, CancelDropsWhatWaitsOfOneOwnerOnly) {
@@ -139,7 +139,7 @@ TEST_F(CompileQueueTest, AForkedChildNeitherWaitsNorSchedules) {
   int status = -1;
   ASSERT_EQ(child, waitpid(child, &status, 0));
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
-  queue_.Stop();  // what runs uses `first`
+  queue_.Stop();  // the running work uses `first`
 }
 
 }  // namespace

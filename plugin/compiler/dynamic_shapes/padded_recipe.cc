@@ -20,7 +20,7 @@ namespace {
 using Output = Executable::Output;
 using Update = Executable::Update;
 
-// FailedPrecondition unless both have the same arguments and results up to the number of rows.
+// FailedPrecondition unless the executables differ only in the number of rows.
 absl::Status CheckFit(const Executable& executable, const Executable& padded) {
   if (executable.sizes > 0 || padded.sizes > 0) {
     return absl::FailedPreconditionError("the size of a result depends on the values of the arguments");

@@ -1,5 +1,4 @@
-// PaddedRecipe: one recipe for all signatures of a cluster that differ only in their number of rows, up to the
-// recipe's.
+// PaddedRecipe: a recipe shared by signatures of a cluster that differ only in their number of rows.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_PADDED_RECIPE_H_
 
@@ -26,12 +25,12 @@ class PaddedRecipe {
   PaddedRecipe(std::vector<ArgumentDescription> arguments, int64_t rows)
       : arguments_(std::move(arguments)), rows_(rows) {}
 
-  // Whether the recipe exists. Signatures that fit then only need to be lowered.
+  // Whether the recipe is compiled. A fitting signature then only needs lowering.
   bool compiled() const { return compiled_.load(std::memory_order_acquire); }
 
-  // An executable for arguments with at most the recipe's number of rows and at least half of it. Launches with fewer
-  // rows pad them and drop the padding again. FailedPrecondition, with the reason, if rows depend on each other or on
-  // their number (row_independence.h).
+  // An executable for arguments with `rows` rows: at most the recipe's number, and at least half of it. Launches pad
+  // the arguments and drop the padding of the results. FailedPrecondition, with the reason, if rows depend on each
+  // other or on the number of rows (row_independence.h).
   absl::StatusOr<std::shared_ptr<Executable>> MakeExecutable(hal::Device& device, const ClusterSource& source,
                                                              const std::vector<ArgumentDescription>& arguments,
                                                              int64_t rows, const std::atomic<bool>* cancelled)

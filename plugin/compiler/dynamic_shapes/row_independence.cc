@@ -24,7 +24,8 @@ class Module {
  public:
   absl::Status Parse(const hal::Program& program) {
     if (!proto_.ParseFromString(program.hlo)) {
-      return absl::InvalidArgumentError(absl::StrCat(program.name, ": the program is not a serialised HloModuleProto"));
+      return absl::InvalidArgumentError(absl::StrCat(program.name, ": the program is not a serialised HloModuleProto (",
+                                                     program.hlo.size(), " bytes)"));
     }
     for (const HloComputationProto& computation : proto_.computations()) {
       computations_[computation.id()] = &computation;
@@ -60,7 +61,7 @@ class Module {
   absl::flat_hash_map<int64_t, const HloComputationProto*> computations_;
 };
 
-// All attributes that define an instruction; without sizes if `with_rows`.
+// The serialised attributes of an instruction, without sizes if `with_rows`.
 std::string AttributesOf(const HloInstructionProto& instruction, bool with_rows) {
   HloInstructionProto attributes = instruction;
   attributes.clear_name();
@@ -82,7 +83,7 @@ bool AnyRows(const std::vector<RowArray>& arrays) {
   return absl::c_any_of(arrays, [](const RowArray& array) { return array.rows.has_value(); });
 }
 
-// "reduce operates across the rows, in Mean 'loss/Mean'".
+// Appends the op: "reduce operates across the rows, in Mean 'loss/Mean'".
 absl::Status NameOp(const absl::Status& refusal, const HloInstructionProto& instruction) {
   const auto& op = instruction.metadata();
   if (op.op_name().empty() && op.op_type().empty()) return refusal;
@@ -112,7 +113,7 @@ class PairWalk {
     return absl::FailedPreconditionError(absl::StrCat(instruction.opcode(), " depends on the number of rows"));
   }
 
-  // Effects count even if no result needs them.
+  // Instructions with effects count even if no result needs them.
   absl::Status CheckEffects() const {
     for (const HloComputationProto& computation : module_.proto().computations()) {
       for (const HloInstructionProto& instruction : computation.instructions()) {

@@ -1,4 +1,4 @@
-// RowIndependence: checks whether a program may run with padded rows.
+// Row independence: check that a program may run with padded rows.
 #ifndef HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_INDEPENDENCE_H_
 #define HPU_PLUGIN_COMPILER_DYNAMIC_SHAPES_ROW_INDEPENDENCE_H_
 
@@ -8,14 +8,14 @@
 
 namespace hpu {
 
-// OK if the first rows of `padded`'s results equal `program`'s results, whatever the padded rows of its arguments hold.
-// Both are lowerings of one cluster, for these numbers of rows. FailedPrecondition names the op that may mix rows or
-// depend on their number; unknown ops count as such.
+// OK if the first rows of `padded`'s results equal `program`'s results for any values in the padded rows of the
+// arguments. `program` and `padded` are lowerings of one cluster, for `counts.rows` and `counts.padded_rows` rows.
+// FailedPrecondition names an op that may mix rows or depend on their number; any unknown op may.
 //
-// Both must have the same instructions with the same attributes, except for sizes. So only sizes depend on the number
-// of rows, and they show which dimension of each value holds the rows. Each instruction must keep rows apart
-// (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. Arguments and results
-// hold their rows outermost, so the first rows are the first bytes.
+// Both programs must have the same instructions with the same attributes, except for sizes. So only sizes depend on the
+// number of rows, and the sizes show which dimension of each value holds the rows. Each instruction must keep rows
+// apart (row_rules.h). By induction, row i of each value then depends only on row i of the arguments. Arguments and
+// results hold their rows outermost, so the first rows are the first bytes.
 //
 // XLA's own analysis for varying sizes (DynamicDimensionInference) propagates sizes through instructions that mix rows
 // without reporting it, so it cannot replace this check.

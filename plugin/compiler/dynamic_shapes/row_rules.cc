@@ -71,7 +71,7 @@ absl::Status Broadcast(const Instruction& instruction) {
   return Require(repeated, instruction, "creates rows from an operand without rows");
 }
 
-// In row-major order, the distance and the repetition of rows must stay the same.
+// In row-major order, a row must keep its number of consecutive elements.
 absl::Status Reshape(const Instruction& instruction) {
   const RowArray& operand = instruction.operands.front();
   const RowArray& result = instruction.results.front();
@@ -85,8 +85,8 @@ absl::Status Transpose(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(rows, PositionIn(instruction.proto->dimensions(), rows->dimension)));
 }
 
-// The result's dimension for a dimension of dot's operand, or -1 if dot sums over it. `before` dimensions of the result
-// come from the other operand's free dimensions.
+// Maps a dimension of a dot operand to the result's dimension; -1 if dot contracts it. `before`: number of free
+// dimensions of the other operand that come first in the result.
 template <typename List>
 int64_t DotResultDimension(int64_t dimension, const List& batch, const List& contracting, int64_t before) {
   if (PositionIn(contracting, dimension) >= 0) return -1;
@@ -125,7 +125,7 @@ absl::Status Convolution(const Instruction& instruction) {
 }
 
 absl::Status Reduce(const Instruction& instruction) {
-  const size_t arrays = instruction.operands.size() / 2;  // as many initial values follow
+  const size_t arrays = instruction.operands.size() / 2;  // followed by one initial value each
   const Rows& rows = instruction.operands.front().rows;
   for (size_t i = 0; i < instruction.operands.size(); ++i) {
     TF_RETURN_IF_ERROR(
@@ -137,7 +137,7 @@ absl::Status Reduce(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(rows, rows->dimension - earlier));
 }
 
-// Reduce-window, select-and-scatter: the window has one row.
+// Reduce-window and select-and-scatter: a window must contain one row only.
 absl::Status Window(const Instruction& instruction) {
   for (const RowArray& operand : instruction.operands) {
     if (operand.shape->dimensions_size() == 0) continue;
@@ -183,7 +183,7 @@ absl::Status Pad(const Instruction& instruction) {
   return RequireResult(instruction, rows);
 }
 
-// Whether a slice of these sizes takes all rows, and otherwise has the same sizes in both lowerings.
+// Whether a slice of these sizes contains all rows, and its other sizes are equal in both lowerings.
 template <typename Sizes>
 bool TakesAllRows(const RowArray& operand, const Sizes& sizes, const Sizes& padded_sizes) {
   for (int64_t i = 0; i < sizes.size(); ++i) {
@@ -205,7 +205,7 @@ absl::Status DynamicSlice(const Instruction& instruction) {
   return RequireResult(instruction, operand.rows);
 }
 
-// The update must have all rows, so that its place among them is fixed.
+// The update must have all rows, so that it always starts at the first row.
 absl::Status DynamicUpdateSlice(const Instruction& instruction) {
   const RowArray& operand = instruction.operands[0];
   const RowArray& update = instruction.operands[1];
@@ -232,7 +232,7 @@ absl::Status GatherByRows(const Instruction& instruction) {
   return RequireResult(instruction, MovedTo(indices.rows, dimension));
 }
 
-// The operand has the rows: each slice must take all of them.
+// The operand has the rows: each slice must contain all rows.
 absl::Status GatherOfRows(const Instruction& instruction) {
   const xla::GatherDimensionNumbers& numbers = instruction.proto->gather_dimension_numbers();
   const RowArray& operand = instruction.operands[0];
@@ -275,7 +275,8 @@ absl::Status BatchNormInference(const Instruction& instruction) {
   return RequireResult(instruction, rows);
 }
 
-// Normalises over all dimensions except the features. So rows may only be features, as in Keras's layer normalisation.
+// Normalises over all dimensions except the feature dimension. So the feature dimension must hold the rows, as in
+// Keras's layer normalisation.
 absl::Status BatchNormTraining(const Instruction& instruction) {
   const Rows& rows = instruction.operands[0].rows;
   const bool features = rows && rows->dimension == instruction.proto->feature_index();
@@ -324,7 +325,7 @@ Rule FindRule(absl::string_view opcode) {
   const auto it = rules->find(opcode);
   if (it != rules->end()) return it->second;
   const xla::StatusOr<xla::HloOpcode> known = xla::StringToHloOpcode(opcode);
-  // Excludes stochastic-convert, which XLA counts as elementwise and CheckPure refuses.
+  // Includes stochastic-convert, which CheckPure refuses.
   return known.ok() && xla::HloInstruction::IsOpElementwise(*known) ? Elementwise : nullptr;
 }
 

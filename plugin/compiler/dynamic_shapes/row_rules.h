@@ -19,16 +19,16 @@ struct RowInstruction {
   std::vector<RowArray> results;
 };
 
-// OK if, in both lowerings alike, row i of each result depends only on row i of the operands and on values without
-// rows. For instructions with rows in an operand or a result; their computations are checked separately.
-// FailedPrecondition says what the instruction does to rows; instructions that are not known to keep rows apart are
-// refused.
+// Checks an instruction with rows in an operand or a result. OK if, in both lowerings alike, row i of each result
+// depends only on row i of the operands and on values without rows. FailedPrecondition says what the instruction does
+// to rows. Unknown instructions are refused. Called computations are checked separately.
 absl::Status CheckRowRule(const RowInstruction& instruction);
 
-// FailedPrecondition for random and effectful instructions, which are refused even without rows.
+// FailedPrecondition for instructions that draw random numbers or have side effects, even without rows.
 absl::Status CheckPure(const xla::HloInstructionProto& proto);
 
-// Whether the instruction only passes values to or from computations and tuples, whose own instructions are checked.
+// Whether the instruction only passes values to or from tuples and computations. The computations' instructions are
+// checked separately.
 bool IsStructural(absl::string_view opcode);
 
 }  // namespace hpu

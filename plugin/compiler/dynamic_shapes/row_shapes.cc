@@ -20,7 +20,10 @@ absl::Status AppendArrays(const xla::ShapeProto& shape, const xla::ShapeProto& p
   if (shape.element_type() != padded_shape.element_type() ||
       shape.dimensions_size() != padded_shape.dimensions_size() ||
       shape.tuple_shapes_size() != padded_shape.tuple_shapes_size()) {
-    return absl::FailedPreconditionError("the type or rank of a value depends on the number of rows");
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the type or rank of a value depends on the number of rows: ", xla::PrimitiveType_Name(shape.element_type()),
+        Dimensions(shape), " for ", counts.rows, " rows, ", xla::PrimitiveType_Name(padded_shape.element_type()),
+        Dimensions(padded_shape), " for ", counts.padded_rows, " rows"));
   }
   for (int i = 0; i < shape.tuple_shapes_size(); ++i) {
     TF_RETURN_IF_ERROR(AppendArrays(shape.tuple_shapes(i), padded_shape.tuple_shapes(i), counts, arrays));

@@ -17,7 +17,7 @@ struct RowCounts {
   int64_t padded_rows = 0;
 };
 
-// The dimension that holds an array's rows. Its elements i * block to (i + 1) * block - 1 belong to row i.
+// The dimension that holds an array's rows. Indices i * block to (i + 1) * block - 1 belong to row i.
 struct RowDimension {
   int64_t dimension = 0;
   int64_t block = 1;
@@ -40,8 +40,8 @@ struct RowArray {
   int64_t InnerSize() const;
 };
 
-// The array, or the arrays of a tuple. FailedPrecondition, with the reason, unless the shapes differ at most in the
-// size of one dimension, in proportion to the rows.
+// The array, or the arrays of a tuple. FailedPrecondition, with the reason, unless the two shapes of each array are
+// equal or differ in one dimension, whose size is proportional to the number of rows.
 absl::StatusOr<std::vector<RowArray>> RowArraysOf(const xla::ShapeProto& shape, const xla::ShapeProto& padded_shape,
                                                   RowCounts counts);
 

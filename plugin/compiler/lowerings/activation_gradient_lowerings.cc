@@ -1,4 +1,4 @@
-// Lowerings of activation gradients that take the CPU kernels' branch for zeros and NaN; tf2xla takes the other one.
+// Lowerings of activation gradients that treat zeros and NaN like the CPU kernels; tf2xla's do not.
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"

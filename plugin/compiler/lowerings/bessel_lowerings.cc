@@ -220,7 +220,7 @@ enum class Kind { kFirst, kSecond };
 template <int order, Kind kind>
 XlaOp Far(XlaOp x, PrimitiveType type) {
   const OrderConstants& o = ConstantsOf(order);
-  // Smaller x would make large angles, which cost more.
+  // Smaller x would lead to large angles, for which cosine and sine are slower.
   const XlaOp limit = xla::FullLike(x, NearLimit(type));
   x = xla::Select(xla::Lt(x, limit), limit, x);
   const XlaOp inverse = Scalar(x, 1) / x;

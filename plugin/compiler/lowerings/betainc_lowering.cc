@@ -42,7 +42,7 @@ constexpr double kRootOfTwoPi = 2.50662827463100050;
 struct Precision {
   double digits;  // logarithm of the error's reciprocal, plus a margin
   double terms_of_root;
-  int most_pairs;
+  int max_pairs;
   // If x or 1 - x is greater, the fraction converges only on its own side of the mean.
   double edge;
 };
@@ -53,7 +53,7 @@ constexpr int kPairs = 4;
 
 double Shift(PrimitiveType type) { return type == xla::F64 ? kDoubleShift : kFloatShift; }
 
-// a >= 0.
+// Requires a >= 0.
 XlaOp LanczosSum(XlaOp a, PrimitiveType type) {
   if (type == xla::F64) {
     XlaOp sum = xla::FullLike(a, 0.99999999999980993);
@@ -95,9 +95,9 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   const XlaOp slow = Scalar(s, precision.digits / 2) / (xla::Log1p(s) - xla::Log1p(-s));
   const XlaOp need =
       root + xla::Select(Converges(of), xla::FullLike(of.a, precision.digits / 2 + 2), slow + Scalar(s, 4));
-  // NaN needs the maximum.
-  const XlaOp most = xla::FullLike(need, precision.most_pairs);
-  const XlaOp bounded = xla::Select(xla::Le(need, most), need, most);
+  // For NaN, the maximum.
+  const XlaOp max = xla::FullLike(need, precision.max_pairs);
+  const XlaOp bounded = xla::Select(xla::Le(need, max), need, max);
   std::vector<int64_t> dimensions(shape.rank());
   std::iota(dimensions.begin(), dimensions.end(), 0);
   xla::XlaBuilder* builder = of.a.builder();
@@ -146,7 +146,7 @@ absl::StatusOr<XlaOp> IncompleteBeta(XlaOp a, XlaOp b, XlaOp x, const xla::Shape
   Arguments of = {xla::Select(valid, a, one), xla::Select(valid, b, one), xla::Select(valid, x, half), XlaOp()};
   of.y = one - of.x;
   const XlaOp factor = Factor(of, type) / (of.a + of.b);
-  // Beyond the mean, 1 - I_y(b, a) avoids small results that are differences.
+  // Above the mean, computes 1 - I_y(b, a). So small results are never differences, which would lose digits.
   const XlaOp at_edge = xla::Gt(xla::Max(of.x, of.y), Scalar(x, precision.edge));
   const XlaOp direct = xla::Select(at_edge, Converges(of), xla::Le(of.x, of.a / (of.a + of.b)));
   const Arguments turned = {xla::Select(direct, of.a, of.b), xla::Select(direct, of.b, of.a),

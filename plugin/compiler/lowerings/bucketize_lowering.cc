@@ -18,7 +18,8 @@ using tensorflow::XlaOpKernel;
 using tensorflow::XlaOpKernelContext;
 using xla::XlaOp;
 
-// Counts the boundaries that an element is not below. Integers are compared as float32, as on the CPU.
+// Counts, for each element, the boundaries that it is not less than; NaN is not less than any. Integers are compared as
+// float32, as on the CPU.
 class BucketizeLowering : public XlaOpKernel {
  public:
   explicit BucketizeLowering(OpKernelConstruction* construction) : XlaOpKernel(construction) {

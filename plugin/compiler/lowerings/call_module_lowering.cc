@@ -1,5 +1,5 @@
-// Lowering of XlaCallModule (jax2tf). TensorFlow's own derives a module's platform from the device's name, and knows
-// only the names of XLA's devices.
+// Lowering of XlaCallModule (jax2tf). TensorFlow's lowering derives a module's platform from the device's name, and
+// supports only XLA's own devices.
 #include <memory>
 
 #include "plugin/compiler/compilation_device.h"

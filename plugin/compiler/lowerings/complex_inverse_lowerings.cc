@@ -1,5 +1,5 @@
-// Lowerings of inverse functions, log1p and rsqrt that are correct for all finite complex numbers. XLA's take another
-// branch, or lose digits, left of the imaginary axis, on branch cuts and near poles.
+// Lowerings of inverse functions, log1p and rsqrt that are correct for all finite complex numbers. XLA's functions
+// return another branch or lose digits left of the imaginary axis, on branch cuts and near poles.
 //
 // Formulas: W. Kahan, "Branch cuts for complex elementary functions, or much ado about nothing's sign bit", 1987.
 #include "plugin/compiler/compilation_device.h"
@@ -24,7 +24,7 @@ Parts Split(XlaOp z) { return {xla::Real(z), xla::Imag(z)}; }
 XlaOp Join(const Parts& z) { return xla::Complex(z.real, z.imaginary); }
 XlaOp One(XlaOp like) { return xla::ScalarLike(like, 1); }
 
-XlaOp IsNegative(XlaOp x, xla::PrimitiveType type) {  // -0, too
+XlaOp IsNegative(XlaOp x, xla::PrimitiveType type) {  // also true for -0
   const XlaOp bits = xla::BitcastConvertType(x, type == xla::C64 ? xla::S32 : xla::S64);
   return xla::Lt(bits, xla::ScalarLike(bits, 0));
 }
@@ -76,7 +76,7 @@ Parts Acos(const Parts& z, xla::PrimitiveType type) {
           RealAsinh(ImaginaryOfProduct(Conjugate(above), below), type)};
 }
 
-Parts Asinh(const Parts& z, xla::PrimitiveType type) {  // of z = -i sin(i y)
+Parts Asinh(const Parts& z, xla::PrimitiveType type) {  // asinh(z) = -i asin(i z)
   const Parts turned = Asin({-z.imaginary, z.real}, type);
   return {turned.imaginary, -turned.real};
 }
@@ -94,7 +94,7 @@ Parts Atanh(const Parts& z, xla::PrimitiveType type) {
   return {WithSign(real, z.real, type), angle * xla::ScalarLike(angle, 0.5)};
 }
 
-Parts Atan(const Parts& z, xla::PrimitiveType type) {  // of z = -i tan(i y)
+Parts Atan(const Parts& z, xla::PrimitiveType type) {  // atan(z) = -i atanh(i z)
   const Parts turned = Atanh({-z.imaginary, z.real}, type);
   return {turned.imaginary, -turned.real};
 }

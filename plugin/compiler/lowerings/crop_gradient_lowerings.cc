@@ -1,5 +1,5 @@
 // Lowerings of CropAndResize's gradients, which tf2xla lacks: marked calls that a backend can recognise
-// (plugin/program/crop_gradients.h).
+// (plugin/program/marked_call.h).
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -11,7 +11,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/crop_places.h"
 #include "plugin/compiler/lowerings/marked_call.h"
-#include "plugin/program/crop_gradients.h"
+#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -60,7 +60,7 @@ absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, co
   return absl::OkStatus();
 }
 
-// The two pixels around each place in one direction, as whole numbers, and the weight of the second one.
+// The two pixels around each place in one direction, as whole numbers, and the weight of the second pixel.
 struct Between {
   explicit Between(XlaOp place) : Between(place, xla::Max(place, xla::ZerosLike(place))) {}
 
@@ -102,7 +102,7 @@ XlaOp ImageGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes) 
                            by_columns(right ? columns.fraction : one - columns.fraction);
       const XlaOp pixel = CropPixel(image_of_box, below ? rows.second : rows.first,
                                     right ? columns.second : columns.first, sizes.images[1], sizes.images[2], pixels);
-      // Pixels that lie outside or have no weight get index -1, which scatter drops.
+      // Pixels outside the image or without weight get index -1, which scatter ignores.
       const XlaOp counts = xla::And(inside, xla::Gt(weight, xla::ZerosLike(weight)));
       const XlaOp index = xla::Select(counts, pixel, xla::FullLike(pixel, -1));
       const XlaOp updates = xla::Mul(gradient, weight, {0, 1, 2});
@@ -142,7 +142,7 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes)
   return xla::ConcatInDim(gradient.builder(), {by_y, by_x}, 1);
 }
 
-// Places in the calls' format: negative if they were outside.
+// Places in the format of the marked calls: negative outside the image.
 XlaOp Marked(const CropPlaces& places) {
   return xla::Select(places.inside, places.place, xla::FullLike(places.place, -1));
 }
@@ -175,9 +175,9 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
       if (method_ == "nearest") places.place = xla::Round(places.place);
       return Marked(places);
     };
-    const absl::StatusOr<XlaOp> call = MarkedCall(
-        hal::kCropGradientAttribute, hal::kImageGradient, {context->Input(0), places(0), places(1), context->Input(2)},
-        [&](const std::vector<XlaOp>& operands) { return ImageGradient(operands, sizes); });
+    const absl::StatusOr<XlaOp> call =
+        MarkedCall(kCropGradient, kImageGradient, {context->Input(0), places(0), places(1), context->Input(2)},
+                   [&](const std::vector<XlaOp>& operands) { return ImageGradient(operands, sizes); });
     OP_REQUIRES_OK(context, call.status());
     context->SetOutput(0, xla::ConvertElementType(*call, type));
   }
@@ -219,7 +219,7 @@ class CropBoxesGradientLowering : public tensorflow::XlaOpKernel {
                              sizes.images[direction + 1], CropScale::kMultiplied));
     };
     const absl::StatusOr<XlaOp> call =
-        MarkedCall(hal::kCropGradientAttribute, hal::kPlacesGradient,
+        MarkedCall(kCropGradient, kPlacesGradient,
                    {context->Input(0), xla::ConvertElementType(context->Input(1), xla::F32), places(0), places(1),
                     context->Input(3)},
                    [&](const std::vector<XlaOp>& operands) { return PlacesGradient(operands, sizes); });

@@ -11,7 +11,7 @@ namespace {
 
 using xla::XlaOp;
 
-// The same number, hidden from compilers' simplification. `zero`: [boxes], the value's first dimension.
+// Returns `value`, hidden from algebraic simplification. `zero`: int32 zeros, with the first dimension of `value`.
 XlaOp Hidden(XlaOp value, XlaOp zero) {
   const XlaOp bits = xla::BitcastConvertType(value, xla::S32);
   return xla::BitcastConvertType(xla::Add(bits, zero, {0}), xla::F32);
@@ -20,7 +20,7 @@ XlaOp Hidden(XlaOp value, XlaOp zero) {
 }  // namespace
 
 // TensorFlow's kernels round each product and the quotient. XLA would multiply by a reciprocal and not round the
-// product before adding. The last pixels of a box that ends with the image might then come from beyond it.
+// product before adding. The last pixels of a box that ends at the image's edge might then be outside the image.
 CropPlaces PlacesOf(XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length, CropScale scale) {
   xla::XlaBuilder* const builder = boxes.builder();
   const auto side = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(boxes, i, i + 1, 1, 1), {count}); };

@@ -10,8 +10,8 @@
 
 namespace hpu {
 
-// Order of operations for a box's scale. TensorFlow's kernels multiply the box's extent by the image's, then divide by
-// the crop's. The kernel of the boxes' gradient multiplies by the quotient instead.
+// Order of operations for a box's scale. TensorFlow's kernels multiply the box's size by the image's size, then divide
+// by the crop's size. The kernel of the boxes' gradient multiplies by the quotient of the last two instead.
 enum class CropScale { kDivided, kMultiplied };
 
 // The places of each crop's pixels in one direction: [boxes, pixels].
@@ -39,7 +39,7 @@ class CropReader {
   const int64_t width_;
 };
 
-// The number of a pixel among the pixels of all images, at integral coordinates: int32 [boxes, height, width].
+// Row-major index of a pixel in the whole batch, for integral coordinates: int32 [boxes, height, width].
 xla::XlaOp CropPixel(xla::XlaOp image_of_box, xla::XlaOp y, xla::XlaOp x, int64_t height, int64_t width,
                      absl::Span<const int64_t> pixels);
 

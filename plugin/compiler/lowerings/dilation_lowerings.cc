@@ -1,6 +1,6 @@
-// Lowerings of Dilation2D and its gradients, which tf2xla lacks. The sum of a pixel and the filter counts if it is
-// greater than the lowest number of its type and than all earlier sums in its window; NaN never counts. The float32
-// lowerings are marked calls, which a backend can recognise (plugin/program/dilation.h).
+// Lowerings of Dilation2D and its gradients, which tf2xla lacks. A window's maximum is the first greatest sum of a
+// pixel and the filter; NaN and sums that do not exceed the type's lowest number are ignored. The float32 lowerings are
+// marked calls, which a backend can recognise (plugin/program/marked_call.h).
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call.h"
 #include "plugin/compiler/lowerings/window_places.h"
-#include "plugin/program/dilation.h"
+#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tsl/platform/statusor.h"
@@ -32,8 +32,8 @@ using Order = WindowPlaces::Order;
 
 XlaOp Integer(XlaOp like, int32_t value) { return xla::ConstantR0<int32_t>(like.builder(), value); }
 
-// Dilation of images by a filter of the same type. 16-bit floats are widened to float32. Their sums are rounded as on
-// the CPU, gradients once at the end.
+// Dilation of images by a filter of the same type. 16-bit floats are widened to float32. Sums are rounded as on the
+// CPU, gradients only once, at the end.
 class Dilation {
  public:
   Dilation(const WindowPlaces& places, xla::PrimitiveType type) : places_(places), type_(type) {}
@@ -50,7 +50,7 @@ class Dilation {
   absl::StatusOr<XlaOp> InputGradient(XlaOp images, XlaOp filter, XlaOp gradient) const {
     TF_ASSIGN_OR_RETURN(const Maximum maximum, Find(images, filter));
     const XlaOp zero = xla::Zero(images.builder(), TypeOf(gradient));
-    // The last places belong to the first windows. Starting with them matches TensorFlow's order of additions.
+    // Starts with the last places, which belong to the first windows, to match TensorFlow's order of additions.
     TF_ASSIGN_OR_RETURN(const std::vector<XlaOp> frames,
                         places_.Fold(Order::kBackwards, {maximum.place, gradient}, {places_.FrameOf(zero)},
                                      [this](const WindowPlace& place, auto constants, auto values) {
@@ -226,10 +226,9 @@ class DilationLowering : public tensorflow::XlaOpKernel {
     std::vector<XlaOp> operands;
     for (int i = 0; i < context->num_inputs(); ++i) operands.push_back(dilation.Widened(context->Input(i)));
     if (!dilation.IsFloat32()) return Compute(dilation, operands);
-    return MarkedCall(hal::kDilationAttribute, TextOf(dilation.places()), operands,
-                      [&](const std::vector<XlaOp>& parameters) {
-                        return parameters[0].builder()->ReportErrorOrReturn(Compute(dilation, parameters));
-                      });
+    return MarkedCall(kDilation, TextOf(dilation.places()), operands, [&](const std::vector<XlaOp>& parameters) {
+      return parameters[0].builder()->ReportErrorOrReturn(Compute(dilation, parameters));
+    });
   }
 
   static absl::StatusOr<XlaOp> Compute(const Dilation& dilation, const std::vector<XlaOp>& operands) {
@@ -239,9 +238,9 @@ class DilationLowering : public tensorflow::XlaOpKernel {
   }
 
   static std::string TextOf(const WindowPlaces& places) {
-    std::string text = of == Of::kMaxima  ? hal::kDilationMaxima
-                       : of == Of::kInput ? hal::kDilationInputGradient
-                                          : hal::kDilationFilterGradient;
+    std::string text = of == Of::kMaxima  ? kDilationMaxima
+                       : of == Of::kInput ? kDilationInputGradient
+                                          : kDilationFilterGradient;
     for (const WindowDimension& d : {places.rows(), places.columns()}) {
       absl::StrAppend(&text, " ", d.stride, " ", d.rate, " ", d.pad_low);
     }

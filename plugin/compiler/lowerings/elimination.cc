@@ -26,7 +26,7 @@ Values Loop(int64_t times, const xla::ForEachIndexBodyFunction& body, const Valu
   return Values(initial.size(), builder->ReportError(values.status()));
 }
 
-// One step of LU factorisation for matrices [batch, size, size]: the given column.
+// One step of the LU factorisation of matrices [batch, size, size], for one column.
 class LuStep {
  public:
   LuStep(XlaOp column, int64_t batch, int64_t size)
@@ -173,7 +173,7 @@ XlaOp SolveTridiagonal(XlaOp diagonals, XlaOp right, const xla::Shape& right_sha
   const XlaOp by_row = xla::Transpose(xla::Reshape(diagonals, {batch, 3, rows}), {1, 2, 0});
   const auto diagonal = [&](int64_t i) { return xla::Reshape(xla::SliceInDim(by_row, i, i + 1, 1, 0), {rows, batch}); };
   const XlaOp zero = xla::ScalarLike(right, 0);
-  // The upper diagonal's last number is unused.
+  // The upper diagonal's last element is unused.
   const XlaOp upper = xla::PadInDim(xla::SliceInDim(diagonal(0), 0, rows - 1, 1, 0), zero, 0, 0, 1);
   const XlaOp moved = xla::Transpose(xla::Reshape(right, {batch, rows, columns}), {1, 0, 2});
   const auto forward = [&](XlaOp i, absl::Span<const XlaOp> values, XlaBuilder*) -> xla::StatusOr<Values> {

@@ -5,8 +5,9 @@
 
 namespace hpu {
 
-// Multiplies dimension 1 or 2 of images [batch, height, width, channels] by `weights` [to, from]: `from` lines become
-// `to`. A gradient has `to` lines and is multiplied by the transposed weights, so it gets `from` lines.
+// Multiplies dimension 1 or 2 of images [batch, height, width, channels] by `weights` [to, from]: the dimension's size
+// changes from `from` to `to`. A gradient is multiplied by the transposed weights: its size changes from `to` to
+// `from`.
 xla::XlaOp WithDimension(xla::XlaOp weights, xla::XlaOp images, int dimension, bool is_gradient);
 
 }  // namespace hpu

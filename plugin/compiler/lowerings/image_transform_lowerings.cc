@@ -19,10 +19,10 @@ namespace {
 
 using xla::XlaOp;
 
-// Rounds `value` towards zero; below 2^31.
+// Rounds `value` towards zero. Requires |value| < 2^31.
 XlaOp Truncated(XlaOp value) { return xla::ConvertElementType(xla::ConvertElementType(value, xla::S32), xla::F32); }
 
-// Maps coordinates beyond an image that is `length` long into it, as TensorFlow's CPU kernels do.
+// Maps coordinates outside an image of size `length` to coordinates inside, as TensorFlow's CPU kernels do.
 XlaOp MapCoordinate(XlaOp place, int64_t length, const std::string& fill_mode) {
   if (fill_mode == "CONSTANT") return place;
   const XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(length - 1));

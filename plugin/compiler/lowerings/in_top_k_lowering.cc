@@ -28,14 +28,14 @@ XlaOp CountUpTo(XlaOp rows, XlaOp bounds, int64_t classes, absl::Span<const int6
   return xla::ConvertElementType(counts, xla::S64);
 }
 
-// A gather would number the rows, and rows could not be padded.
+// Selects one element of each row without a gather, which would number the rows and so prevent row padding.
 // [rows, classes], whole [rows] -> [rows, 1]
 XlaOp ElementOfEach(XlaOp rows, XlaOp index, const xla::Shape& shape) {
   xla::XlaBuilder* const builder = rows.builder();
   const xla::Shape whole = xla::ShapeUtil::ChangeElementType(shape, builder->GetShape(index)->element_type());
   const XlaOp is_it = xla::Eq(xla::Iota(builder, whole, 1), index, {0});
-  const XlaOp least = xla::MinValue(builder, xla::F32);
-  const XlaOp element = xla::Reduce(xla::Select(is_it, rows, xla::Broadcast(least, shape.dimensions())), least,
+  const XlaOp min = xla::MinValue(builder, xla::F32);
+  const XlaOp element = xla::Reduce(xla::Select(is_it, rows, xla::Broadcast(min, shape.dimensions())), min,
                                     xla::CreateScalarMaxComputation(xla::F32, builder), {1});
   return xla::Reshape(element, {shape.dimensions(0), 1});
 }
@@ -66,8 +66,8 @@ class InTopKLowering : public tensorflow::XlaOpKernel {
         xla::And(xla::Ge(target, xla::ScalarLike(target, 0)), xla::Lt(target, xla::ScalarLike(target, classes)));
     const XlaOp value = ElementOfEach(rows, target, *predictions);
     const auto bound = [&](const xla::XlaOp& number) { return xla::Broadcast(number, {count, 1}); };
-    // The counts reveal special values: NaN is not up to any bound, +infinity exceeds the largest finite number, and
-    // only -infinity is up to -infinity.
+    // The counts reveal special values: NaN is <= no bound, +infinity exceeds the largest finite number, and only
+    // -infinity is <= -infinity.
     const XlaOp bounds = xla::ConcatInDim(
         rows.builder(),
         {value, bound(xla::MaxFiniteValue(rows.builder(), xla::F32)), bound(-xla::MaxValue(rows.builder(), xla::F32))},

@@ -256,7 +256,7 @@ SineAndCosine OfRightAngles(XlaOp turns, PrimitiveType type) {
 
 enum class Wave { kSine, kCosine };
 
-// x >= 0.
+// Requires x >= 0.
 template <Wave wave>
 XlaOp FresnelOfMagnitude(XlaOp x, PrimitiveType type) {
   const XlaOp square = x * x, fourth = square * square, one = Scalar(x, 1);

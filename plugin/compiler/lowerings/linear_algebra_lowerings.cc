@@ -1,5 +1,5 @@
 // Lowerings of linear algebra ops that tf2xla expands into simpler instructions, or lacks. The expansion is a marked
-// call, so that a backend can recognise the op (plugin/program/linear_algebra.h).
+// call, so that a backend can recognise the op (plugin/program/marked_call.h).
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/elimination.h"
 #include "plugin/compiler/lowerings/marked_call.h"
-#include "plugin/program/linear_algebra.h"
+#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
 #include "tensorflow/core/lib/core/bits.h"
@@ -78,12 +78,11 @@ class LinearAlgebraLowering : public XlaOpKernel {
     Values operands;
     for (size_t i = 0; i < shapes.size(); ++i) operands.push_back(context->Input(static_cast<int>(i)));
     size_t count = 0;
-    const absl::StatusOr<XlaOp> call =
-        MarkedCall(hal::kLinearAlgebraAttribute, text_, operands, [&](const Values& parameters) {
-          const Values results = Body(parameters, shapes[0]);
-          count = results.size();
-          return count == 1 ? results[0] : xla::Tuple(parameters[0].builder(), results);
-        });
+    const absl::StatusOr<XlaOp> call = MarkedCall(kLinearAlgebra, text_, operands, [&](const Values& parameters) {
+      const Values results = Body(parameters, shapes[0]);
+      count = results.size();
+      return count == 1 ? results[0] : xla::Tuple(parameters[0].builder(), results);
+    });
     OP_REQUIRES_OK(context, call.status());
     for (int i = 0; i < context->num_outputs(); ++i) {
       if (i < static_cast<int>(count)) {
@@ -99,7 +98,7 @@ class LinearAlgebraLowering : public XlaOpKernel {
   std::vector<bool> values_;
 };
 
-// With A = QR, solves R X = Q'.
+// Solves R X = Q^T, where A = QR.
 XlaOp Inverse(XlaOp a) {
   XlaOp q, r;
   xla::QrExplicit(a, /*full_matrices=*/false, q, r);
@@ -157,7 +156,7 @@ struct Diagonal {
   const XlaOp values;
 };
 
-// One number per matrix.
+// An array with `value` for each matrix.
 XlaOp Fill(XlaOp a, const xla::Shape& matrices, float value) {
   return xla::Broadcast(xla::ScalarLike(a, value), matrices.dimensions().subspan(0, matrices.rank() - 2));
 }
@@ -226,12 +225,12 @@ class SvdLowering final : public LinearAlgebraLowering {
  private:
   bool TakesSquares() const override { return false; }
   Values Body(const Values& inputs, const xla::Shape& matrices) const override {
-    const int64_t rows = Rows(matrices), columns = Columns(matrices), least = std::min(rows, columns);
+    const int64_t rows = Rows(matrices), columns = Columns(matrices), min = std::min(rows, columns);
     const xla::SVDResult svd = xla::SVD(inputs[0], Sweeps(std::max(rows, columns)), kSmallChange);
     if (!attribute(0)) return {svd.d};
     if (attribute(1)) return {svd.d, svd.u, svd.v};
-    return {svd.d, xla::SliceInMinorDims(svd.u, {0, 0}, {rows, least}),
-            xla::SliceInMinorDims(svd.v, {0, 0}, {columns, least})};
+    return {svd.d, xla::SliceInMinorDims(svd.u, {0, 0}, {rows, min}),
+            xla::SliceInMinorDims(svd.v, {0, 0}, {columns, min})};
   }
 };
 

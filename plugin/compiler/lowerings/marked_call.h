@@ -1,4 +1,4 @@
-// Calls marked with a frontend attribute, so that a backend may compute them in its own way.
+// Builds marked calls (plugin/program/marked_call.h).
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
 
@@ -11,9 +11,9 @@
 
 namespace hpu {
 
-// Calls the computation that `body` builds from parameters shaped like the operands, with the frontend attribute. There
-// is at least one operand; several results form a tuple.
-absl::StatusOr<xla::XlaOp> MarkedCall(const char* attribute, const std::string& value,
+// Calls the computation that `body` builds from parameters shaped like the operands, marked as `operation`. Requires at
+// least one operand. Several results form a tuple.
+absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& attributes,
                                       const std::vector<xla::XlaOp>& operands,
                                       absl::FunctionRef<xla::XlaOp(const std::vector<xla::XlaOp>&)> body);
 

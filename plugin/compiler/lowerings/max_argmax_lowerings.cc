@@ -1,6 +1,6 @@
 // Lowerings of MaxPoolWithArgmax and its gradient, which tf2xla lacks. A window's first element is selected unless a
 // later one is greater than all before it. So NaN counts only in the first place, as on the CPU. The gradient is a
-// marked call that a backend can recognise (plugin/program/placed_gradient.h).
+// marked call that a backend can recognise (plugin/program/marked_call.h).
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/marked_call.h"
 #include "plugin/compiler/lowerings/window_places.h"
-#include "plugin/program/placed_gradient.h"
+#include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
 #include "tensorflow/compiler/tf2xla/xla_op_registry.h"
@@ -86,7 +86,7 @@ class MaxArgmaxLowering : public PoolingLowering {
   }
 
  private:
-  // The maxima and the numbers of their pixels.
+  // The maxima and their pixels' indices.
   static absl::StatusOr<std::vector<XlaOp>> Find(XlaOp images, const WindowPlaces& places) {
     xla::XlaBuilder* const builder = images.builder();
     TF_ASSIGN_OR_RETURN(const xla::Shape shape, builder->GetShape(images));
@@ -114,8 +114,7 @@ class MaxArgmaxLowering : public PoolingLowering {
   }
 };
 
-// Adds each number of the gradient at its place. Places are int64, have the gradient's shape and count from the begin
-// of the batch.
+// Adds each element of the gradient at its place: an int64 index into the whole batch.
 XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
   xla::XlaBuilder* const builder = gradient.builder();
   const xla::Shape* const shape = builder->GetShapePtr(gradient).value();
@@ -130,7 +129,7 @@ XlaOp Scatter(XlaOp gradient, XlaOp places, int64_t elements) {
   return xla::Reshape(sums, {batch, elements});
 }
 
-// Drops an index that lies in no image; TensorFlow's CPU kernel ends the process.
+// Ignores indices outside the images, for which TensorFlow's CPU kernel ends the process.
 class MaxArgmaxGradientLowering : public PoolingLowering {
  public:
   using PoolingLowering::PoolingLowering;
@@ -161,8 +160,7 @@ class MaxArgmaxGradientLowering : public PoolingLowering {
       return Scatter(of[0], include_batch() ? of[1] : OfBatch(of[1], elements), elements);
     };
     const absl::StatusOr<XlaOp> sums =
-        is_float ? MarkedCall(hal::kPlacedGradientAttribute,
-                              include_batch() ? hal::kPlacesOfBatch : hal::kPlacesOfImage, operands, scatter)
+        is_float ? MarkedCall(kPlacedGradient, include_batch() ? kPlacesOfBatch : kPlacesOfImage, operands, scatter)
                  : scatter(operands);
     OP_REQUIRES_OK(context, sums.status());
     context->SetOutput(0, xla::Reshape(xla::ConvertElementType(*sums, type), images->dimensions()));

@@ -136,8 +136,8 @@ bool ArePooled(XlaOp maxima) {
   return instruction != nullptr && instruction->opcode() == xla::HloOpcodeString(xla::HloOpcode::kReduceWindow);
 }
 
-// Volumes: each window's gradient goes to all elements that differ from the maximum by less than 1e-5. In a graph that
-// also pools, TensorFlow's CPU runs oneDNN's kernels, which select only the first one.
+// Volumes: each window's gradient goes to all elements that differ from the maximum by less than 1e-5. If the graph
+// also contains the pooling, TensorFlow runs oneDNN's kernels on the CPU, which select only the first maximum.
 class MaxPool3DGradLowering final : public MaxPoolGradLowering {
  public:
   using MaxPoolGradLowering::MaxPoolGradLowering;
@@ -168,8 +168,8 @@ class MaxPool3DGradLowering final : public MaxPoolGradLowering {
   }
 };
 
-// For each window, the gradient's element at the first place that equals the given maximum; 0 if no place does. Windows
-// above kMaxWindow run by the CPU kernel.
+// For each window, the gradient's element at the first place that equals the given maximum; 0 if there is none. The CPU
+// kernel computes windows larger than kMaxWindow.
 class MaxPoolGradGradLowering final : public SecondPoolLowering {
  public:
   using SecondPoolLowering::SecondPoolLowering;

@@ -43,8 +43,8 @@ class MaxPoolLowering : public tensorflow::XlaOpKernel {
     if (xla::primitive_util::IsFloatingPointType(type)) {
       // A window of NaN is -inf where oneDNN has a kernel for bfloat16; elsewhere it is the lowest finite number.
       const bool finite = type != xla::BF16 || context->num_inputs() == 3;
-      const XlaOp least = finite ? xla::MinFiniteValue(builder, type) : xla::MinValue(builder, type);
-      images = xla::Select(xla::Gt(images, least), images, least);
+      const XlaOp min = finite ? xla::MinFiniteValue(builder, type) : xla::MinValue(builder, type);
+      images = xla::Select(xla::Gt(images, min), images, min);
     }
     const xla::Padding padding = padding_ == tensorflow::VALID ? xla::Padding::kValid : xla::Padding::kSame;
     context->SetOutput(0, xla::ReduceWindow(images, xla::MinValue(builder, type),

@@ -3,8 +3,8 @@
 // tf2xla's lowering of ResizeBilinear is wrong where an image becomes three times as large in one direction and larger
 // in the other (8 x 8 to 16 x 24). Its nearest-neighbour lowering has no gradient, and it lacks bicubic and area
 // interpolation. Here an image is multiplied by one matrix per direction, and a gradient by the transposed matrices. In
-// XLA's own products an infinite pixel therefore spoils its whole row and column. The emulator's kernel
-// (sparse_product) adds only pixels with a weight.
+// XLA's own products, an infinite pixel makes its whole row and column NaN. The emulator's kernel (sparse_product) adds
+// only pixels with a weight.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -77,8 +77,8 @@ class Weights {
     return xla::Max(xla::Min(border, end) - xla::Max(pixel, begin), number(0)) / scale;
   }
 
-  // Four pixels count for each place. The border pixel takes the weight of pixels beyond the border; with
-  // half_pixel_centers, the pixels inside share that weight. As in TensorFlow's kernels, fractions are rounded to
+  // Four pixels count for each place. The border pixel receives the weight of pixels beyond the border; with
+  // half_pixel_centers, the pixels inside share this weight. As in TensorFlow's kernels, fractions are rounded to
   // 1/1024.
   xla::XlaOp Cubic(xla::XlaBuilder* builder, xla::XlaOp place, xla::XlaOp pixel, int64_t from) const {
     const xla::XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(from - 1));
@@ -126,7 +126,7 @@ class ResizeLowering : public tensorflow::XlaOpKernel {
     OP_REQUIRES_OK(construction, construction->GetAttr("align_corners", &align_corners_));
     if (kInterpolation == Interpolation::kArea) return;
     OP_REQUIRES_OK(construction, construction->GetAttr("half_pixel_centers", &half_pixel_centers_));
-    // Only one gradient's CPU kernel accepts both.
+    // Only the CPU kernel of ResizeNearestNeighborGrad accepts both.
     OP_REQUIRES(construction,
                 !half_pixel_centers_ || !align_corners_ || (kGradient && kInterpolation == Interpolation::kNearest),
                 absl::InvalidArgumentError("If half_pixel_centers is True, align_corners must be False."));

@@ -102,8 +102,8 @@ XlaOp Matrix(xla::XlaBuilder* builder, const Kernel& kernel, bool antialias, int
   const XlaOp weights = xla::Select(counts, kernel.weight(distance), xla::ZerosLike(pixel));
   const XlaOp sum =
       xla::Reduce(weights, xla::ConstantR0<float>(builder, 0), xla::CreateScalarAddComputation(xla::F32, builder), {1});
-  const XlaOp least = xla::ScalarLike(sum, 1000 * std::numeric_limits<float>::min());
-  const XlaOp factor = xla::Select(xla::Ge(xla::Abs(sum), least), xla::ScalarLike(sum, 1) / sum, xla::ZerosLike(sum));
+  const XlaOp min = xla::ScalarLike(sum, 1000 * std::numeric_limits<float>::min());
+  const XlaOp factor = xla::Select(xla::Ge(xla::Abs(sum), min), xla::ScalarLike(sum, 1) / sum, xla::ZerosLike(sum));
   return xla::Mul(weights, factor, {0});
 }
 

@@ -28,8 +28,8 @@ class ShiftLowering : public tensorflow::XlaOpKernel {
     XlaOp value = context->Input(0), bits = context->Input(1);
     OP_REQUIRES_OK(context, tensorflow::BroadcastOpsToSame(&value, &bits));
     const xla::PrimitiveType type = context->input_xla_type(0);
-    const XlaOp most = xla::ScalarLike(bits, xla::primitive_util::BitWidth(type) - 1);
-    context->SetOutput(0, kShift(value, xla::Clamp(xla::ScalarLike(bits, 0), bits, most), type));
+    const XlaOp max = xla::ScalarLike(bits, xla::primitive_util::BitWidth(type) - 1);
+    context->SetOutput(0, kShift(value, xla::Clamp(xla::ScalarLike(bits, 0), bits, max), type));
   }
 };
 

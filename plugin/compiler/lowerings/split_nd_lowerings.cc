@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
 #include "tensorflow/compiler/tf2xla/xla_expression.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"
@@ -50,8 +51,8 @@ class Grid {
       if (product <= parts_) product *= counts_[i];
     }
     if (product == parts_) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("'N' must match number of slices from '", counts, "', but got ", parts_, "."));
+    return absl::InvalidArgumentError(absl::StrCat("'N' must match number of slices ", absl::StrJoin(counts_, " * "),
+                                                   " from '", counts, "', but got ", parts_, "."));
   }
 
   int64_t rank() const { return counts_.size(); }

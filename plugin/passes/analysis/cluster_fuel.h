@@ -1,4 +1,4 @@
-// Limit on the number of clusters that this process makes (HPU_CLUSTER_FUEL).
+// Limit on the number of clusters in a process (HPU_CLUSTER_FUEL).
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_CLUSTER_FUEL_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_CLUSTER_FUEL_H_
 
@@ -9,7 +9,7 @@ namespace hpu::passes {
 // Whether the limit allows another cluster. Thread safe.
 bool HasFuel(const Settings& settings);
 
-// Counts a cluster. Returns false if the cluster exceeds the limit. Thread safe.
+// Counts a new cluster. Returns false if it exceeds the limit. Thread safe.
 bool TakeFuel(const Settings& settings);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// User settings that keep nodes out of clusters: docs/tuning/clustering.md.
+// User settings that exclude nodes from clusters: docs/tuning/clustering.md.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_CLUSTERING_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_CLUSTERING_RULES_H_
 
@@ -19,10 +19,10 @@ std::string JitScopeName(const tensorflow::Node& node);
 // Puts a node into a jit_scope.
 void SetJitScope(tensorflow::Node* node, bool compile, const std::string& name);
 
-// Why the settings keep a node out of clusters; nullopt if they do not.
+// The setting that excludes a node from clusters; nullopt if there is none.
 std::optional<OpRefusal> RefuseBySettings(const tensorflow::Node& node, const Settings& settings);
 
-// The same for a node in a function that a cluster holds whole. The call itself has already passed RefuseBySettings.
+// The same for a node in a function that is called inside a cluster. RefuseBySettings has already accepted the call.
 std::optional<OpRefusal> RefuseInsideBySettings(const tensorflow::Node& node, const Settings& settings);
 
 // Whether the settings allow clusters in the graph. If not, every node on an HPU gets a refusal in the report.

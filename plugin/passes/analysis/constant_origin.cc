@@ -12,7 +12,7 @@ namespace {
 
 using tensorflow::Node;
 
-// Whether an argument has integer types, as sizes and positions do. Floating-point arguments hold data.
+// Whether an argument is an integer or boolean, as sizes and positions are. Floating-point arguments are data.
 bool IsSizeLike(const Node& node) {
   return std::all_of(node.output_types().begin(), node.output_types().end(), [](tensorflow::DataType type) {
     return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64 || type == tensorflow::DT_BOOL;
@@ -27,8 +27,8 @@ Origin OwnOrigin(const Node& node) {
   return Origin::kStatic;
 }
 
-// The compile-time constant inputs of one function-valued attribute. Arguments of the body map to inputs from
-// `first_input` on.
+// Adds the inputs that the function in `attribute` requires as compile-time constants. Argument i of the function is
+// input `first_input` + i of the node.
 tensorflow::Status AddBodyConstants(const Node& node, const char* attribute, int first_input,
                                     tensorflow::FunctionLibraryRuntime* runtime, std::vector<int>* inputs) {
   tensorflow::NameAttrList function;

@@ -1,5 +1,5 @@
-// Origins of compile-time constant inputs. A cluster needs one recipe for each value of such an input, so the origin
-// predicts how often it is recompiled.
+// Origins of compile-time constant inputs. A cluster needs one recipe for each value of such an input, so the input's
+// origin predicts how often the cluster is recompiled.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_CONSTANT_ORIGIN_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_CONSTANT_ORIGIN_H_
 
@@ -9,19 +9,19 @@
 
 namespace hpu::passes {
 
-// Ordered from best to worst: a result has the worst origin of its op's inputs.
+// Ordered by how often the value changes. A result has the worst origin among the inputs of its op.
 enum class Origin : char {
-  kStatic,    // constants and shapes: the same for every run with the same shapes
-  kArgument,  // integer arguments and values computed from them: change seldom (n in x[:n])
-  kLoop,      // carried around a lowered loop: another value in each iteration
-  kData,      // computed from data, read from a variable, drawn at random
+  kStatic,    // constants and shapes: fixed for given input shapes
+  kArgument,  // integer arguments and values computed from them: rarely change (n in x[:n])
+  kLoop,      // loop-carried values of a lowered loop: change in each iteration
+  kData,      // data, variables and random numbers, and values computed from them
 };
 
 // The origin of each node's results, by node id. `order` is a topological order of all nodes that ignores the back
 // edges of loops.
 std::vector<Origin> FindOrigins(const tensorflow::Graph& graph, const std::vector<tensorflow::Node*>& order);
 
-// The inputs of a node whose values the compiler must know, including inputs that only the called functions need.
+// The inputs of a node that must be compile-time constants, including inputs that only called functions require.
 absl::StatusOr<std::vector<int>> CompileTimeConstantInputs(const tensorflow::Node& node,
                                                            tensorflow::FunctionLibraryRuntime* runtime);
 

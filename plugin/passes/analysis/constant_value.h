@@ -1,4 +1,4 @@
-// Values of constants in a graph.
+// Values of constant nodes and attributes.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_CONSTANT_VALUE_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_CONSTANT_VALUE_H_
 
@@ -15,7 +15,7 @@ namespace hpu::passes {
 // constants of more than 64 Ki elements.
 std::optional<double> NumberOf(const tensorflow::Node& node);
 
-// The same for the attribute of a constant.
+// The same for the attribute "value" of a constant.
 std::optional<double> NumberOf(const tensorflow::AttrValue& value);
 
 // The elements of an int32 or int64 tensor, or of a list of integers; empty for other attributes.
@@ -24,7 +24,7 @@ std::vector<int64_t> WholeNumbersOf(const tensorflow::AttrValue& value);
 // Whether NumberOf(node) equals `number`, to the precision of the constant's type.
 bool IsNumber(const tensorflow::Node& node, double number);
 
-// Whether two numbers are equal to the precision of `type`, with a tolerance for some arithmetic in it.
+// Whether two numbers are equal up to the rounding errors of a few operations in `type`.
 bool IsAbout(double value, double expected, tensorflow::DataType type);
 
 // Whether two attributes are equal. Constants are compared by value.

@@ -41,7 +41,7 @@ const Node* FirstMissing(const std::vector<const Node*>& effects, const NodeSet&
   return found == effects.end() ? nullptr : *found;
 }
 
-// An effect that no result needs.
+// A side effect that neither a result nor a control result needs; null if there is none.
 const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   NodeSet needed;
   Need(body, {body.ret_nodes.begin(), body.ret_nodes.end()}, &needed);
@@ -49,7 +49,7 @@ const Node* DeadEffect(const FunctionBody& body, const std::vector<const Node*>&
   return FirstMissing(effects, needed);
 }
 
-// An effect that at least one result does not need.
+// A side effect that at least one result does not need; null if there is none.
 const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*>& effects) {
   for (const Node* result : body.ret_nodes) {
     NodeSet needed;
@@ -59,8 +59,7 @@ const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*
   return nullptr;
 }
 
-// The same for the body of a loop. A loop value needs the values that it is computed from, and the values that the
-// condition needs.
+// The same for the body of a loop. Each loop value needs its own inputs and the inputs of the condition.
 const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody& body,
                                const std::vector<const Node*>& effects) {
   NodeSet condition_needs;

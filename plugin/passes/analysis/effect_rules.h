@@ -1,4 +1,4 @@
-// Side effects that TensorFlow skips in a loop or branch if the fetched values do not need them.
+// Side effects in loops and branches that TensorFlow may skip because no fetched value needs them.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_EFFECT_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_EFFECT_RULES_H_
 
@@ -13,13 +13,13 @@ namespace hpu::passes {
 // Whether a node other than the graph's sink has a control edge from `node`.
 bool HasControlUsers(const tensorflow::Node& node);
 
-// Returns a refusal if the node is a loop or branch whose side effects forbid keeping it whole. TensorFlow lowers loops
-// and branches, and then runs only the effects that the used results depend on. A node that stays whole runs all its
-// effects. Both are equivalent if every result depends on every effect. Automatic control dependencies ensure that, but
-// graphs of sessions and wrap_function often lack them.
+// Refuses a loop or branch that must be lowered because of its side effects. A lowered loop or branch runs only the
+// side effects that its used results depend on; a functional one runs all of them. The two are equivalent if every
+// result depends on every side effect. Automatic control dependencies ensure this, but graphs of Sessions and
+// wrap_function often lack them.
 //
-// all_run: the enclosing function runs the node even if its results are unused. Then all effects run that the node's
-// functions list as control results.
+// all_run: the enclosing function runs the node even if its results are unused. In this case all side effects among the
+// control results of the node's functions run.
 std::optional<OpRefusal> RefuseUnusedEffects(const tensorflow::Node& node, bool all_run,
                                              tensorflow::FunctionLibraryRuntime* runtime);
 

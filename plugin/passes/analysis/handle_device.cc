@@ -17,7 +17,7 @@ const Node* HandleSource(const Node* node) {
   return node;
 }
 
-// Also works before placement.
+// A placed node has an assigned device. Before placement, the requested device and the registered kernels decide.
 bool IsElsewhere(const Node& origin) {
   if (origin.has_assigned_device_name()) return !IsOnHpu(origin);
   if (IsPinnedElsewhere(origin)) return true;

@@ -6,8 +6,9 @@
 
 namespace hpu::passes {
 
-// Whether the node takes a handle of a resource that is not on an HPU: a string variable, a table, an iterator. No
-// cluster can hold such a node. A whole loop, branch or call that takes handles of both devices has no valid placement.
+// Whether an input of the node is a handle to a resource on another device, such as a string variable, a table or an
+// iterator. A cluster cannot contain such a node. A functional loop, branch or call with handles to resources on two
+// devices has no valid placement.
 bool TakesHandleFromElsewhere(const tensorflow::Node& node);
 
 }  // namespace hpu::passes

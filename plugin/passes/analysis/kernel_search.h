@@ -13,11 +13,11 @@ namespace hpu::passes {
 // Searches called functions recursively. Not thread safe; serves a single query.
 class KernelSearch {
  public:
-  // `or_lowering`: a lowering counts as well as a kernel. `library` outlives this.
+  // `or_lowering`: an op without a kernel is found if it has a lowering. `library` must outlive this object.
   KernelSearch(const tensorflow::FunctionLibraryDefinition& library, bool or_lowering);
 
-  // Whether the HPU can run an op with these attributes and everything that it calls. A function with attributes of its
-  // own counts as runnable, because its types are not known here.
+  // Whether the HPU can run the op with its attributes, and all functions that it calls. A function with attributes of
+  // its own is assumed to be runnable, because its types are unknown.
   bool Finds(const tensorflow::NodeDef& node);
 
   // The same for the functions that the op calls, without the op itself.
@@ -28,7 +28,7 @@ class KernelSearch {
   bool HasKernel(const tensorflow::NodeDef& node) const;
 
   const tensorflow::FunctionLibraryDefinition& library_;
-  const std::string compiler_;  // the compilation device; empty if lowerings do not count
+  const std::string compiler_;  // the compilation device; empty if lowerings are not searched
   absl::flat_hash_set<std::string> seen_;
 };
 

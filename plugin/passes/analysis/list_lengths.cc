@@ -15,7 +15,7 @@ namespace {
 using tensorflow::Edge;
 using tensorflow::Node;
 
-// The edge that feeds an input, looking through identities; null if there is none.
+// The edge into an input, or into the first of a chain of identities before the input; null if there is none.
 const Edge* OriginOf(const Node& node, int input) {
   const Edge* edge = nullptr;
   if (!node.input_edge(input, &edge).ok()) return nullptr;
@@ -25,7 +25,7 @@ const Edge* OriginOf(const Node& node, int input) {
   return edge;
 }
 
-// True if each iteration sets an element, which does not change the list's length.
+// Whether each iteration only sets an element of the list, so that the list keeps its length.
 bool KeepsLength(const tensorflow::FunctionBody& body, int index) {
   const Node* set = SourceOf(*body.ret_nodes[index], 0);
   bool grows = false;

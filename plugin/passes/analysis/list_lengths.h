@@ -1,4 +1,4 @@
-// Lengths of TensorLists that loops fill.
+// Lengths of TensorLists that are filled by loops.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_LENGTHS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_LENGTHS_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::passes {
 
-// Sets the number of elements on ops that stack a list, if a loop filled the list and its length is known. Shape
-// inference can then continue past the stack.
+// Sets num_elements on each TensorListStack whose list was filled by a loop and has a known length. Shape inference
+// then finds the shape of the stacked tensor.
 absl::Status SetLengthsOfStacks(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library,
                                 KnownNumbers* known);
 

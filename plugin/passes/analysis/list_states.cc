@@ -15,7 +15,7 @@ namespace {
 
 using tensorflow::Node;
 
-constexpr int kMaxDepth = 1000;  // of a chain of lists
+constexpr int kMaxDepth = 1000;  // limit on the number of ops between a list and its creation
 
 bool ReadsWhole(std::string_view op) {
   static const auto* ops =
@@ -41,7 +41,7 @@ ListStates::State ListStates::StateOfInput(const Node& node, int input, int dept
   return StateOf(*edge->src(), edge->src_output(), depth + 1);
 }
 
-// A loop body may pass a list on, set elements, or push and pop; otherwise its state is unknown.
+// The state is known if the loop body only passes the list on, sets elements, pushes or pops.
 ListStates::State ListStates::AfterLoop(const Node& loop, int output, int depth) {
   const State before = StateOfInput(loop, output, depth);
   if (!before.known) return {};

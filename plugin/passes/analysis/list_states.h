@@ -1,4 +1,4 @@
-// Lengths of TensorLists, where a graph determines them.
+// Lengths and capacities of TensorLists, if a graph determines them.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_STATES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_STATES_H_
 
@@ -12,17 +12,17 @@
 
 namespace hpu::passes {
 
-// The compiler keeps a TensorList in a buffer with room for all elements, and treats the whole buffer as the list. So
-// ops that read a shorter list, or write beyond the buffer, differ from the CPU kernels. Not thread safe.
+// Compiled code stores a TensorList in a buffer of fixed capacity, and reads the whole buffer. If the list is shorter,
+// or if an op writes beyond the buffer, the result differs from the CPU kernel's. Not thread safe.
 class ListStates {
  public:
-  // Both outlive this. `shapes` may be null.
+  // `library` and `shapes` must outlive this object. `shapes` may be null.
   ListStates(const tensorflow::FunctionLibraryDefinition* library, LazyShapes* shapes)
       : library_(library), shapes_(shapes) {}
 
-  // Why compiled code would compute a different value than the CPU kernel, or drop its error; nullopt if it would not,
-  // or if the graph does not say. `whole`: the node is in a function that a cluster holds whole. There an index may be
-  // a loop counter, which loop_index_pass.h checks.
+  // Why compiled code would return another value than the CPU kernel, or lose the kernel's error. nullopt if there is
+  // no difference or the graph does not determine it. `whole`: the node is in a function that is called inside a
+  // cluster. In such a function an index may be a loop counter, which loop_index_pass.h checks.
   std::optional<std::string> WhyNotCompiled(const tensorflow::Node& node, bool whole);
 
   // The number of elements of the list at a node's input; nullopt if the graph does not determine it.
@@ -30,8 +30,8 @@ class ListStates {
 
  private:
   struct State {
-    bool known = false;     // if false, the other fields mean nothing
-    bool full = false;      // the list has as many elements as the buffer has room for
+    bool known = false;     // false: ignore the other fields
+    bool full = false;      // the length equals the capacity
     int64_t length = -1;    // -1: unknown
     int64_t capacity = -1;  // -1: unknown
   };

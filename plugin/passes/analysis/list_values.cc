@@ -21,7 +21,7 @@ using tensorflow::FunctionBody;
 using tensorflow::Node;
 using tensorflow::Tensor;
 
-// The numbers as a vector, or the only number as a scalar.
+// A tensor of the numbers: a vector, or a scalar of the only number.
 std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType type, bool scalar) {
   if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
   tensorflow::TensorShape shape;
@@ -34,7 +34,8 @@ std::optional<Tensor> TensorOf(const std::vector<int64_t>& numbers, DataType typ
   return tensor;
 }
 
-// The value that each iteration pushes, if it is the length or element shape of a list made from a tensor.
+// The value that each iteration pushes onto a list, if the value is the length or element shape of a
+// TensorListFromTensor.
 std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, int index, KnownNumbers* known) {
   const Node* value = SourceOf(*SourceOf(*body.ret_nodes[index], 0), 1);
   if (value == nullptr) return std::nullopt;
@@ -50,7 +51,7 @@ std::optional<Tensor> PushedValue(const Node& loop, const FunctionBody& body, in
   return TensorOf({sizes.begin() + 1, sizes.end()}, value->output_type(0), /*scalar=*/false);
 }
 
-// The loop inputs that take a node's result, looking through identities.
+// Finds the loop inputs that a result reaches, directly or through identities.
 void FindLoopInputs(const Node& node, int output, std::vector<std::pair<Node*, int>>* found) {
   for (const Edge* edge : OutEdges(node)) {
     if (edge->src_output() != output) continue;
@@ -59,12 +60,12 @@ void FindLoopInputs(const Node& node, int output, std::vector<std::pair<Node*, i
   }
 }
 
-// True if an iteration pops from the list once and passes the rest on.
+// Whether an iteration pops from the list once and passes the remaining list on.
 bool Pops(const FunctionBody& body, int index, const Node* pop) {
   return pop->type_string() == "TensorListPopBack" && SourceOf(*body.ret_nodes[index], 0) == pop;
 }
 
-// Replaces the popped value by a constant; returns false if nothing is popped.
+// Replaces the popped value by a constant. Returns false if the body does not pop from the list.
 absl::StatusOr<bool> ReplacePopped(const FunctionBody& body, int index, const Tensor& value) {
   for (const Edge* edge : OutEdges(*body.arg_nodes[index])) {
     Node* pop = edge->dst();

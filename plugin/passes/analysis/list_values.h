@@ -1,4 +1,4 @@
-// Constant values that loops push onto TensorLists for their gradients.
+// Replacement of constants that loops push onto TensorLists for their gradients.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LIST_VALUES_H_
 
@@ -15,18 +15,19 @@
 
 namespace hpu::passes {
 
-// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow makes the loop
-// push them in each iteration, but the compiler needs them as constants. If the list comes from a tensor of known
-// shape, the gradient's loop gets constants instead. Not thread safe.
+// The gradient of a loop needs the length and element shape of each list that the loop reads. TensorFlow pushes both in
+// each iteration, but the compiler requires constants. If the list comes from a tensor of known shape, this class puts
+// constants into the body of the gradient's loop. Not thread safe.
 class ListValues {
  public:
-  // Examines value `index` of a loop: a list that starts empty and gets one element in each iteration.
+  // Examines loop value `index`, a list that starts empty and grows by one element in each iteration.
   void Add(const tensorflow::Node& loop, const tensorflow::FunctionBody& body, int index, KnownNumbers* known);
-  // Replaces the body of each loop that pops known values by a body with constants, and adds it to the library.
+  // Gives each loop that pops known values a new body, which uses constants, and adds the body to the library.
   absl::Status Replace(tensorflow::FunctionLibraryDefinition* library);
 
  private:
-  // Loops in the order of discovery. The map: loop value that is a list of equal elements -> the element.
+  // Loops in the order of discovery. Each map is from the index of a loop value, a list of equal elements, to the
+  // element.
   std::vector<std::pair<tensorflow::Node*, std::map<int, tensorflow::Tensor>>> popped_;
 };
 

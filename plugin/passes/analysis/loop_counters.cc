@@ -38,7 +38,8 @@ class LoopCounters::Finder {
     AddComparison(SourceOf(*holds, 1), SourceOf(*holds, 0), !less, or_equal);
   }
 
-  // Handles a comparison that holds while the loop runs: `number` is less (or greater) than `limit`.
+  // Records `number` if it is a counter. While the loop runs, `number` is less (or greater) than `limit`, or equal with
+  // `or_equal`.
   void AddComparison(const Node* number, const Node* limit, bool less, bool or_equal) {
     const int value = LoopValueOf(condition_, number);
     const std::optional<int64_t> end = Fixed(condition_, limit);
@@ -47,11 +48,11 @@ class LoopCounters::Finder {
     if (!first.has_value() || !step.has_value() || *step == 0 || (*step > 0) != less) return;
     const int64_t last = or_equal ? *end : less ? *end - 1 : *end + 1;
     const Counter counter{value, less ? Range{*first, last} : Range{last, *first}, *step};
-    // The first value that fails the condition must not wrap around.
+    // The first value that fails the condition must fit in int32, or the counter would wrap around.
     if (std::abs(last + *step) <= std::numeric_limits<int32_t>::max()) found_.push_back(counter);
   }
 
-  // The value of a constant in one of the loop's functions, or of a loop invariant.
+  // The value of `number` if it is a constant or a loop invariant in one of the loop's functions.
   std::optional<int64_t> Fixed(const FunctionBody& function, const Node* number) const {
     const int value = LoopValueOf(function, number);
     if (value < 0) return ConstantScalar(number);
@@ -82,14 +83,14 @@ LoopCounters::LoopCounters(const Node& loop, const FunctionBody& condition, cons
                            KnownNumbers* known)
     : counters_(Finder(loop, condition, body, known).Find()) {}
 
-std::optional<int64_t> LoopCounters::MostTurns() const {
-  std::optional<int64_t> most;
+std::optional<int64_t> LoopCounters::MaxTurns() const {
+  std::optional<int64_t> max;
   for (const Counter& counter : counters_) {
-    const int64_t size = std::max<int64_t>(0, counter.range.most - counter.range.least + 1);
+    const int64_t size = std::max<int64_t>(0, counter.range.max - counter.range.min + 1);
     const int64_t step = std::abs(counter.step), turns = (size + step - 1) / step;
-    most = std::min(most.value_or(turns), turns);
+    max = std::min(max.value_or(turns), turns);
   }
-  return most;
+  return max;
 }
 
 std::optional<Range> LoopCounters::RangeOf(int value) const {

@@ -12,23 +12,23 @@
 
 namespace hpu::passes {
 
-// Integers from `least` to `most`, both included; empty if `most` < `least`.
+// Integers from `min` to `max`, inclusive; empty if `max` < `min`.
 struct Range {
-  int64_t least, most;
+  int64_t min, max;
 };
 
-// A counter is a loop value that changes by the same amount in each iteration. The condition, or a necessary part of
-// it, compares the counter with a loop-invariant number.
+// A counter is a loop value that changes by the same amount in each iteration. The loop's condition, or one operand of
+// a LogicalAnd in it, compares the counter with a loop-invariant number.
 class LoopCounters {
  public:
-  // Reads the functions that `loop` names as "cond" and "body".
+  // `condition` and `body` are the functions in the attributes "cond" and "body" of `loop`.
   LoopCounters(const tensorflow::Node& loop, const tensorflow::FunctionBody& condition,
                const tensorflow::FunctionBody& body, KnownNumbers* known);
 
   // Upper bound of the number of iterations; nullopt if no counter bounds it.
-  std::optional<int64_t> MostTurns() const;
+  std::optional<int64_t> MaxTurns() const;
 
-  // The range of loop value number `value` at the start of an iteration; nullopt if it is not a counter.
+  // The range of loop value `value` at the start of an iteration; nullopt if the loop value is not a counter.
   std::optional<Range> RangeOf(int value) const;
 
  private:

@@ -50,8 +50,8 @@ std::vector<DataType> TypesOf(const NodeDef& node, const OpDef& op) {
   return types;
 }
 
-// Ops without a lowering that do not reach the compiler: lowered control flow becomes functional again, constants are
-// folded, assertions are dropped.
+// Ops that need no lowering, because they are removed before compilation: lowered control flow becomes functional
+// again, constants are folded, assertions are dropped.
 bool IsHandledBefore(const NodeDef& node) {
   static const auto* ops = new absl::flat_hash_set<std::string_view>{
       "Assert", "Const", "Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch", "_SwitchN", "_XlaMerge"};
@@ -70,7 +70,7 @@ std::string NodeOf(std::string_view input) {
   return std::string(input.substr(0, input.find(':')));
 }
 
-// The nodes that a function's results and effects need.
+// The nodes that a function's results and side effects need.
 std::vector<const NodeDef*> NeededNodes(const FunctionDef& function) {
   absl::flat_hash_map<std::string, const NodeDef*> nodes;
   std::vector<std::string> waiting;

@@ -1,4 +1,4 @@
-// Ops that XLA can compile for the HPU, and error texts for jit_compile=True functions that cannot be compiled.
+// Lookup of XLA lowerings for the HPU, and error texts for jit_compile=True functions that cannot be compiled.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_LOWERINGS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_LOWERINGS_H_
 
@@ -13,18 +13,16 @@
 
 namespace hpu::passes {
 
-// Whether an op with these attributes has a lowering. TensorFlow's kernel lookup also finds kernels for all kinds of
-// devices (DEVICE_DEFAULT), which crash the process when they run in the compiler; they do not count. Functions have no
-// lowering.
+// Whether an op with these attributes has a lowering. Ignores kernels for DEVICE_DEFAULT, which TensorFlow's kernel
+// lookup also finds: they would crash the process in the compiler. Functions have no lowering.
 bool HasLowering(const tensorflow::NodeDef& node);
 
 // User-readable reason why an op has no lowering: "calls Python". The op must be registered.
 std::string WhyNoLowering(const tensorflow::NodeDef& node);
 
-// Fails with INVALID_ARGUMENT if a function, or one that it calls, has ops that certainly cannot be compiled; the error
-// names them. Only ops that the function's results or effects need count. Ops that the compiler may still fold to a
-// constant do not count, because the compiler reports those itself. `exempt` returns true for ops that need no
-// lowering.
+// Fails with INVALID_ARGUMENT if a function, or a function that it calls, contains ops that cannot be compiled; the
+// error names the ops. Ignores ops that neither a result nor a side effect needs. Ignores ops that the compiler may
+// fold into a constant; if it cannot, it reports the error itself. `exempt` returns true for ops that need no lowering.
 absl::Status CheckLowerings(const std::string& function, const tensorflow::FunctionLibraryDefinition& library,
                             const std::function<bool(std::string_view op)>& exempt);
 

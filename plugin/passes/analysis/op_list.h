@@ -1,4 +1,4 @@
-// Op lists of devices: the lists in plugin/op_lists, as a table that the build generates.
+// Lists of the ops that a device supports, generated from plugin/op_lists.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_OP_LIST_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_OP_LIST_H_
 
@@ -22,29 +22,29 @@ struct OpEntry {
   const char* op;
   Verdict verdict;
   const char* source;
-  int max_rank;  // 0: no bound
+  int max_rank;  // 0: no limit
   absl::Span<const TypeRule> types;
 };
 
 struct OpListData {
   const char* name;
-  bool takes_all;  // refuses nothing; the other fields are empty
+  bool takes_all;  // accepts every op and type; the other fields are empty
   uint64_t types;  // union of the types of all entries
   absl::Span<const char* const> index_attributes;
   uint64_t index_types;
   absl::Span<const OpEntry> entries;  // sorted by op
 };
 
-// All lists, by name. The data is static and constant.
+// All op lists, sorted by name, in static memory.
 absl::Span<const OpListData> OpLists();
 
-// The list of that name, null if there is none.
+// The op list with this name; null if there is none.
 const OpListData* FindOpList(std::string_view name);
 
 // The entry of an op; null if the list does not contain the op.
 const OpEntry* FindEntry(const OpListData& list, std::string_view op);
 
-// Whether the attribute holds a type of indices, shapes or the like.
+// Whether a type attribute is for indices, shapes or similar values.
 bool IsIndexAttribute(const OpListData& list, std::string_view attribute);
 
 inline bool HasType(uint64_t types, tensorflow::DataType type) { return type < 64 && (types >> type & 1) != 0; }

@@ -1,4 +1,4 @@
-// Ops that stay out of clusters although XLA would take them: docs/developer/pamsen.md explains each rule.
+// Rules for ops that XLA could compile but clusters must not contain: docs/developer/pamsen.md explains each rule.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_OP_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_OP_RULES_H_
 
@@ -14,11 +14,11 @@ struct OpRefusal {
   std::string reason;
 };
 
-// Why a node stays out of clusters, judged by its op and types alone; nullopt says nothing about its compilability.
-// Applies to nodes of a graph and of functions that a cluster holds whole.
+// The rule that excludes a node from clusters, by its op and types alone. nullopt does not mean that the node can be
+// compiled. Applies to nodes of a graph, and of functions that are called inside a cluster.
 std::optional<OpRefusal> RefuseByOp(const tensorflow::Node& node);
 
-// Whether a result holds only values of its op's first input.
+// Whether a result contains only values of its op's input 0.
 bool KeepsValues(const tensorflow::OutputTensor& tensor);
 
 }  // namespace hpu::passes

@@ -29,7 +29,7 @@ const OpListData& ListNamed(const std::string& name) {
   return *list;
 }
 
-// Whether `what` is new in this process, so that each warning is logged once.
+// Whether this is the first call for `what` in the process.
 bool FirstTime(const std::string& what) {
   static auto* mutex = new absl::Mutex;
   static auto* said = new absl::flat_hash_set<std::string>;
@@ -49,7 +49,7 @@ void WarnIfNoOp(const std::string& name) {
                << (nearest.empty() ? std::string(".") : absl::StrCat("; did you mean ", nearest, "?"));
 }
 
-// The types in an attribute: one, several (a list), or none (not set in a function yet).
+// The types in a type attribute or list of types; empty for a placeholder, which the caller of the function sets.
 std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrSlice attrs) {
   const tensorflow::AttrValue* value = attrs.Find(attribute.name());
   if (value == nullptr) value = attribute.has_default_value() ? &attribute.default_value() : nullptr;
@@ -60,7 +60,8 @@ std::vector<DataType> TypesOf(const OpDef::AttrDef& attribute, tensorflow::AttrS
   return types;
 }
 
-// False for handles and lists, whose values no device could lack, and for strings, which never have an HPU kernel.
+// Whether op lists apply to a type. They do not apply to handles and variants, nor to strings, for which no HPU kernel
+// exists.
 bool HasValues(DataType type) {
   return type != tensorflow::DT_RESOURCE && type != tensorflow::DT_VARIANT && type != tensorflow::DT_STRING &&
          type != tensorflow::DT_INVALID && !tensorflow::IsRefType(type);

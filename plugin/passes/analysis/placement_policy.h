@@ -1,4 +1,4 @@
-// Ops that the user's settings and the active op list keep off the HPU.
+// Policy that excludes ops from the HPU, by user settings and the active op list.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_PLACEMENT_POLICY_H_
 
@@ -16,10 +16,10 @@
 
 namespace hpu::passes {
 
-// Whether the op is one of stock Horovod's, which reduce in host memory.
+// Whether the op is from stock Horovod, which operates on host memory.
 bool IsHorovodOp(std::string_view op);
 
-// Immutable except for the set of ops that were warned about. Thread safe.
+// Immutable. Thread safe.
 class PlacementPolicy {
  public:
   struct Settings {
@@ -30,22 +30,23 @@ class PlacementPolicy {
 
   explicit PlacementPolicy(const Settings& settings);
 
-  // The policy of the current settings; never destroyed, so kernels may keep a reference.
+  // The policy for the current settings. Never destroyed, so kernels may keep the reference.
   static const PlacementPolicy& Active();
 
   const OpListData& list() const { return list_; }
 
-  // Whether the policy accepts an op with any types.
+  // Whether the policy accepts an op regardless of its types.
   bool TakesAny(std::string_view op) const { return takes_all() && !IsHorovodOp(op); }
 
-  // Why an op with these attributes must not be on the HPU: rules `user-setting`, `horovod`, `op-list` and `dtype`.
-  // Missing attributes have their defaults.
+  // The rule that excludes an op with these attributes from the HPU: `user-setting`, `horovod`, `op-list` or `dtype`. A
+  // missing attribute has its default value.
   std::optional<OpRefusal> Refuse(const std::string& op, tensorflow::AttrSlice attrs) const;
 
   // The largest rank that the list allows for an op; 0 if unbounded.
   int MaxRank(const std::string& op) const;
 
-  // Fails if a function that must be compiled as a whole contains a refused op. The error names the op and the rule.
+  // Fails if a jit_compile=True function, or a function that it calls, contains a refused op. The error names the op
+  // and the rule.
   absl::Status CheckMustCompile(const std::string& function,
                                 const tensorflow::FunctionLibraryDefinition& library) const;
 
@@ -55,7 +56,7 @@ class PlacementPolicy {
   std::optional<OpRefusal> RefuseType(const std::string& op, const OpEntry& entry, const std::string& attribute,
                                       tensorflow::DataType type) const;
   bool takes_all() const { return list_.takes_all && on_cpu_.empty() && !all_on_cpu_; }
-  // Applies HPU_OP_LIST_UNKNOWN to an op or type that the list does not contain.
+  // Applies HPU_OP_LIST_UNKNOWN to an op or type that the op list does not contain.
   std::optional<OpRefusal> Unknown(const std::string& op, std::string_view rule, const std::string& what) const;
 
   const OpListData& list_;

@@ -29,7 +29,7 @@ int RankOf(ShapeHandle shape) {
   return shape.Handle() != 0 && InferenceContext::RankKnown(shape) ? InferenceContext::Rank(shape) : -1;
 }
 
-// Whether a node's results exist before any cluster runs, no matter which clusters are made.
+// Whether a node runs before all clusters, however the graph is clustered.
 bool IsSource(const Node& node) {
   if (node.IsArg()) return true;
   if (IsOnHpu(node) || node.IsConstant()) return false;
@@ -58,7 +58,7 @@ ShapeFormulas::~ShapeFormulas() = default;
 
 void ShapeFormulas::Infer(const std::vector<Node*>& targets) {
   const tensorflow::Graph& graph = **context_->graph;
-  // Limited to the targets' ancestors, because shape inference costs more than all passes together.
+  // Only the targets and their ancestors, because shape inference costs more than all passes together.
   std::vector<bool> needed(graph.num_node_ids(), false);
   std::vector<const Node*> start(targets.begin(), targets.end());
   tensorflow::ReverseDFSFrom(graph, start, [&needed](const Node* node) { needed[node->id()] = true; }, nullptr);
@@ -84,7 +84,7 @@ std::vector<Node*> ShapeFormulas::InferWith(Probe probe, const std::vector<Node*
   refiners_[probe]->set_require_shape_inference_fns(false);
   std::vector<Node*> refused;
   for (Node* node : order) {
-    // If inference fails on a node, its shape and all shapes after it stay unknown.
+    // If inference fails for a node, the shapes of the node and of its descendants stay unknown.
     if (const tensorflow::Status status = refiners_[probe]->AddNode(node); !status.ok()) {
       VLOG(2) << "shape inference failed for " << node->name() << ": " << status;
       refused.push_back(node);
@@ -230,7 +230,7 @@ ShapeFormulas::Sizes ShapeFormulas::SizesOf(const Shapes& shapes, int dimension)
   if (dimension < -rank || dimension >= rank) return sizes;
   const int from_begin = dimension < 0 ? dimension + rank : dimension;
   for (int probe = 0; probe < kProbes; ++probe) {
-    // If all sizes are known, one probe stands for all. Otherwise tf.squeeze may change the rank between probes.
+    // If all sizes are known, only kRising ran. Otherwise the rank may differ between probes, because of tf.squeeze.
     const ShapeHandle shape = shapes[sources_.empty() ? kRising : probe];
     if (RankOf(shape) == rank)
       sizes[probe] = InferenceContext::Value(InferenceContext::DimKnownRank(shape, from_begin));

@@ -1,4 +1,4 @@
-// Symbolic shapes of tensors inside clusters, computed on the host from tensors outside.
+// Symbolic shapes of tensors inside clusters, computed on the host from shapes outside the clusters.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_SHAPE_FORMULAS_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_SHAPE_FORMULAS_H_
 
@@ -28,43 +28,43 @@ class Primes {
   std::vector<int64_t> found_;
 };
 
-// A host op that needs the shape of a tensor inside a cluster would split the cluster. Most such shapes follow from the
-// shapes of the graph's inputs, for example from the batch size. This class finds the formula and adds nodes outside
-// the clusters that compute it.
+// A host op that needs the shape of a tensor inside a cluster would split the cluster. Most such shapes depend only on
+// the shapes of the graph's inputs, for example on the batch size. This class finds the formula of a shape, and adds
+// nodes that compute the formula outside the clusters.
 //
-// TensorFlow's shape inference loses unknown sizes in almost any arithmetic on them (tf.tensordot alone multiplies and
-// splits them). So inference runs several times, with different sizes in place of each unknown one. If a size is the
-// same multiple of an input size in all runs, that multiple is its formula. If an op refuses different first
-// dimensions, they count as the same batch.
+// TensorFlow's shape inference cannot compute with unknown sizes (tf.tensordot, for example, multiplies sizes). So
+// inference runs several times, with different numbers in place of each unknown size. If a size is the same multiple of
+// an input size in all runs, this multiple is the formula. If an op rejects inputs with different first dimensions,
+// these dimensions are assumed to be the same batch size.
 //
-// Not thread safe. Nodes that exist at construction must stay while this is in use.
+// Not thread safe. Nodes that exist at construction must outlive this object.
 class ShapeFormulas {
  public:
-  // `targets` are the nodes that later calls ask about.
+  // Later calls may pass only `targets` and their ancestors.
   ShapeFormulas(PassContext* context, const std::vector<tensorflow::Node*>& targets);
   ~ShapeFormulas();
 
-  // kLikely: if a batch may come from several inputs, the largest one is used. That is too large if the program
-  // broadcasts some values and computes others from one input alone.
+  // kExact: nullopt if the batch size may come from several inputs. kLikely: uses the largest of these inputs' batch
+  // sizes. This size is too large if the result takes its shape from an input that the program broadcasts elsewhere.
   enum class Need { kExact, kLikely };
 
-  // An int32 vector in host memory that holds the shape of a node's result; nullopt if the shape does not follow from
-  // the inputs' shapes. Adds nodes to the graph, on `device`. Equal shapes are computed once.
+  // A node whose result is the shape of `node`'s result, as an int32 vector in host memory. nullopt if the shape
+  // depends on more than the inputs' shapes. Adds nodes to the graph, on `device`. Equal shapes share their nodes.
   absl::StatusOr<std::optional<tensorflow::Node*>> ShapeOf(const tensorflow::Node& node, int output,
                                                            const std::string& device, Need need);
 
   // The size of one dimension (negative: from the end) of a node's input, or of the variable if the input is its
-  // handle. -1 if the size may differ between runs.
+  // handle; -1 if the size may differ between runs.
   int64_t FixedInputSize(const tensorflow::Node& node, int input, int dimension);
 
-  // The rank of the same tensor; -1 if unknown.
+  // The rank of a node's input, or of the variable if the input is a handle; -1 if unknown.
   int InputRank(const tensorflow::Node& node, int input);
 
  private:
-  // Sizes that replace the unknown ones. kRising: ascending primes. kFalling: descending ones, which show the smaller
-  // of two sizes where kRising shows the first. kOnes: ones, which show limits (x[:, :100]). kTens: small numbers, for
-  // ops that refuse ones, such as windows larger than an image. kLarge: large numbers, for limits beyond a thousand;
-  // products of these may overflow.
+  // Numbers that replace the unknown sizes. kRising: primes in ascending order of the sources. kFalling: primes in
+  // descending order, so that the minimum of two sizes is a different source than with kRising. kOnes: ones, which
+  // reveal upper limits (x[:, :100]). kTens: a small number, for ops that reject ones, such as windows larger than an
+  // image. kLarge: large primes, which reveal limits above 1000. Products of large primes may overflow.
   enum Probe { kRising, kFalling, kOnes, kTens, kLarge, kProbes };
   using Sizes = std::array<int64_t, kProbes>;                                    // -1: unknown
   using Shapes = std::array<tensorflow::shape_inference::ShapeHandle, kProbes>;  // unset: unknown
@@ -74,25 +74,26 @@ class ShapeFormulas {
     tensorflow::Node* node;
     int output;
     int dimension;
-    int batch;  // index of a source that is the same; often its own
+    int batch;  // index of the source that represents this batch; its own index unless batches were joined
   };
-  // A fixed size, or a multiple of the largest of some sources.
+  // A fixed size `factor` if `sources` is empty; otherwise `factor` times the largest source.
   struct Size {
     int64_t factor;
     std::vector<int> sources;
   };
 
   void Infer(const std::vector<tensorflow::Node*>& targets);
-  // Returns the nodes that shape inference refuses.
+  // Runs shape inference with the numbers of `probe`. Returns the nodes that it rejects.
   std::vector<tensorflow::Node*> InferWith(Probe probe, const std::vector<tensorflow::Node*>& order);
   void PutSizes(tensorflow::Node* node, Probe probe);
   int SourceAt(tensorflow::Node* node, int output, int dimension);
   int64_t SizeOf(int source, Probe probe);
-  // The source of an input's first dimension; -1 if it has none or several are possible.
+  // The batch of an input's first dimension; -1 if there is none, or if several sources divide the dimension.
   int BatchOf(const tensorflow::Edge& input);
-  // Joins the batches of an op that refuses its inputs. Returns whether there were any to join.
+  // If shape inference rejects a node, treats the first dimensions of its inputs as one batch. Returns whether any were
+  // joined.
   bool JoinBatches(const tensorflow::Node& node);
-  // Null if the probe did not run, or has no result for the node.
+  // Null if the probe did not run, or if inference failed for the node.
   tensorflow::shape_inference::InferenceContext* ContextOf(const tensorflow::Node& node, int probe) const;
   Shapes InputShapes(const tensorflow::Node& node, int input) const;
   Shapes OutputShapes(const tensorflow::Node& node, int output) const;
@@ -100,7 +101,7 @@ class ShapeFormulas {
   template <typename Expected>  // int64_t of a Probe
   static bool Agree(const Sizes& sizes, Expected expected);
   static bool IsFixed(const Sizes& sizes);
-  // The formula of one dimension of a node's result; nullopt if it does not follow from sources.
+  // The formula of one dimension of a node's result, from its sizes in all probes; nullopt if no formula fits.
   std::optional<Size> Explain(const tensorflow::Node& node, const Sizes& sizes);
   std::vector<int> SourcesOf(const tensorflow::Node& node, int batch) const;
   absl::StatusOr<tensorflow::Node*> AddSize(const Source& source);
@@ -108,7 +109,7 @@ class ShapeFormulas {
 
   PassContext* const context_;
   Primes primes_{1000}, large_primes_{100000};
-  // Only the first is set if all sizes are known.
+  // By probe. If all sizes are known, only kRising is set.
   std::array<std::unique_ptr<tensorflow::ShapeRefiner>, kProbes> refiners_;
   std::vector<Source> sources_;
   std::map<std::tuple<const tensorflow::Node*, int, int>, int> places_;  // source indices by node, output, dimension

@@ -1,4 +1,4 @@
-// Shapes of tensors, where a graph determines them.
+// Static shapes of tensors, from TensorFlow's shape inference.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_STATIC_SHAPES_H_
 
@@ -10,14 +10,14 @@
 
 namespace hpu::passes {
 
-// Shapes of a graph at the time of construction. Nodes are identified by name; nodes added later have unknown shapes.
+// Shapes in a graph at construction. Nodes are identified by name; nodes that are added later have unknown shapes.
 class StaticShapes {
  public:
   StaticShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library);
 
   tensorflow::PartialTensorShape Shape(const tensorflow::Node& node, int output) const;
 
-  // The shape of a node's input, by the current edges of the graph.
+  // The shape of a node's input. Follows the graph's current edges.
   tensorflow::PartialTensorShape InputShape(const tensorflow::Node& node, int input) const;
 
   // The largest rank among a node's inputs and outputs; 0 if none is known.
@@ -27,10 +27,10 @@ class StaticShapes {
   tensorflow::GraphShapeInfo shapes_;
 };
 
-// StaticShapes that are inferred on first use, because few graphs need them. Not thread safe.
+// StaticShapes, inferred on first use because most graphs need none. Not thread safe.
 class LazyShapes {
  public:
-  // Both outlive this.
+  // `graph` and `library` must outlive this object.
   LazyShapes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition* library)
       : graph_(graph), library_(library) {}
 

@@ -1,4 +1,4 @@
-// Ops whose CPU kernel fails for some values, where compiled code returns a number.
+// Conditions on values that CPU kernels check and compiled code does not.
 #ifndef HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
 #define HPU_PLUGIN_PASSES_ANALYSIS_VALUE_RULES_H_
 
@@ -10,16 +10,16 @@
 
 namespace hpu::passes {
 
-// The rule of an op with these attributes; null for most ops.
+// The value rule of an op with these attributes; null for most ops.
 const ValueRule* FindValueRule(std::string_view op, tensorflow::AttrSlice attributes);
 
-// Whether values in host memory pass a test of one tensor: the input, or the result for kFactored.
+// Whether a tensor in host memory satisfies a rule that tests one tensor: the input, or result 0 for kFactored.
 bool Passes(const ValueRule& rule, const tensorflow::Tensor& values);
 
-// The same for kOrdered.
+// Whether `low` and `high` in host memory satisfy kOrdered.
 bool IsOrdered(const tensorflow::Tensor& low, const tensorflow::Tensor& high);
 
-// The same for kBand, for matrices of this shape.
+// Whether `lower` and `upper` in host memory satisfy kBand for matrices of this shape.
 bool IsBand(const tensorflow::Tensor& lower, const tensorflow::Tensor& upper, const tensorflow::TensorShape& matrices);
 
 }  // namespace hpu::passes

@@ -18,15 +18,15 @@ using tensorflow::Node;
 
 bool IsStateful(const Node& node) { return node.op_def().is_stateful() && !node.IsArg() && !node.IsRetval(); }
 
-// The name of the node's cluster; empty inside a function that a cluster calls.
+// The name of the node's cluster; empty for nodes of a function that a cluster calls.
 std::string ClusterOf(const Node& node) {
   std::string cluster;
   tensorflow::TryGetNodeAttr(node.attrs(), kClusterAttr, &cluster);
   return cluster;
 }
 
-// The stateful nodes of a call's cluster that depend on the call. The search does not continue past a stateful node
-// that is not a call.
+// The stateful nodes that depend on a call and are in the same cluster. The search stops at stateful nodes that are not
+// calls.
 std::vector<Node*> StatefulUsers(const Node& call) {
   const std::string cluster = ClusterOf(call);
   std::vector<Node*> users;

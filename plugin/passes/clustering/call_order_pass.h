@@ -1,4 +1,4 @@
-// Control edges that keep the order of function calls inside clusters.
+// Control edges that preserve the order of stateful function calls inside clusters.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CALL_ORDER_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CALL_ORDER_PASS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Makes the stateful ops of a cluster wait for the stateful calls that their inputs come from. TensorFlow finishes a
-// call before any consumer gets its results. tf2xla inlines calls, and a result of an inlined function does not wait
-// for the function's side effects; a control edge from the call does. Functions that a cluster calls are ordered too.
+// Adds control edges from each stateful call in a cluster to the stateful ops that depend on it. TensorFlow finishes a
+// call before its consumers start. tf2xla inlines calls, and a result of an inlined function does not wait for the
+// function's side effects; a control edge from the call does. Also rewrites functions that a cluster calls.
 absl::Status OrderCalls(PassContext* context);
 
 }  // namespace hpu::passes

@@ -8,8 +8,8 @@
 
 namespace hpu::passes {
 
-// Makes `node` wait for `check` if `before`, and reports the check. `what` is the start of the report's text: "indices
-// are".
+// Adds a control edge from `check` to `node` if `before` is true, and reports the check. The report's text begins with
+// `what`, for example "indices are".
 void OrderCheck(PassContext* context, tensorflow::Node* node, tensorflow::Node* check, absl::string_view what,
                 bool before);
 

@@ -29,18 +29,17 @@ using tensorflow::Tensor;
 
 bool IsIndexType(DataType type) { return type == tensorflow::DT_INT32 || type == tensorflow::DT_INT64; }
 
-// A size beyond the 32-bit range bounds no 32-bit index.
+// Sizes are passed as int32; larger sizes are clamped to this value.
 constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 
-// Whether indices are the second result of Unique. They number the unique values, which are the segments, so they are
-// in range.
+// Whether indices are result 1 of Unique: segment ids that number the unique values, and are therefore in range.
 bool IsPosition(const OutputTensor& indices) { return indices.node->type_string() == "Unique" && indices.index == 1; }
 
 bool KeepsShape(const OutputTensor& values) {
   return values.node->type_string() == "Identity" || values.node->type_string() == "Cast";
 }
 
-// How an op's indices are bounded.
+// The kind of an op's indices, and the dimension that bounds them.
 struct Bound {
   IndexedOp::Kind kind;
   int64_t axis = 0;
@@ -48,7 +47,7 @@ struct Bound {
 
 using Kind = IndexedOp::Kind;
 
-// The name of the kind in HabanaCheckIndices.
+// The kind's name in the attribute of HabanaCheckIndices.
 const char* NameOf(Kind kind) {
   constexpr const char* kNames[] = {"index", "slice", "box", "vector", "label", "segment", "length", "permutation"};
   return kNames[static_cast<int>(kind)];
@@ -67,7 +66,7 @@ class IndexCheckMaker {
 
  private:
   std::optional<Bound> BoundOf(const Node& node, const IndexedOp& op) const;
-  // The sizes of the bounding tensor, -1 where they may change; empty if the rank is unknown.
+  // The sizes of the bounding tensor, -1 where a size is not fixed; empty if the rank is unknown.
   std::vector<int32_t> FixedSizes(const Node& node, const IndexedOp& op);
   OutputTensor FindValues(OutputTensor indices, bool vectors, bool to_host) const;
   bool AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes);
@@ -78,7 +77,7 @@ class IndexCheckMaker {
   PassContext* const context_;
   const bool lowered_;
   ShapeFormulas shapes_;
-  std::map<std::string, Node*> made_;  // checks, by the tensor and bound that they check
+  std::map<std::string, Node*> made_;  // checks, by indices and bound
 };
 
 std::optional<Bound> IndexCheckMaker::BoundOf(const Node& node, const IndexedOp& op) const {
@@ -109,8 +108,9 @@ std::vector<int32_t> IndexCheckMaker::FixedSizes(const Node& node, const Indexed
   return sizes;
 }
 
-// Follows indices back through ops that keep their values. With `to_host`, follows them as far as possible; otherwise
-// only to the host or past Unique, whose result must not leave its cluster.
+// The tensor to check instead of `indices`, found by following ops that keep values. With `to_host`, the earliest such
+// tensor. Otherwise the tensor on the host if there is one, or the input of a Unique, whose result must not leave its
+// cluster.
 OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, bool to_host) const {
   OutputTensor best = indices;
   while (!IsOnHost(indices) && KeepsValues(indices)) {
@@ -122,8 +122,8 @@ OutputTensor IndexCheckMaker::FindValues(OutputTensor indices, bool vectors, boo
   return to_host || IsOnHost(indices) ? indices : best;
 }
 
-// Whether indices are coordinates of true elements (tf.boolean_mask) of a tensor that is not larger than the indexed
-// one.
+// Whether indices are coordinates of true elements (tf.boolean_mask) of a tensor that is at most as large as the
+// indexed tensor.
 bool IndexCheckMaker::AreCoordinates(OutputTensor indices, const Bound& bound, const std::vector<int32_t>& sizes) {
   const bool vectors = bound.kind == Kind::kVector;
   while (KeepsValues(indices) && (!vectors || KeepsShape(indices))) indices = InputOf(*indices.node, 0);
@@ -163,7 +163,7 @@ absl::StatusOr<NodeBuilder::NodeOut> IndexCheckMaker::SizesNode(const Node& node
   return NodeBuilder::NodeOut(shape, 0);
 }
 
-// Whether all of a constant's indices are in range.
+// Whether all elements of a constant are in range.
 bool InRange(const Tensor& indices, const Bound& bound, const std::vector<int32_t>& sizes) {
   const bool vectors = bound.kind == Kind::kVector;
   if (bound.kind == Kind::kPermutation && indices.NumElements() > 1) return false;  // CPU kernel checks for duplicates
@@ -201,15 +201,14 @@ absl::Status IndexCheckMaker::Add(Node* node, const IndexedOp& op) {
   }
   if (IsPosition(indices)) return absl::OkStatus();
   if (fixed && bound->kind != Kind::kLabel && AreCoordinates(indices, *bound, sizes)) return absl::OkStatus();
-  // Constant indices into int32 tensors are the shape arithmetic of libraries. Such positions are right in any graph
-  // that was built.
+  // Constant indices into int32 tensors are shape arithmetic of libraries. They are assumed to be valid.
   const OutputTensor bounding = InputOf(*node, op.bound);
   if (!op.sizes && indices.node->IsConstant() && bounding.node->output_type(bounding.index) == tensorflow::DT_INT32) {
     return absl::OkStatus();
   }
   const bool vectors = bound->kind == Kind::kVector;
   OutputTensor values = FindValues(indices, vectors, /*to_host=*/true);
-  // In lowered loops and branches the check must run in the same frame and branch as the op.
+  // In lowered loops and branches, the check must run in the frame and branch of the op.
   const bool before = fixed && !lowered_ && IsOnHost(values);
   if (!before) values = lowered_ ? indices : FindValues(indices, vectors, /*to_host=*/false);
   const std::string key =

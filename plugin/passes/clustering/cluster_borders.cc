@@ -57,8 +57,8 @@ void CheckLists(const Graph& graph, const std::vector<int>& clusters, std::vecto
   }
 }
 
-// Calls visit(from, to) for each edge downstream of `source` that carries a tensor of unknown size, until it returns
-// false.
+// Calls visit(from, to) for each edge downstream of `source` whose tensor may have an unknown size. Stops if visit
+// returns false.
 template <typename Visit>
 void FollowSize(const Node& source, Visit visit) {
   std::vector<const Node*> work = {&source};
@@ -67,7 +67,7 @@ void FollowSize(const Node& source, Visit visit) {
     const Node* node = work.back();
     work.pop_back();
     for (const Edge* edge : node->out_edges()) {
-      // The second result of Unique has the size of its input.
+      // Result 1 of Unique has the size of the input, which is known.
       if (edge->IsControlEdge() || (node == &source && edge->src_output() != 0)) continue;
       const Node* next = edge->dst();
       if (!visit(*node, *next)) return;
@@ -77,7 +77,7 @@ void FollowSize(const Node& source, Visit visit) {
   }
 }
 
-// Whether a tensor of unknown size from `source` reaches the border of its cluster.
+// Whether a tensor whose size depends on `source` leaves the cluster of `source`.
 bool SizeEscapes(const Node& source, const std::vector<int>& clusters) {
   bool escapes = false;
   FollowSize(source, [&](const Node&, const Node& next) {

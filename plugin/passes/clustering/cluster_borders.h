@@ -1,4 +1,4 @@
-// Tensors that must not cross a cluster's border: TensorLists, and tensors whose size only the compiled code knows.
+// Check for tensors that must not cross a cluster's border: TensorLists, and tensors whose size depends on values.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_BORDERS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_CLUSTER_BORDERS_H_
 
@@ -16,12 +16,12 @@ struct BorderRefusal {
   std::string reason;
 };
 
-// The nodes that must leave their clusters because of tensors that cross a border; empty if there are none. `clusters`
-// holds the cluster of each node by id, negative for none. Removing the nodes can make other tensors cross, so call
-// again after it.
+// The nodes that must leave their clusters, because a tensor that they use or produce must not cross a border.
+// `clusters` contains the cluster of each node by id, negative for none. Call again after removing the nodes, because
+// the removal may move a border to other tensors.
 std::vector<BorderRefusal> CheckBorders(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
-// Pairs of node ids in one cluster that CheckBorders would refuse if the nodes were in different clusters.
+// Pairs of node ids in one cluster. CheckBorders would refuse the nodes if the cluster were cut between them.
 std::vector<std::pair<int, int>> FindTies(const tensorflow::Graph& graph, const std::vector<int>& clusters);
 
 }  // namespace hpu::passes

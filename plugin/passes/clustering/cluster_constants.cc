@@ -15,7 +15,7 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-constexpr size_t kLargestCopiedConstant = 64 << 10;  // bytes of its proto
+constexpr size_t kLargestCopiedConstant = 64 << 10;  // size of the TensorProto in bytes
 
 bool HasOtherUses(const Node& node) {
   for (const Edge* edge : node.out_edges()) {

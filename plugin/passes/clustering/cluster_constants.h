@@ -10,8 +10,8 @@ namespace hpu::passes {
 // Whether a node is a constant without control inputs. A cluster can hold a copy of such a constant.
 bool IsFreeConstant(const tensorflow::Node& node);
 
-// Copies small free constants into every cluster (kClusterAttr) that uses them, and removes originals that have no
-// other consumer. Large constants stay outside and become arguments.
+// Copies each small free constant into every cluster (kClusterAttr) that uses it. Removes originals without other
+// consumers. Large constants stay outside and become arguments.
 absl::Status CopyConstantsIntoClusters(tensorflow::Graph* graph);
 
 }  // namespace hpu::passes

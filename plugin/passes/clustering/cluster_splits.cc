@@ -27,15 +27,15 @@ using tensorflow::Graph;
 using tensorflow::Node;
 
 constexpr int kOutside = -1;
-constexpr size_t kMaxPairs = 2000;  // each needs a search through the graph
+constexpr size_t kMaxPairs = 2000;  // each pair needs a search of the graph
 constexpr size_t kMaxNodes = 20;
 
 struct Group {
   std::string name;
-  // The first node represents the cluster's position. It is never a constant, because copied constants have no frame or
-  // predicate.
+  // The first node determines the cluster's frame and predicate. It is never a constant, because copied constants have
+  // neither.
   std::vector<const Node*> nodes;
-  uintptr_t predicate = 0;  // of the first node; equal for equal conditions
+  uintptr_t predicate = 0;  // deadness predicate of the first node, as an address
 };
 
 bool TakesResource(const Node* node) {
@@ -71,7 +71,7 @@ class SplitFinder {
   SplitFinder(const Graph& graph, const PassContext& context, OrderGraph order)
       : graph_(graph), context_(context), order_(std::move(order)), group_of_(order_.size(), kOutside) {
     absl::flat_hash_map<std::string, std::vector<const Node*>> members;
-    std::vector<std::string> names;  // ordered by the first op of each cluster that is not a constant
+    std::vector<std::string> names;  // ordered by the first non-constant op of each cluster
     for (const int v : order_.TopologicalOrder()) {
       const Node* node = v < graph.num_node_ids() ? graph.FindNodeId(v) : nullptr;
       std::string name;
@@ -90,8 +90,8 @@ class SplitFinder {
     }
   }
 
-  // The analysis requires all nodes to be between source and sink, but copied constants are not. So it runs on a copy
-  // of the graph.
+  // The analysis requires edges from the source and to the sink, which copied constants lack. So it runs on a copy of
+  // the graph.
   absl::Status FindPredicates() {
     copy_ = std::make_unique<Graph>(graph_.flib_def());
     tensorflow::CopyGraph(graph_, copy_.get());
@@ -147,7 +147,7 @@ class SplitFinder {
     }
     const ClusterSlice *slice = FindSlice(a.name), *other = FindSlice(b.name);
     if (slice != nullptr && other != nullptr) return split(other->rule(), other->reason());
-    return split("order", "merged, they would form a cycle with the ops ordered between them");
+    return split("order", "merging them would create a cycle through ops that are ordered between them");
   }
 
   const ClusterSlice* FindSlice(const std::string& cluster) const {
@@ -157,7 +157,7 @@ class SplitFinder {
     return nullptr;
   }
 
-  // Nodes outside all clusters on a path from one cluster to the other, in topological order.
+  // Unclustered nodes on paths from one cluster to the other, in topological order; at most kMaxNodes.
   std::vector<const Node*> Between(int from, int to) const {
     const std::vector<int>& topological = order_.TopologicalOrder();
     std::vector<char> after(order_.size(), false);   // a path from `from` leads here

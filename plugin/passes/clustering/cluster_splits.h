@@ -11,13 +11,16 @@
 
 namespace hpu::passes {
 
-// For each cluster (kClusterAttr) of a segmented graph: why it is separate from the cluster before it, and from the
-// clusters whose tensors it takes. Rules: must-compile, device, loop, deadness (the two may not be in one cluster),
-// cycle (ops outside must run between them), resource-hazard (the same, and one of these ops takes a resource),
-// size-limit
-// (`largest` ops, 0 for no limit).
+// For each cluster (kClusterAttr) of a segmented graph: why it is separate from the preceding cluster, and from the
+// clusters that produce its arguments. Rules:
 //
-// Searches the graph for each pair of clusters, 2,000 pairs at most. Too slow for every run; meant for reports.
+//   must-compile, device, loop, deadness, jit-scope   the two clusters' nodes must not be in one cluster
+//   cycle                                             unclustered ops must run between the two clusters
+//   resource-hazard                                   like cycle, and one of the unclustered ops uses a resource
+//   size-limit                                        both are slices of a cluster that exceeded the size limit
+//   order                                             merging would create a cycle through ops ordered between the two
+//
+// Searches the graph for each pair of clusters, at most 2,000 pairs. Too slow for every run; only for reports.
 absl::StatusOr<std::vector<ClusterSplit>> FindSplits(const tensorflow::Graph& graph, const PassContext& context);
 
 }  // namespace hpu::passes

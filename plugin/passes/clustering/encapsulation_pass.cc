@@ -26,7 +26,7 @@ using tensorflow::NodeDef;
 using tensorflow::OutputTensor;
 using tensorflow::Status;
 
-constexpr char kConstantsAttr[] = "_habana_constants";  // on the call, between the two steps below
+constexpr char kConstantsAttr[] = "_habana_constants";  // attributes from FinishCluster to ReplaceCall
 constexpr char kResourcesAttr[] = "_habana_resources";
 constexpr char kCallMustCompileAttr[] = "_habana_call_must_compile";
 constexpr char kHostArgumentsAttr[] = "_habana_host_arguments";
@@ -48,14 +48,14 @@ std::vector<int> ArgumentOrder(const std::vector<OutputTensor>& sources, const s
   return permutation;
 }
 
-// Orders the arguments of a cluster's function, and records on its call which are constants, resources or in host
-// memory.
+// Orders the arguments of a cluster's function. Records in attributes of the call which arguments are constants,
+// resources or in host memory.
 Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sources, Graph* body,
                      std::vector<int>* permutation, NodeDef* call) {
   std::vector<bool> constants(sources.size(), false);
   TF_RETURN_IF_ERROR(
       tensorflow::BackwardsConstAnalysis(*body, &constants, /*compile_time_const_nodes=*/nullptr, context->Runtime()));
-  // The analysis treats a handle like the value behind it, but the value of a variable is not a constant.
+  // The analysis treats a handle like its variable's value, which is not a compile-time constant.
   for (size_t i = 0; i < sources.size(); ++i) constants[i] = constants[i] && !IsResource(sources[i]);
   *permutation = ArgumentOrder(sources, constants);
   std::vector<int> host;
@@ -76,7 +76,7 @@ Status FinishCluster(PassContext* context, const std::vector<OutputTensor>& sour
       must_compile = true;
       node->ClearAttr(kMustCompileAttr);
     }
-    // Inside a cluster an op has no device and no colocation of its own.
+    // Ops inside a cluster have no device or colocation of their own.
     node->ClearAttr(tensorflow::kColocationAttrName);
     node->set_requested_device("");
     node->set_assigned_device_name("");
@@ -98,7 +98,7 @@ std::vector<int> HostResults(const Node& call) {
   return host;
 }
 
-// The colocation groups ("loc:@v") of a cluster's nodes, which its launch keeps.
+// The colocation groups ("loc:@v") of each cluster's nodes, for the cluster's launch.
 using Colocation = std::map<std::string, std::set<std::string>>;
 
 Colocation CollectColocation(const Graph& graph) {

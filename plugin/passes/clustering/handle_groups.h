@@ -8,9 +8,9 @@
 
 namespace hpu::passes {
 
-// Groups of ops that are connected by edges with handles. Function calls connect nothing, because they may take handles
-// of any device. The roots of a group are the ops that its handles come from (a variable, an argument, a table). A
-// snapshot of the graph.
+// Groups of ops that are connected by edges with resource handles. Function calls connect no groups, because they
+// accept handles of any device. The roots of a group are the ops that produce its handles (a variable, an argument, a
+// table). Does not follow later changes of the graph.
 class HandleGroups {
  public:
   explicit HandleGroups(const tensorflow::Graph& graph);

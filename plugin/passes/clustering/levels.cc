@@ -19,12 +19,12 @@ void Rise(const OrderGraph& order, const std::vector<int>& classes, std::vector<
   }
 }
 
-// Moves vertices up to their consumers' level where the order allows it.
+// Raises vertices to the level of their consumers in the same class, if all edges allow it.
 void Sink(const OrderGraph& order, const std::vector<int>& classes, std::vector<int>* levels) {
   for (auto it = order.TopologicalOrder().rbegin(); it != order.TopologicalOrder().rend(); ++it) {
     const int v = *it;
     if (classes[v] == kNoClass) continue;
-    int highest = std::numeric_limits<int>::max();   // level that the successors allow
+    int highest = std::numeric_limits<int>::max();   // highest level that the successors allow
     int consumer = std::numeric_limits<int>::max();  // lowest level of a successor in the same class
     for (const int next : order.Successors(v)) {
       const bool enters = classes[next] != kNoClass && classes[next] != classes[v];
@@ -35,12 +35,12 @@ void Sink(const OrderGraph& order, const std::vector<int>& classes, std::vector<
   }
 }
 
-// The quotient graph of clusters and single vertices, numbered topologically.
+// Quotient graph: one vertex for each cluster and for each unclustered vertex, numbered topologically.
 class Quotient {
  public:
   Quotient(const OrderGraph& order, const std::vector<int>& groups, const std::vector<int>& levels, int num_groups);
 
-  // Merges groups a and b; false if a path between them through other vertices forbids it.
+  // Merges groups a and b. Returns false if a path between a and b through other vertices prevents it.
   bool Merge(int a, int b);
 
  private:
@@ -58,7 +58,7 @@ Quotient::Quotient(const OrderGraph& order, const std::vector<int>& groups, cons
                    int num_groups)
     : ids_(num_groups, -1), merged_(num_groups) {
   for (int g = 0; g < num_groups; ++g) merged_[g] = g;
-  // Edges within a level lead only from groups to single vertices, so groups come first.
+  // Groups precede single vertices, because edges within a level lead only from groups to single vertices.
   std::vector<std::pair<int, int>> sequence;  // (2 * level + single, position)
   const std::vector<int>& topological = order.TopologicalOrder();
   std::vector<bool> seen(num_groups, false);
@@ -105,7 +105,7 @@ bool Quotient::Merge(int a, int b) {
 }  // namespace
 
 std::vector<int> AssignLevels(const OrderGraph& order, const std::vector<int>& classes) {
-  // Vertices outside clusters start below every class, so that a cluster after them does not rise.
+  // Unclustered vertices start at level -1, so that a cluster after them starts at level 0.
   std::vector<int> levels(order.size(), -1);
   for (int v = 0; v < order.size(); ++v) {
     if (classes[v] != kNoClass) levels[v] = 0;

@@ -33,9 +33,9 @@ constexpr int kMaxCallDepth = 32;
 
 RecursiveCompilabilityChecker::OperationFilter Filter() {
   RecursiveCompilabilityChecker::OperationFilter filter;
-  // The cluster's edges keep the order of variable ops (segmentation_pass.h), so calls may contain them.
+  // Calls may contain variable ops, because the cluster's edges preserve their order (segmentation_pass.h).
   filter.allow_resource_ops_in_called_functions = true;
-  // TensorLists are variants; segmentation keeps them inside clusters.
+  // Allows TensorLists, which are variants. Segmentation keeps them inside clusters.
   filter.allow_ops_producing_or_consuming_variant = true;
   filter.allow_slow_ops = true;
   filter.allow_inaccurate_ops = true;
@@ -55,7 +55,7 @@ std::string FirstReason(const RecursiveCompilabilityChecker::UncompilableNodesMa
   return "the compiler does not support it";
 }
 
-// Own check for lowerings, because TensorFlow's checker also accepts kernels for all kinds of devices.
+// Checks for a lowering, because TensorFlow's checker also accepts kernels for DEVICE_DEFAULT.
 std::optional<OpRefusal> RefuseWithoutLowering(const Node& node) {
   if (node.IsFunctionCall() || node.type_string() == tensorflow::FunctionLibraryDefinition::kGradientOp ||
       HasLowering(node.def())) {
@@ -68,7 +68,7 @@ bool GivesResourceOutside(const Node& node) {
   bool gives = false;
   for (const tensorflow::DataType type : node.output_types()) gives |= type == tensorflow::DT_RESOURCE;
   if (!gives) return false;
-  // A loop returns its variables, but they are usually unused.
+  // A loop returns its resource handles, but these results are usually unused.
   if (!node.IsWhileNode()) return true;
   for (const Edge* edge : node.out_edges()) {
     if (!edge->IsControlEdge() && node.output_type(edge->src_output()) == tensorflow::DT_RESOURCE) return true;
@@ -131,7 +131,7 @@ std::optional<OpRefusal> CandidateRules::Impl::RefuseFunction(const std::string&
     return OpRefusal{"recursion", absl::StrCat("nests function calls more than ", kMaxCallDepth, " levels deep")};
   const std::string key = tensorflow::Canonicalize(name, attrs);
   if (const auto found = functions.find(key); found != functions.end()) return found->second;
-  functions[key] = std::nullopt;  // ends recursion; the compilability checker's depth limit handles the call
+  functions[key] = std::nullopt;  // ends recursion; the compilability checker refuses recursive calls
   tensorflow::FunctionLibraryRuntime::Handle handle;
   const tensorflow::Status status = runtime->Instantiate(name, attrs, &handle);
   std::optional<OpRefusal> refusal;
@@ -184,7 +184,7 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
   if (node.IsArg() || node.IsRetval()) return OpRefusal{"border", "is an argument or a result of the graph"};
   if (node.attrs().Find(kHostShapeAttr) != nullptr) return OpRefusal{"host-shape", "computes a size for a host op"};
   if (node.attrs().Find(kUncheckedAttr) != nullptr) {
-    return OpRefusal{"lost-error", "its indices or its range cannot be checked outside the cluster"};
+    return OpRefusal{"lost-error", "its indices, range or values cannot be checked outside the cluster"};
   }
   if (auto refusal = RefuseByOp(node)) return refusal;
   if (auto refusal = RefuseBySettings(node, impl_->settings)) return refusal;
@@ -196,7 +196,8 @@ std::optional<OpRefusal> CandidateRules::Refuse(const Node& node) {
 
 namespace {
 
-// Refuses ops whose compile-time constants would change in each run. Compiling in each run costs more than a launch.
+// Refuses ops whose compile-time constants would change in each run, because recompiling costs more than a launch
+// saves.
 tensorflow::Status RefuseChangingConstants(PassContext* context, std::vector<Node*>* candidates) {
   std::vector<Node*> order;
   tensorflow::GetReversePostOrder(**context->graph, &order, tensorflow::NodeComparatorID(),
@@ -241,13 +242,13 @@ absl::Status MarkCandidates(PassContext* context) {
     context->report.set_nodes(context->report.nodes() + 1);
     if (hpu != nullptr && FactsOf(node->type_string()).result_size == ResultSize::kBounded && !IsOnHpu(*node) &&
         !IsPinnedElsewhere(*node)) {
-      // The node has no HPU kernel, but a cluster may hold it.
+      // The node has no HPU kernel, but a cluster may contain it.
       node->AddAttr(kMovedFromAttr, node->assigned_device_name());
       node->set_assigned_device_name(*hpu);
     }
     if (!IsOnHpu(*node)) continue;
     context->report.set_hpu_nodes(context->report.hpu_nodes() + 1);
-    if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // the placement report has the reason
+    if (node->attrs().Find(kRefusalAttr) != nullptr) continue;  // RecordPlacement has reported the reason
     if (node->IsFunctionCall() && MustCompile(*node, *context->library)) {
       node->AddAttr(kMustCompileAttr, true);
       continue;

@@ -1,4 +1,4 @@
-// Marking: decides for each node whether a cluster may hold it.
+// Marking: decides which nodes may be in clusters.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_MARKING_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_MARKING_PASS_H_
 
@@ -8,21 +8,21 @@
 
 namespace hpu::passes {
 
-// Sets kCandidateAttr on every node on an HPU that a cluster may hold, and kMustCompileAttr on calls of jit_compile
-// functions. Every other node on an HPU gets a refusal in the report.
+// Sets kCandidateAttr on every HPU node that may be in a cluster, and kMustCompileAttr on calls of jit_compile
+// functions. Reports a refusal for every other HPU node.
 absl::Status MarkCandidates(PassContext* context);
 
-// Decides on single nodes, and caches the decision on functions that several nodes call. Not thread safe.
+// Decides whether a node may be in a cluster. Caches decisions on called functions. Not thread safe.
 class CandidateRules {
  public:
-  // `context` outlives this.
+  // `context` must outlive this object.
   explicit CandidateRules(PassContext* context);
   ~CandidateRules();
 
-  // Why a node must stay out of clusters; nullopt if a cluster may hold it. Ignores devices.
+  // The rule that excludes a node from clusters; nullopt if there is none. Ignores devices.
   std::optional<OpRefusal> Refuse(const tensorflow::Node& node);
 
-  // The same for the functions that a node calls: branches, loop bodies, callees. A cluster would hold them whole.
+  // The same for the functions that a node calls (branches, loop bodies, callees), which a cluster would contain whole.
   std::optional<OpRefusal> RefuseCallees(const tensorflow::Node& node);
 
  private:

@@ -21,10 +21,10 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// First refusal by node name. The first one decided the placement.
+// The first refusal of each node, by node name. It decided the placement.
 using Refusals = absl::flat_hash_map<std::string, const Refusal*>;
 
-// Why a node is not on an HPU.
+// The reason why a node is not on an HPU.
 OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   if (node.IsArg() || node.IsRetval()) return {"border", "is an argument or a result of the graph"};
   const bool pinned_by_user = node.attrs().Find(kUserPinAttr) != nullptr;
@@ -44,7 +44,7 @@ OpRefusal OffDevice(const Node& node, const Refusals& refusals) {
   return {"no-kernel", absl::StrCat("the HPU has no kernel for ", node.type_string())};
 }
 
-// Why a node on an HPU is in no cluster.
+// The reason why a node on an HPU is in no cluster.
 OpRefusal Unclustered(const Node& node, const Refusals& refusals) {
   if (const auto found = refusals.find(node.name()); found != refusals.end()) {
     return {found->second->rule(), found->second->reason()};

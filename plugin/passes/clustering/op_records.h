@@ -1,4 +1,4 @@
-// Records of every op of a graph, with its cluster or refusal: for `hpu explain`.
+// Records of all ops in a graph, with their clusters or refusals, for `hpu explain`.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_OP_RECORDS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_OP_RECORDS_H_
 
@@ -9,12 +9,12 @@
 
 namespace hpu::passes {
 
-// Fills report.ops and report.splits from a graph between segmentation and encapsulation. An op on an HPU outside every
-// cluster gets the rule of its refusal. An op on another device gets the reason: a refusal by placement, the program's
-// own pin, a missing kernel, or its neighbours.
+// Fills report.ops and report.splits. Runs between segmentation and encapsulation. The record of an unclustered HPU op
+// contains its refusal. The record of an op on another device contains the reason for its placement: a refusal, a user
+// pin, a missing kernel, or its neighbours.
 absl::Status RecordOps(PassContext* context);
 
-// The same for a graph without clusters: all its ops on an HPU get `rule` and `reason`.
+// The same for a graph without clusters: the records of all HPU ops contain `rule` and `reason`.
 void RecordUnclusteredOps(PassContext* context, const std::string& rule, const std::string& reason);
 
 // Numbers the report and sets kRecordAttr on every node, so that later records can refer to it. Runs after the last

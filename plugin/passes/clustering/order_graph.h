@@ -1,4 +1,4 @@
-// Execution order of a graph as plain arrays, for segmentation.
+// Execution order of a graph as arrays, for segmentation.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_ORDER_GRAPH_H_
 
@@ -10,9 +10,9 @@
 
 namespace hpu::passes {
 
-// A directed acyclic graph over vertices 0 … size-1. The first vertices are the graph's nodes, by id; the rest are one
-// vertex for each frame of a lowered loop. Back edges of loops are left out. Instead every way into a frame precedes
-// every way out of it, because a value may go around the loop.
+// A directed acyclic graph over vertices 0 … size-1. The first vertices are the graph's nodes, by id. After them, each
+// frame of a lowered loop has one vertex. Back edges of loops are omitted. Instead, all edges into a frame precede all
+// edges out of it, because a value may go around the loop.
 class OrderGraph {
  public:
   // Fails with INVALID_ARGUMENT if the graph has a cycle that is not a loop.
@@ -22,7 +22,7 @@ class OrderGraph {
   absl::Span<const int> Successors(int vertex) const {
     return {targets_.data() + starts_[vertex], static_cast<size_t>(starts_[vertex + 1] - starts_[vertex])};
   }
-  // All vertices in topological order. Deterministic: the same for equal graphs.
+  // All vertices in topological order, the same for equal graphs.
   const std::vector<int>& TopologicalOrder() const { return order_; }
 
   // The frame that a node runs in; 0 for none.

@@ -51,7 +51,7 @@ bool HoldsNumbers(const Tensor& low, const Tensor& high) {
   }
 }
 
-// Whether the range contains a number or no number is drawn; nullopt if the graph does not determine it.
+// Whether the range is not empty, or the result is; nullopt if the graph does not determine it.
 std::optional<bool> IsFine(const Node& node) {
   if (const std::optional<Tensor> shape = ConstantOf(*InputOf(node, kShape).node); shape.has_value()) {
     if (shape->dtype() == tensorflow::DT_INT64 ? HasZero<int64_t>(*shape) : HasZero<int32_t>(*shape)) return true;
@@ -66,7 +66,7 @@ absl::Status AddCheck(PassContext* context, Node* node, bool lowered) {
   const NodeMaker maker(context->graph->get(), absl::StrCat(node->name(), "/habana_check"),
                         HostOf(node->assigned_device_name()));
   NodeBuilder builder = maker.New("range", kCheckRangeOp);
-  bool before = !lowered;  // in lowered loops and branches the check must run where the op runs
+  bool before = !lowered;  // in lowered loops and branches, the check must run in the op's branch
   for (const int index : {kMinval, kMaxval, kShape}) {
     const OutputTensor input = InputOf(*node, index);
     const std::optional<Tensor> constant = ConstantOf(*input.node);

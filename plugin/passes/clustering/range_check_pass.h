@@ -10,10 +10,10 @@ namespace hpu::passes {
 // Whether an op draws integers from a range that may be empty. The CPU kernel fails for an empty range.
 bool MayHaveEmptyRange(const tensorflow::Node& node);
 
-// Adds a HabanaCheckRange, on the CPU, for every StatelessRandomUniformIntV2 on an HPU unless its range is constant.
-// The random pass has already turned all draws from a range into this op. If both ends and the shape come from the
+// Adds a HabanaCheckRange on the CPU for every StatelessRandomUniformIntV2 on an HPU whose range is not constant. The
+// random pass has already replaced all other draws from a range by this op. If both ends and the shape come from the
 // host, the check runs before the op; otherwise it runs after the cluster that computes them. An op with an empty
-// constant range gets kUncheckedAttr, so that the CPU kernel fails.
+// constant range gets kUncheckedAttr, and its CPU kernel raises the error.
 absl::Status AddRangeChecks(PassContext* context);
 
 }  // namespace hpu::passes

@@ -28,7 +28,7 @@ using tensorflow::Node;
 
 using Names = absl::flat_hash_set<std::string>;
 
-// Whether a function, or one that it calls, contains a node of these names.
+// Whether a function, or a function that it calls, contains a node with one of these names.
 bool FunctionHolds(const FunctionDef& function, const Names& names, const FunctionLibraryDefinition& library,
                    int depth);
 
@@ -57,8 +57,8 @@ bool FunctionHolds(const FunctionDef& function, const Names& names, const Functi
   return false;
 }
 
-// Marks all nodes as candidates except the refused ones, and returns the names of these. All nodes are placed on the
-// HPU. Fails if a refused node has no HPU kernel and so can run only in a cluster.
+// Places all nodes on the HPU, and marks all except the refused nodes as candidates. Returns the names of the refused
+// nodes. Fails if a refused node has no HPU kernel, because it can run only in a cluster.
 absl::StatusOr<std::vector<std::string>> MarkAllBut(const Names& refused, const std::string& device,
                                                     const FunctionLibraryDefinition& library, Graph* graph) {
   std::vector<std::string> found;

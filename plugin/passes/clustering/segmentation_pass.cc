@@ -41,7 +41,8 @@ class Classifier {
  public:
   static absl::StatusOr<Classifier> Make(const Graph& graph, const OrderGraph& order, const Settings& settings) {
     Classifier classifier(order, settings.clustering == Clustering::kScopes);
-    // The analysis costs 20 µs per node, and without Switch and Merge every node is alive.
+    // The analysis costs 20 µs per node. A graph without Switch and Merge does not need it, because every node is
+    // alive.
     if (HasLoweredControlFlow(graph)) TF_RETURN_IF_ERROR(DeadnessAnalysis::Run(graph, &classifier.deadness_));
     return classifier;
   }
@@ -52,7 +53,7 @@ class Classifier {
       TF_ASSIGN_OR_RETURN(const auto found, deadness_->GetPredicateFor(node, Graph::kControlSlot));
       predicate = absl::bit_cast<uintptr_t>(found);
     }
-    // A cluster of a jit_compile function has its own class.
+    // Each call of a jit_compile function has a class of its own.
     const int alone = node->attrs().Find(kMustCompileAttr) != nullptr ? node->id() : -1;
     int stage = -1;
     tensorflow::TryGetNodeAttr(node->attrs(), kStageAttr, &stage);
@@ -74,7 +75,7 @@ class Classifier {
 // Ops too cheap to justify a launch by themselves.
 bool IsTrivial(const Node& node) {
   if (FactsOf(node.type_string()).trivial) return true;
-  // Arithmetic on sizes runs on the host, where int32 tensors are.
+  // int32 tensors are in host memory, and arithmetic on sizes runs there.
   const auto is_int32 = [](tensorflow::DataType type) { return type == tensorflow::DT_INT32; };
   const bool metadata = tensorflow::XlaOpRegistry::IsMetadataOp(node.type_string());
   return node.num_outputs() > 0 && std::all_of(node.output_types().begin(), node.output_types().end(), is_int32) &&
@@ -107,7 +108,7 @@ bool HoldsControlFlow(const std::vector<Node*>& nodes) {
 }
 
 bool WorthALaunch(const std::vector<Node*>& nodes, int64_t smallest) {
-  // TensorFlow's kernels would run a loop or branch op by op, and some of its ops have no kernel.
+  // Without a launch, TensorFlow would run a loop or branch op by op, and some ops in it have no kernel.
   if (HoldsMustCompile(nodes) || HoldsControlFlow(nodes)) return true;
   int64_t working = 0;
   bool asked_for = false;
@@ -141,10 +142,10 @@ absl::StatusOr<std::vector<int>> ClassifyCandidates(const Graph& graph, const Or
 // A future cluster; nodes in topological order.
 struct Segment {
   std::vector<Node*> nodes;
-  std::string cut;  // why it is only a slice; empty if it is complete
+  std::string cut;  // why the segment is a slice of a larger cluster; empty if it is complete
 };
 
-// Cuts clusters that are too large, and worth a launch, into slices.
+// Cuts clusters that exceed the size limit and are worth a launch into slices.
 std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::vector<int>& numbers,
                                const Settings& settings) {
   const size_t largest = static_cast<size_t>(settings.max_cluster_size);
@@ -170,7 +171,7 @@ std::vector<Segment> CutToSize(const Graph& graph, Members clusters, const std::
   return segments;
 }
 
-// Repeats clustering until all clusters have an allowed size and valid borders.
+// Repeats clustering until the borders of all clusters are valid.
 std::vector<Segment> FindClusters(PassContext* context, const OrderGraph& order, std::vector<int>* classes) {
   const Graph& graph = **context->graph;
   while (true) {

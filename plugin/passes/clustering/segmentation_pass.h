@@ -1,4 +1,4 @@
-// Segmentation: cuts the marked nodes into clusters.
+// Segmentation: groups the marked nodes into clusters.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_SEGMENTATION_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_SEGMENTATION_PASS_H_
 
@@ -7,12 +7,11 @@
 
 namespace hpu::passes {
 
-// Removes kCandidateAttr from every node, and sets kClusterAttr to the cluster's name on nodes in a cluster.
+// Sets kClusterAttr to the cluster's name on nodes in a cluster, and removes kCandidateAttr from all nodes.
 //
-// Guarantees: clusters, each seen as one node, form no cycle with each other or with other nodes, including control
-// edges and loops. The nodes of a cluster are on one device, in one frame, and alive or dead together. No TensorList
-// and no tensor of unknown size crosses a cluster's border. The result depends only on the graph, except for
-// HPU_CLUSTER_FUEL.
+// Guarantees: replacing each cluster by one node creates no cycle, including control edges and loops. The nodes of a
+// cluster are on one device, in one frame, and alive or dead together. No TensorList and no tensor of unknown size
+// crosses a cluster's border. Without HPU_CLUSTER_FUEL, the result depends only on the graph and the settings.
 absl::Status SegmentGraph(PassContext* context);
 
 }  // namespace hpu::passes

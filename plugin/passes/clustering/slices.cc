@@ -9,7 +9,7 @@ namespace {
 
 using tensorflow::Node;
 
-// For each position in `nodes`: the number of ties that a cut before it would separate.
+// For each position in `nodes`, the number of ties that a cut before this position would separate.
 std::vector<int> CountTies(const std::vector<Node*>& nodes, const std::vector<std::pair<int, int>>& ties) {
   std::vector<int> parted(nodes.size() + 1, 0);
   if (ties.empty()) return parted;

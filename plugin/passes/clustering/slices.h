@@ -1,4 +1,4 @@
-// Splitting of clusters that are too large.
+// Splitting of clusters that exceed the size limit.
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_SLICES_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_SLICES_H_
 
@@ -10,9 +10,10 @@
 
 namespace hpu::passes {
 
-// Cuts a cluster's nodes, given in topological order, into runs of `largest`, so that no run depends on a later one.
-// `ties` are pairs of node ids, of any cluster, that a cut must not separate (FindTies). A cut that would separate a
-// tie moves to an earlier position. If there is none, it moves to a later one, and the slice is larger than `largest`.
+// Cuts a cluster's nodes, which are in topological order, into slices of at most `largest` nodes. No slice depends on a
+// later slice. `ties` are pairs of node ids, from any cluster, that a cut must not separate (FindTies). A cut that
+// would separate a tie moves to an earlier position. If there is no earlier position, it moves to a later one, and the
+// slice exceeds `largest`.
 std::vector<std::vector<tensorflow::Node*>> Slice(const std::vector<tensorflow::Node*>& nodes, size_t largest,
                                                   const std::vector<std::pair<int, int>>& ties);
 

@@ -26,12 +26,12 @@ Tensor Vector(int32_t element) {
   return vector;
 }
 
-// Adds nodes that compute whether values pass a test.
+// Adds nodes that test values.
 class TestMaker {
  public:
   TestMaker(const NodeMaker& maker, NodeBuilder::NodeOut values) : maker_(maker), values_(values) {}
 
-  // Whether the comparison with 0 holds for all elements.
+  // Adds a node that computes whether `comparison` with 0 is true for all elements.
   absl::StatusOr<Node*> AllAgainstZero(const std::string& comparison) const {
     Tensor zero(values_.node->output_type(values_.index), {});
     std::memset(zero.data(), 0, zero.TotalBytes());
@@ -41,7 +41,7 @@ class TestMaker {
     return Reduce("All", compared);
   }
 
-  // Whether the predicate holds for any or all elements.
+  // Adds a node that reduces `predicate` over all elements by `reduction` (Any or All).
   absl::StatusOr<Node*> Reduced(const std::string& reduction, const std::string& predicate) const {
     NodeBuilder builder = maker_.New("compared", predicate);
     TF_ASSIGN_OR_RETURN(Node * compared, maker_.Add(builder.Input(values_)));
@@ -68,7 +68,7 @@ class ValueCheckMaker {
   absl::Status Add(Node* node, const ValueRule& rule);
 
  private:
-  // Whether constant values pass; nullopt if the graph does not determine it.
+  // Whether the node's values satisfy the rule; nullopt if the graph does not determine it.
   std::optional<bool> Known(Node* node, const ValueRule& rule);
   bool IsBandOf(Node* node, const Tensor& lower, const Tensor& upper);
   absl::StatusOr<Node*> MakeTest(const Node& node, const ValueRule& rule, const NodeMaker& maker);
@@ -79,7 +79,7 @@ class ValueCheckMaker {
 };
 
 bool ValueCheckMaker::IsBandOf(Node* node, const Tensor& lower, const Tensor& upper) {
-  // These diagonals exist in any matrix.
+  // A band that is valid for a 0x0 matrix is valid for every matrix, so no shape is needed.
   if (IsBand(lower, upper, tensorflow::TensorShape({0, 0}))) return true;
   ShapeFormulas shapes(context_, {node});
   const int64_t rows = shapes.FixedInputSize(*node, 0, -2), columns = shapes.FixedInputSize(*node, 0, -1);
@@ -97,8 +97,8 @@ std::optional<bool> ValueCheckMaker::Known(Node* node, const ValueRule& rule) {
   }
   const std::optional<Tensor> next = ConstantOf(*InputOf(*node, rule.input + 1).node);
   const bool constant = value.has_value() && next.has_value();
-  // A band wider than the matrix is the whole matrix. Non-constant bounds pass unchecked, so that a step need not wait
-  // for them.
+  // Compiled code treats a band wider than the matrix as the whole matrix. Non-constant bounds are not checked, because
+  // the step would wait for the check.
   if (rule.test == Test::kBand) return !constant || IsBandOf(node, *value, *next);
   return constant ? std::optional<bool>(IsOrdered(*value, *next)) : std::nullopt;
 }
@@ -141,7 +141,7 @@ absl::Status ValueCheckMaker::Add(Node* node, const ValueRule& rule) {
     return absl::OkStatus();
   }
   const bool of_result = rule.test == Test::kFactored;
-  // In lowered loops and branches the check must run where the op runs.
+  // In lowered loops and branches, the check must run in the op's branch.
   bool before = !lowered_ && !of_result && IsOnHost(InputOf(*node, rule.input));
   if (rule.test == Test::kOrdered) before = before && IsOnHost(InputOf(*node, rule.input + 1));
   const std::string host = HostOf(node->assigned_device_name());

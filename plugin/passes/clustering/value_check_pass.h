@@ -1,4 +1,4 @@
-// Value checks: errors for values that an op's CPU kernel rejects (value_rules.h) and compiled code would accept.
+// Value checks: errors for values that CPU kernels reject and compiled code would accept (value_rules.h).
 #ifndef HPU_PLUGIN_PASSES_CLUSTERING_VALUE_CHECK_PASS_H_
 #define HPU_PLUGIN_PASSES_CLUSTERING_VALUE_CHECK_PASS_H_
 
@@ -7,11 +7,11 @@
 
 namespace hpu::passes {
 
-// Adds a HabanaCheckValues, on the CPU, for every op on an HPU that has a value rule, unless constants show that its
-// values pass. Values from the host are tested there, and the op waits for the check. Values that a cluster computes
-// are tested in the cluster, which returns one boolean for them; the check runs after it. The error then comes in the
-// same step, but variables may have been updated. An op whose constants break the rule gets kUncheckedAttr, so that the
-// CPU kernel fails.
+// Adds a HabanaCheckValues on the CPU for every HPU op with a value rule, unless its values are constants that satisfy
+// the rule. Values from the host are tested on the host, and the op waits for the check. Values that a cluster computes
+// are tested in the cluster, which returns one boolean; the check runs after the cluster. The same step then reports
+// the error, but variables may have been updated. An op whose constants violate the rule gets kUncheckedAttr, and its
+// CPU kernel raises the error.
 absl::Status AddValueChecks(PassContext* context);
 
 }  // namespace hpu::passes

@@ -26,16 +26,17 @@ using tensorflow::Node;
 constexpr char kReduceOp[] = "CollectiveReduceV2";
 constexpr char kTokensAttr[] = "Nordering_token";
 constexpr int kNoStage = -1;
-// A smaller stage joins the previous one, so that it does not become a cluster of its own. Example: the mean of a loss
-// that is reduced for logging.
+// Smaller stages join the previous stage, because they are not worth a cluster of their own. Example: the mean of a
+// loss that is reduced for logging.
 constexpr int kSmallestStage = 8;
 
 tensorflow::DataType TypeOf(const Node& collective) { return collective.output_type(0); }
 
-// Whether the collective gets an early start.
+// Whether the collective gets an HpuCollectiveStart.
 bool IsReduction(const Node* node) { return node->type_string() == kReduceOp; }
 
-// Collectives that devices may execute directly. int32 data is in host memory, and TensorFlow's ops read it from there.
+// The collectives that devices may execute directly. Excludes int32, which is in host memory: TensorFlow's kernels
+// reduce it there.
 std::vector<Node*> FindCollectives(Graph* graph) {
   std::vector<Node*> found;
   for (Node* node : graph->op_nodes()) {
@@ -45,7 +46,7 @@ std::vector<Node*> FindCollectives(Graph* graph) {
   return found;
 }
 
-// Longest path to each vertex, in edges.
+// The length of the longest path to each vertex, in edges.
 std::vector<int> Depths(const OrderGraph& order) {
   std::vector<int> depths(order.size(), 0);
   for (const int v : order.TopologicalOrder()) {
@@ -54,7 +55,8 @@ std::vector<int> Depths(const OrderGraph& order) {
   return depths;
 }
 
-// The stage of each node by id: the number of the first reduction that needs it.
+// The stage of each node, by id: the index of the first reduction that depends on the node. Small stages join the
+// previous stage.
 std::vector<int> FindStages(const Graph& graph, const std::vector<Node*>& collectives) {
   std::vector<int> stages(graph.num_node_ids(), kNoStage);
   int last = 0;
@@ -112,8 +114,8 @@ class Rewriter {
   }
 
  private:
-  // Adds TensorFlow's own op, by which a Session detects that it needs collectives, with `start` as an additional
-  // token.
+  // Adds TensorFlow's CollectiveReduceV2, from which a Session detects that it needs collectives, with `start` as an
+  // additional ordering token.
   absl::StatusOr<Node*> AddReduce(const Node& collective, const tensorflow::OutputTensor& input, Node* start,
                                   tensorflow::DataType type) {
     int tokens = 0;
@@ -140,7 +142,8 @@ class Rewriter {
   const bool to_bf16_;
 };
 
-// The first node of each stage. If it waits, its whole cluster waits.
+// The first node of each stage that depends on an earlier stage. A control edge into this node makes its whole cluster
+// wait.
 std::vector<Node*> FirstOfStages(const Graph& graph, const OrderGraph& order, const std::vector<int>& stages,
                                  size_t count) {
   std::vector<Node*> first(count, nullptr);
@@ -160,7 +163,7 @@ std::vector<Node*> FirstOfStages(const Graph& graph, const OrderGraph& order, co
 
 absl::Status RewriteCollectives(PassContext* context) {
   Graph* graph = context->graph->get();
-  // In lowered loops and branches a collective may never run, so others must not wait for it.
+  // A collective in a lowered loop or branch may never run, so no collective may wait for another.
   const bool ordered = !HasLoweredControlFlow(*graph);
   std::vector<Node*> collectives = FindCollectives(graph);
   for (Node* node : collectives) {
@@ -183,7 +186,7 @@ absl::Status RewriteCollectives(PassContext* context) {
     if (stages[node->id()] != kNoStage) node->AddAttr(kStageAttr, stages[node->id()]);
   }
   const std::vector<Node*> first = FirstOfStages(*graph, order, stages, reductions.size());
-  auto next = first.begin();  // after the stage of the last reduction
+  auto next = first.begin();  // stage of the current reduction
   Rewriter rewriter(context);
   Node* before = nullptr;
   for (Node* node : collectives) {

@@ -1,4 +1,4 @@
-// Collectives on the HPU: reductions that start early, clusters split around them, one order for all.
+// Scheduling of collectives on the HPU: early starts of reductions, stages of clusters, one order on all workers.
 #ifndef HPU_PLUGIN_PASSES_COLLECTIVES_COLLECTIVE_PASS_H_
 #define HPU_PLUGIN_PASSES_COLLECTIVES_COLLECTIVE_PASS_H_
 
@@ -9,20 +9,21 @@ namespace hpu::passes {
 
 inline constexpr char kByTransportAttr[] = "_habana_by_transport";
 
-// Each CollectiveReduceV2 on the HPU gets an HpuCollectiveStart as its ordering token. The start queues the copy to the
-// host. Control edges between the reductions give all workers, whose graphs are equal, one order: by the longest path
-// to each reduction, then by name.
+// Each CollectiveReduceV2 on the HPU gets an HpuCollectiveStart as an ordering token. The HpuCollectiveStart queues the
+// copy to the host. Control edges order the reductions by the longest path to each, then by name. The order is the same
+// on all workers, because their graphs are equal.
 //
-// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage of its own (kStageAttr): the nodes that it
-// needs and earlier reductions do not. Clusters do not cross stages, and a stage waits for the start of the previous
-// copy. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes that no reduction needs, such
-// as updates and metrics, have no stage.
+// Unless TF_HABANA_COLLECTIVE_REDUCE_SYNC is set, each reduction has a stage (kStageAttr): the nodes that the reduction
+// depends on and earlier reductions do not. Clusters do not cross stages, and a stage waits until the previous copy has
+// been queued. So a bucket of gradients is sent while the rest of the backward pass runs. Nodes on which no reduction
+// depends, such as updates and metrics, have no stage.
 //
-// HPU_COLLECTIVE_PRECISION=bfloat16 casts float32 around them.
+// With HPU_COLLECTIVE_PRECISION=bfloat16, float32 reductions are cast to bfloat16 and back.
 //
-// The other collectives on the HPU are part of the same order, because devices that exchange data directly match
-// collectives by arrival. Some have no such order: several in lowered loops and branches, and broadcasts, whose two
-// ends are in different graphs. They get kByTransportAttr, and TensorFlow's transport matches them by their keys.
+// The order includes all other collectives on the HPU, because devices that exchange data directly match collectives by
+// arrival. Two kinds have no common order: several collectives in a graph with lowered loops or branches, and
+// broadcasts, whose two ends are in different graphs. These get kByTransportAttr, and TensorFlow's transport matches
+// them by key.
 absl::Status RewriteCollectives(PassContext* context);
 
 }  // namespace hpu::passes

@@ -22,7 +22,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::NodeDef;
 
-// Grappler treats it as a placeholder.
+// Grappler does not fold this op, which it treats as a placeholder.
 constexpr char kHidingOp[] = "PlaceholderWithDefault";
 constexpr char kSuffix[] = "/hidden_index";
 
@@ -45,7 +45,7 @@ absl::Status HideIndex(Graph* graph, Node* node) {
   return graph->UpdateEdge(hidden, 0, node, 0);
 }
 
-// Node names in a function stay unique, because no other node has this suffix.
+// The new node names are unique, because no other node has this suffix.
 absl::Status HideIndices(FunctionDef* function, const char* lowered) {
   std::vector<NodeDef> added;
   for (NodeDef& node : *function->mutable_node_def()) {

@@ -35,7 +35,7 @@ using tensorflow::NodeDef;
 constexpr char kHiddenAttr[] = "_habana_lower";
 const char* const kLowerAttr = tensorflow::LowerFunctionalOpsPass::kLowerUsingSwitchMergeAttr;
 
-// Moves an attribute that is true to another name; returns false if there is none.
+// Renames an attribute if its value is true. Returns whether it was renamed.
 bool RenameAttr(NodeDef* node, const char* from, const char* to) {
   const auto found = node->attr().find(from);
   if (found == node->attr().end() || !found->second.b()) return false;
@@ -64,8 +64,8 @@ bool IsHidden(const Node& node) {
   return tensorflow::TryGetNodeAttr(node.attrs(), kHiddenAttr, &hidden) && hidden;
 }
 
-// Whether a node makes a TensorList without a known bound, which the compiler needs. Loops without a bound make such
-// lists.
+// Whether a node creates a TensorList without a known bound, as loops of unknown length do. The compiler requires a
+// bound.
 bool MakesUnboundedList(const Node& node) {
   int input = -1;
   if (node.type_string() == "EmptyTensorList") input = 1;
@@ -79,7 +79,8 @@ bool MakesUnboundedList(const Node& node) {
   return value.NumElements() != 1 || value.flat<int32_t>()(0) < 0;
 }
 
-// Decides which hidden nodes of a graph stay whole. Nodes that share TensorLists stay whole or are lowered together.
+// Decides which hidden nodes of a graph stay functional. Nodes that share a TensorList stay functional or are lowered
+// together.
 class Chooser {
  public:
   Chooser(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options)
@@ -176,7 +177,7 @@ absl::Status HideControlFlow(Graph* graph, FunctionLibraryDefinition* library) {
 
 namespace {
 
-// Lowers nodes of one jit_scope, and puts the new nodes into that scope.
+// Lowers nodes of one jit_scope, and puts the new nodes into the same scope.
 absl::Status Lower(const std::vector<Node*>& nodes, const tensorflow::GraphOptimizationPassOptions& options) {
   const std::optional<bool> scope = JitScope(*nodes.front());
   const std::string scope_name = JitScopeName(*nodes.front());
@@ -204,7 +205,7 @@ absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::G
       const std::optional<bool> scope = JitScope(*node);
       by_scope[{scope.has_value() ? *scope : -1, JitScopeName(*node)}].push_back(node);
     }
-    // Loops and branches in the lowered bodies are still hidden; the next iteration decides on them.
+    // Loops and branches in the lowered functions are still hidden. The next iteration decides whether to lower them.
     for (const auto& [scope, nodes] : by_scope) TF_RETURN_IF_ERROR(Lower(nodes, options));
   }
   for (Node* node : (*context->graph)->op_nodes()) node->ClearAttr(kHiddenAttr);

@@ -1,4 +1,4 @@
-// Whole control flow: passes that keep loops and branches functional if they compile.
+// Functional control flow: passes that prevent the lowering of loops and branches that compile.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_CONTROL_FLOW_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_CONTROL_FLOW_PASS_H_
 
@@ -8,17 +8,18 @@
 
 namespace hpu::passes {
 
-// TensorFlow lowers While, If and Case to Switch and Merge before placement (phase 10 of PRE_PLACEMENT), in the pass
-// that also inlines function calls. A cluster can hold only functional ones. So one pass hides them from TensorFlow's
-// pass. Another pass runs after it on the inlined graph, and lowers loops and branches that cannot be in a cluster.
+// TensorFlow's pass in phase 10 of PRE_PLACEMENT inlines function calls, and lowers While, If and Case to Switch and
+// Merge. A cluster can contain only functional loops and branches. So HidePass hides While, If and Case from
+// TensorFlow's pass. LowerPass runs later, on the inlined graph, and lowers the loops and branches that cannot be in a
+// cluster.
 
-// Renames the attribute that asks for lowering, in the graph and in the functions of its library.
+// Renames the attribute that requests lowering, in the graph and in the functions of its library.
 absl::Status HideControlFlow(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
-// Lowers the loops and branches that must not stay whole, and removes HideControlFlow's attribute. `options` are the
-// options of the pass. A node stays whole under four conditions: its functions compile; it is not pinned to another
-// device; the size of every TensorList that it takes is known; all ops that share a TensorList with it may be in
-// clusters too. The report gets the reason for each lowered node.
+// Lowers the loops and branches that must not stay functional, and removes HideControlFlow's attribute. `options` are
+// the options of the pass. A node stays functional under four conditions: its functions compile; it is not pinned to
+// another device; the size of each of its TensorLists is known; all ops that share a TensorList with it may be in
+// clusters. Reports the reason for each lowered node.
 absl::Status LowerRemainingControlFlow(PassContext* context, const tensorflow::GraphOptimizationPassOptions& options);
 
 // HideControlFlow as a TensorFlow graph pass (phases.cc).

@@ -22,9 +22,9 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Node;
 using tensorflow::NodeDef;
 
-// The lists of arguments and results that an op passes to and gets from its functions.
+// The type attributes of the arguments and results of an op's functions.
 struct ValueLists {
-  const char* arguments;  // attribute with their types
+  const char* arguments;  // attribute with the argument types
   const char* results;
   int first;  // input index of the first argument
 };
@@ -43,14 +43,14 @@ const ValueLists* ListsOf(const std::string& op) {
 std::vector<int> Int32Places(AttrSlice attrs, const char* attr, int first) {
   DataTypeVector types;
   std::vector<int> places;
-  if (!tensorflow::GetNodeAttr(attrs, attr, &types).ok()) return {};  // in a function whose callers choose the types
+  if (!tensorflow::GetNodeAttr(attrs, attr, &types).ok()) return {};  // callers of the function choose the types
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i] == tensorflow::DT_INT32) places.push_back(static_cast<int>(i) + first);
   }
   return places;
 }
 
-// Calls set(attribute, value) for the attributes that tell TensorFlow which values are in host memory.
+// Calls set(attribute, value) for the attributes from which TensorFlow reads which values are in host memory.
 template <typename Set>
 void SetHostMemory(const std::string& op, AttrSlice attrs, Set set) {
   const ValueLists* const lists = ListsOf(op);
@@ -79,7 +79,7 @@ absl::Status KeepInt32OnHostIn(const std::string& name, FunctionLibraryDefinitio
   return changed ? library->ReplaceFunction(name, function) : absl::OkStatus();
 }
 
-// Whether the loop's kernel would wrongly expect the condition's result in host memory.
+// Whether a loop's condition returns int64 or a string, which the loop's kernel wrongly reads from host memory.
 bool HasOddCondition(const Node& node, const FunctionLibraryDefinition& library) {
   const tensorflow::AttrValue* const condition = node.IsWhileNode() ? node.attrs().Find("cond") : nullptr;
   const FunctionDef* const function = condition == nullptr ? nullptr : library.Find(condition->func().name());

@@ -1,4 +1,4 @@
-// Memory and device of ops that run functions (If, Case, While, For, RemoteCall).
+// Memory types and devices of ops that run functions (If, Case, While, For, RemoteCall).
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_FUNCTION_VALUES_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_FUNCTION_VALUES_PASS_H_
 
@@ -16,12 +16,12 @@ absl::Status KeepInt32OnHost(tensorflow::Graph* graph, tensorflow::FunctionLibra
 // The same for one node whose arguments or results have changed.
 void KeepInt32OnHost(tensorflow::NodeDef* node);
 
-// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU. Some contain an op that has
-// neither a kernel nor a lowering. Others are loops whose condition is int64 or a string, which the loop's kernel reads
-// on the host.
+// Moves loops and branches to the CPU if TensorFlow's kernels cannot run them on the HPU, for one of two reasons: they
+// contain an op with neither a kernel nor a lowering, or the loop's condition is int64 or a string, which the loop's
+// kernel reads as host memory.
 void PlaceFunctionalNodes(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
-// Both as a TensorFlow graph pass (phases.cc); also for wrappers of eager ops.
+// Both as a TensorFlow graph pass (phases.cc), which also rewrites wrappers of eager ops.
 tensorflow::Status RunFunctionValuesPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

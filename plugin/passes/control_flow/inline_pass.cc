@@ -44,13 +44,14 @@ absl::Status InlineListCalls(tensorflow::Graph* graph, const FunctionLibraryDefi
       if (!inlined) kept.insert(call);
     }
   }
-  // Constants of inlined functions have no incoming edge, so a traversal from the source would miss them.
+  // Constants of inlined functions have no incoming edges. Without this call, a traversal from the source would miss
+  // them.
   tensorflow::FixupSourceAndSinkEdges(graph);
   return absl::OkStatus();
 }
 
 tensorflow::Status RunInlinePass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // Session graphs stay unchanged, because any of their nodes may be fetched.
+  // Session graphs stay unchanged, because any node in them may be fetched.
   if (!options.is_function_graph || !MayUseHpu(options) ||
       Settings::FromEnvironment(options.session_options).clustering == Clustering::kOff) {
     return tensorflow::OkStatus();

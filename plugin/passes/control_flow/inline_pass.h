@@ -9,10 +9,11 @@
 
 namespace hpu::passes {
 
-// Grappler does not inline calls of functions with several implementations (Keras's recurrent layers). Their gradients
-// take lists from them, and the compiler can find the lists' sizes only if it sees both. So this inlines calls that
-// take or make TensorLists, also inside the inlined bodies. A call stays if the program pinned it to another device, if
-// it must be compiled by itself, or if its function must not be inlined.
+// Grappler does not inline calls of functions with several implementations (Keras's recurrent layers). The forward call
+// passes TensorLists to the gradient's call, and the sizes of these lists can be found only if both calls are inlined.
+// So this pass inlines calls with TensorLists among their arguments or results, also inside inlined functions. A call
+// stays if it is pinned to another device, if its function has jit_compile=True, or if its function must not be
+// inlined.
 absl::Status InlineListCalls(tensorflow::Graph* graph, const tensorflow::FunctionLibraryDefinition& library);
 
 // InlineListCalls as a TensorFlow graph pass (phases.cc).

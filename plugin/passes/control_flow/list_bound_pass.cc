@@ -28,7 +28,7 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// Whether all that takes the list besides `except` only reads it, and so makes no longer list of it.
+// Whether all users of a list except `except` only read it, so that the list does not grow.
 bool IsOnlyReadBesides(const Node& list, const Node* except) {
   return std::all_of(list.out_edges().begin(), list.out_edges().end(), [&](const tensorflow::Edge* edge) {
     if (edge->IsControlEdge() || edge->dst() == except) return true;
@@ -38,7 +38,7 @@ bool IsOnlyReadBesides(const Node& list, const Node* except) {
   });
 }
 
-// Whether each iteration pushes exactly one element onto the list, and no list in the body is longer.
+// Whether each iteration pushes exactly one element onto the list, and nothing else extends it.
 bool PushesOnce(const FunctionBody& body, int index) {
   const Node* push = SourceOf(*body.ret_nodes[index], 0);
   if (push == nullptr || push->type_string() != "TensorListPushBack") return false;
@@ -66,7 +66,7 @@ absl::Status Bound(Graph* graph, Node* list, int32_t size) {
   return graph->UpdateEdge(node, 0, list, 1);
 }
 
-// A list that starts empty, and the index of its loop value.
+// A list that starts empty and is loop value `index`.
 struct Accumulator {
   Node* list;
   int index;
@@ -89,12 +89,12 @@ absl::Status BoundListsOf(Graph* graph, const Node& loop, const FunctionLibraryD
   if (accumulators.empty()) return absl::OkStatus();
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> condition, LoopFunction(loop, "cond", library));
   TF_ASSIGN_OR_RETURN(const std::unique_ptr<FunctionBody> body, LoopFunction(loop, "body", library));
-  const std::optional<int64_t> most = LoopCounters(loop, *condition, *body, known).MostTurns();
-  if (!most.has_value() || *most > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
+  const std::optional<int64_t> max = LoopCounters(loop, *condition, *body, known).MaxTurns();
+  if (!max.has_value() || *max > std::numeric_limits<int32_t>::max()) return absl::OkStatus();
   for (const auto& [list, index] : accumulators) {
     if (!OnlyPushedOnto(*list, loop, *body)) continue;
     values->Add(loop, *body, index, known);
-    TF_RETURN_IF_ERROR(Bound(graph, list, static_cast<int32_t>(*most)));
+    TF_RETURN_IF_ERROR(Bound(graph, list, static_cast<int32_t>(*max)));
   }
   return absl::OkStatus();
 }
@@ -109,7 +109,7 @@ absl::Status BoundAccumulators(Graph* graph, FunctionLibraryDefinition* library)
   if (loops.empty()) return absl::OkStatus();
   KnownNumbers first(graph, library);
   TF_RETURN_IF_ERROR(SetLengthsOfStacks(graph, *library, &first));
-  KnownNumbers known(graph, library);  // infers shapes again
+  KnownNumbers known(graph, library);  // infers shapes again, with the new lengths
   ListValues values;
   for (const Node* loop : loops) TF_RETURN_IF_ERROR(BoundListsOf(graph, *loop, *library, &known, &values));
   tensorflow::FixupSourceAndSinkEdges(graph);

@@ -26,7 +26,7 @@ using tensorflow::Graph;
 using tensorflow::Node;
 using tensorflow::OutputTensor;
 
-// A loop's body, with the caller's knowledge of its arguments.
+// A loop's body, with known values and shapes of the loop's inputs.
 class LoopBody {
  public:
   LoopBody(const Node& loop, const FunctionBody& condition, const FunctionBody& body, KnownNumbers* known)
@@ -37,15 +37,16 @@ class LoopBody {
       return false;
     const std::optional<int64_t> size = BoundingSize(node, op);
     const std::optional<Range> range = Indices(InputOf(node, op.indices));
-    return size.has_value() && range.has_value() && range->least >= 0 && range->most < *size;
+    return size.has_value() && range.has_value() && range->min >= 0 && range->max < *size;
   }
 
-  // Whether a counter's range exceeds the list that the node takes. False if either is unknown.
+  // Whether the index range of a TensorList op exceeds the length of its list. False if the range or the length is
+  // unknown.
   bool MayLeaveList(const Node& node, ListStates* lists) const {
     const int value = LoopValueOf(body_, SourceOf(node, 0));
     const std::optional<int64_t> length = value < 0 ? std::nullopt : lists->LengthOfInput(loop_, value);
     const std::optional<Range> range = Indices(InputOf(node, 1));
-    return length.has_value() && range.has_value() && (range->least < 0 || range->most >= *length);
+    return length.has_value() && range.has_value() && (range->min < 0 || range->max >= *length);
   }
 
  private:
@@ -74,7 +75,7 @@ class LoopBody {
   std::optional<Range> Indices(OutputTensor indices) const {
     while (KeepsValues(indices)) {
       const tensorflow::DataType type = indices.node->output_type(indices.index);
-      // A narrower type would not keep the counter's values.
+      // A cast to a narrower type may change the counter's value.
       if (type != tensorflow::DT_INT32 && type != tensorflow::DT_INT64) return std::nullopt;
       indices = InputOf(*indices.node, 0);
     }
@@ -82,7 +83,7 @@ class LoopBody {
     const Sum sum = SumOf(*indices.node);
     const int value = LoopValueOf(body_, sum.source);
     const std::optional<Range> range = value < 0 ? std::nullopt : counters_.RangeOf(value);
-    return range.has_value() ? std::optional<Range>({range->least + sum.added, range->most + sum.added}) : std::nullopt;
+    return range.has_value() ? std::optional<Range>({range->min + sum.added, range->max + sum.added}) : std::nullopt;
   }
 
   const Node& loop_;

@@ -1,4 +1,4 @@
-// Proof that indices made from loop counters are in range, so that they need no check.
+// Range analysis of indices that are loop counters, to avoid index checks in loops.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_LOOP_INDEX_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_LOOP_INDEX_PASS_H_
 
@@ -9,11 +9,11 @@
 
 namespace hpu::passes {
 
-// An op that checks its indices (op_rules.h) keeps a loop from being compiled, because its error would be lost. Many
-// loops index with their counter (`tf.gather(x, i)` while `i < tf.shape(x)[0]`). The pass compares the range of the
-// counter, with or without an added constant, with the shape of the indexed tensor. If no index can be out of range,
-// the op in the loop's body gets kInRangeAttr. An op on a TensorList gets kUncheckedAttr if the range exceeds the list.
-// Each changed body becomes a function that only this loop uses.
+// A loop with an op that checks its indices (op_facts.h) cannot be compiled, because the op's error would be lost. Many
+// loops use their counter as the index (`tf.gather(x, i)` while `i < tf.shape(x)[0]`). The pass compares the range of
+// the counter, plus or minus a constant, with the shape of the indexed tensor. If no index can be out of range, the op
+// in the loop's body gets kInRangeAttr. An op on a TensorList gets kUncheckedAttr if the range exceeds the length of
+// the list. The pass copies each changed body into a function that only the one loop uses.
 absl::Status MarkCountedIndices(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // MarkCountedIndices as a TensorFlow graph pass (phases.cc).

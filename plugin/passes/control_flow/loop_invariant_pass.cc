@@ -20,14 +20,14 @@ bool IsInvariant(const Node& node) {
   return node.IsEnter() && tensorflow::TryGetNodeAttr(node.attrs(), "is_constant", &constant) && constant;
 }
 
-// Whether the node stays in the loop's frame without the edge.
+// Whether the edge's target stays in the loop's frame after removal of the edge.
 bool IsInLoopWithout(const Edge& removed) {
   return absl::c_any_of(removed.dst()->in_edges(), [](const Edge* edge) { return !IsInvariant(*edge->src()); });
 }
 
 }  // namespace
 tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassOptions& options) {
-  // A function on the CPU may hold variables of the HPU, too.
+  // Not MayUseHpu: a function on the CPU may contain nodes on the HPU.
   if (options.graph == nullptr || !AnyOnHpu(**options.graph) || !HasLoweredControlFlow(**options.graph)) {
     return tensorflow::OkStatus();
   }

@@ -1,4 +1,4 @@
-// Removal of control edges from a loop's invariants to nodes on other devices.
+// Removal of control edges from loop invariants to nodes on other devices.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_LOOP_INVARIANT_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_LOOP_INVARIANT_PASS_H_
 
@@ -6,9 +6,9 @@
 
 namespace hpu::passes {
 
-// An invariant is available in every iteration, so no node has to wait for it. Grappler leaves such edges when it
-// removes the unused read of a variable. If such an edge crosses devices, TensorFlow's partitioning sends the signal
-// only in the loop's first iteration, and the second waits forever (tensorflow/core/graph/graph_partition.cc).
+// An invariant is available in every iteration, so a control edge from it is redundant. Grappler leaves such an edge
+// when it removes an unused read of a variable. If the edge crosses devices, TensorFlow's partitioning sends the signal
+// only in the first iteration, and the second iteration waits forever (tensorflow/core/graph/graph_partition.cc).
 tensorflow::Status RunLoopInvariantPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

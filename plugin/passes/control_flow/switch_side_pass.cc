@@ -20,10 +20,10 @@ using tensorflow::FunctionLibraryDefinition;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// The live output of a Switch, by its predicate.
+// The output of a Switch that is used, by the predicate of the Switch.
 using Sides = absl::flat_hash_map<const Node*, int>;
 
-// Whether a function uses an argument's value, not only its control signal.
+// Whether a function uses an argument's value, not only a control edge from it.
 bool UsesValue(const FunctionDef& function, int argument) {
   if (argument >= function.signature().input_arg_size()) return true;
   const std::string& name = function.signature().input_arg(argument).name();
@@ -49,7 +49,7 @@ bool UsesValue(const Node& node, int input, const FunctionLibraryDefinition& lib
 
 const Node* DeciderOf(const Node& a_switch) { return InputOf(a_switch, 1).node; }
 
-// The sides of all Switches upstream of these edges. The search passes through Switches and stops at Merges.
+// The sides of all Switches upstream of `edges`. The search continues past Switches and stops at Merges.
 Sides SidesOf(std::vector<const Edge*> edges) {
   Sides sides;
   absl::flat_hash_set<const Node*> seen;

@@ -1,4 +1,4 @@
-// Repair of whole loops and branches that take the wrong side of a Switch.
+// Repair of functional loops and branches with an input from the dead side of a Switch.
 #ifndef HPU_PLUGIN_PASSES_CONTROL_FLOW_SWITCH_SIDE_PASS_H_
 #define HPU_PLUGIN_PASSES_CONTROL_FLOW_SWITCH_SIDE_PASS_H_
 
@@ -6,10 +6,10 @@
 
 namespace hpu::passes {
 
-// Grappler's region passes (tensorflow/core/transforms, functional_to_region and region_to_functional) change a control
-// signal of a Switch that a branch function waits for. They turn it into the Switch's first output, as another argument
-// of the If or Case. On the other side of the Switch that output is dead, and so is everything after the op. Stock
-// TensorFlow lowers such ops earlier and is not affected.
+// If a branch function waits for a Switch by a control edge, grappler's region passes (functional_to_region and
+// region_to_functional in tensorflow/core/transforms) replace the edge by a data argument of the If or Case: output 0
+// of the Switch. If the Switch takes its other side, output 0 is dead, and the If or Case and all its consumers do not
+// run. Stock TensorFlow is not affected, because it lowers such ops earlier.
 tensorflow::Status RunSwitchSidePass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

@@ -57,7 +57,7 @@ Kept UsedResults(const Node& node) {
 
 using NodeSet = absl::flat_hash_set<const Node*>;
 
-// The ancestors of side effects and of kept results.
+// The ancestors of side effects and of kept results, including both.
 NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
   std::vector<const Node*> ends(body.control_ret_nodes.begin(), body.control_ret_nodes.end());
   for (const Node* node : body.graph->op_nodes()) {
@@ -71,7 +71,7 @@ NodeSet NeededNodes(const FunctionBody& body, const Kept& results) {
   return needed;
 }
 
-// Removes the results that are not kept, and nodes that no kept result or side effect needs. Arguments stay.
+// Removes results that are not kept, and the nodes that no kept result or side effect needs. Keeps all arguments.
 void RemoveResults(const Kept& kept, FunctionBody* body) {
   const NodeSet needed = NeededNodes(*body, kept);
   std::vector<Node*> unused;
@@ -87,7 +87,7 @@ void RemoveResults(const Kept& kept, FunctionBody* body) {
   }
 }
 
-// Removes the arguments that are not kept. Nothing in the body uses them.
+// Removes arguments that are not kept. They must have no users.
 void RemoveArguments(const Kept& kept, FunctionBody* body) {
   int index = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -101,7 +101,7 @@ void RemoveArguments(const Kept& kept, FunctionBody* body) {
   }
 }
 
-// Copies attributes of the kept arguments from the original.
+// Copies the attributes of the kept arguments from `original`.
 void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDef* function) {
   function->clear_arg_attr();
   function->clear_resource_arg_unique_id();
@@ -117,7 +117,7 @@ void CopyArgumentNotes(const FunctionDef& original, const Kept& kept, FunctionDe
   }
 }
 
-// The functions of a node; for a loop the condition, then the body.
+// The functions of a loop (condition, body) or of a branch (in order of the branches).
 std::vector<NameAttrList> FunctionsOf(const Node& node) {
   if (node.IsWhileNode()) return {node.attrs().Find("cond")->func(), node.attrs().Find("body")->func()};
   if (node.IsIfNode()) return {node.attrs().Find("then_branch")->func(), node.attrs().Find("else_branch")->func()};
@@ -138,7 +138,7 @@ void SetFunctions(const std::vector<NameAttrList>& functions, const Node& node, 
   }
 }
 
-// Filters a list of types or shapes in an attribute to the kept ones.
+// Removes the types or shapes that are not kept from a list attribute.
 void FilterAttr(const char* name, const Kept& kept, NodeDef* definition) {
   const auto found = definition->mutable_attr()->find(name);
   if (found == definition->mutable_attr()->end()) return;
@@ -161,7 +161,7 @@ class Remover {
 
   explicit Remover(PassContext* context) : context_(context) {}
 
-  // Returns whether the graph changed. Names in the report begin with `prefix`.
+  // Returns whether the graph changed. Node names in the report begin with `prefix`.
   absl::StatusOr<bool> Run(Graph* graph, const Concerned& concerned, const std::string& prefix);
 
  private:
@@ -174,7 +174,7 @@ class Remover {
                  std::vector<int>* sources);
 
   PassContext* const context_;
-  absl::flat_hash_set<std::string> open_;  // functions being processed; recursive ones stay unchanged
+  absl::flat_hash_set<std::string> open_;  // functions in progress; recursive functions stay unchanged
 };
 
 absl::StatusOr<Bodies> Remover::BodiesOf(const std::vector<NameAttrList>& functions) {
@@ -228,10 +228,11 @@ absl::StatusOr<std::string> Remover::AddFunction(const std::string& name, const 
   return now;
 }
 
-// Replaces a node by one with fewer arguments and results. `sources` receives the ids of nodes that lost a user.
+// Replaces a node by a node with only the kept arguments and results. Adds the ids of nodes that lost a user to
+// `sources`.
 Status Remover::Replace(Graph* graph, Node* node, const NodeDef& definition, const Kept& arguments, const Kept& results,
                         std::vector<int>* sources) {
-  const int first = node->IsWhileNode() ? 0 : 1;  // a branch has a selector before its arguments
+  const int first = node->IsWhileNode() ? 0 : 1;  // input 0 of an If or Case selects the branch
   Status status;
   Node* now = graph->AddNode(definition, &status);
   TF_RETURN_IF_ERROR(status);
@@ -316,7 +317,7 @@ absl::StatusOr<bool> Remover::Shrink(Graph* graph, Node* node, const std::string
 }
 
 absl::StatusOr<bool> Remover::Run(Graph* graph, const Concerned& concerned, const std::string& prefix) {
-  // Users come first, because removing their arguments makes results of other nodes unused.
+  // Visits users first, because removing their arguments makes results of other nodes unused.
   std::vector<Node*> order;
   tensorflow::GetPostOrder(*graph, &order, tensorflow::NodeComparatorName());
   std::vector<int> ids;

@@ -17,14 +17,14 @@ namespace hpu::passes {
 absl::StatusOr<tensorflow::FunctionDef> FunctionLike(const tensorflow::FunctionDef& original,
                                                      const tensorflow::FunctionBody& body, const std::string& name);
 
-// Lives for one run of a pass. Other graphs, which do not know the rewrite, may use the same functions. So each changed
-// function is added to the library under another name, and its callers call that one.
+// Used for one run of a pass. Adds each changed function to the library with a new name, and updates its callers in the
+// graph. Other graphs that use the function stay unchanged.
 class FunctionRewriter {
  public:
-  // Whether a node of the current graph belongs to the HPU.
+  // Whether a node of a graph is on the HPU, or will be.
   using Concerned = std::function<bool(const tensorflow::Node&)>;
-  // Rewrites one graph and returns whether it changed. Names in reports begin with `prefix`: the function's name and a
-  // slash, or empty for the graph itself.
+  // Rewrites one graph and returns whether it changed. Node names in reports begin with `prefix`: the function's name
+  // and a slash; empty for the main graph.
   using Rewrite = std::function<absl::StatusOr<bool>(tensorflow::Graph* graph, const Concerned& concerned,
                                                      const std::string& prefix)>;
 

@@ -1,4 +1,4 @@
-// Predicate for loops and branches whose conditions and bodies are functions.
+// Predicate for functional loops and branches: While, If and Case.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_FUNCTIONAL_CONTROL_FLOW_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_FUNCTIONAL_CONTROL_FLOW_H_
 

@@ -13,7 +13,7 @@ namespace {
 
 tensorflow::InlineFunctionBodyOptions Options() {
   tensorflow::InlineFunctionBodyOptions options;
-  // Grappler has already chosen between implementations.
+  // Allowed here, because grappler has already selected the implementation.
   options.inline_impl_selection_group_functions = true;
   options.output_control_src = tensorflow::InlineFunctionBodyOptions::OutputControlSource::kControlOutputs;
   options.inlined_function_body_placer = tensorflow::InlinedFunctionBodyPlacer::MultiDevice();

@@ -8,8 +8,8 @@
 
 namespace hpu::passes {
 
-// Replaces `call`, a PartitionedCall or an op with the function's name, by the function's nodes. Returns false and
-// changes nothing if the function is not in the library or must not be inlined.
+// Replaces `call` by the nodes of its function. `call` is a PartitionedCall, or an op whose type is the function's
+// name. Returns false and changes nothing if the function is not in the library or must not be inlined.
 absl::StatusOr<bool> InlineCall(tensorflow::Node* call, tensorflow::Graph* graph,
                                 const tensorflow::FunctionLibraryDefinition& library);
 

@@ -21,7 +21,7 @@ using tensorflow::Node;
 
 namespace {
 
-// Loops of Defuns call the wrapped function by its name.
+// Inlines functions that are called by name, as in loops of Defuns.
 absl::Status InlineWrapped(tensorflow::Graph* graph, const FunctionLibraryDefinition& library) {
   std::vector<Node*> calls;
   for (Node* node : graph->op_nodes()) {

@@ -1,4 +1,4 @@
-// Loops and their functions, for passes that analyse or rewrite them.
+// Access to the functions of a loop, for passes that analyse or rewrite loops.
 #ifndef HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 #define HPU_PLUGIN_PASSES_FUNCTIONS_LOOP_FUNCTIONS_H_
 
@@ -12,21 +12,21 @@
 
 namespace hpu::passes {
 
-// The function in a loop's attribute ("cond", "body"), as a graph. Functions that it calls by name, as tf.compat.v1
-// does, are part of it. NOT_FOUND if the library lacks it.
+// The function in a loop's attribute ("cond", "body"), as a graph. Inlines functions that it calls by name, as in
+// tf.compat.v1. Fails with NOT_FOUND if the library lacks the function.
 absl::StatusOr<std::unique_ptr<tensorflow::FunctionBody>> LoopFunction(
     const tensorflow::Node& loop, const char* attr, const tensorflow::FunctionLibraryDefinition& library);
 
-// The node that computes an input, looking through identities; null if the input has none.
+// The node that computes an input, skipping identities; null if the input is not connected.
 const tensorflow::Node* SourceOf(const tensorflow::Node& node, int input);
 
-// The index of the loop value that an argument of the loop's function stands for; -1 if the node is not an argument.
+// The index of the loop value for an argument of the loop's function; -1 if the node is not an argument.
 int LoopValueOf(const tensorflow::FunctionBody& function, const tensorflow::Node* node);
 
-// Whether each iteration passes the value on unchanged.
+// Whether each iteration returns loop value `value` unchanged.
 bool IsInvariant(const tensorflow::FunctionBody& body, int value);
 
-// Makes `body` the body of the loop: a new function, whose name ends in `suffix` and which no other node uses.
+// Adds `body` to the library as a new function whose name ends in `suffix`, and makes it the body of the loop.
 absl::Status SetBody(tensorflow::Node* loop, const tensorflow::FunctionBody& body, const char* suffix,
                      tensorflow::FunctionLibraryDefinition* library);
 

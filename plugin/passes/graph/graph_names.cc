@@ -8,8 +8,8 @@
 namespace hpu::passes {
 namespace {
 
-// A Session keeps the kernels of stateful nodes by node name, for all graphs that it runs. So clusters of different
-// graphs must have different names. The names of a graph's nodes identify it, equally in every process.
+// A Session caches the kernels of stateful nodes by node name, for all its graphs, so clusters of different graphs need
+// different names. A hash of the node names identifies a graph, and is the same in every process.
 std::string SessionGraphName(const tensorflow::Graph& graph) {
   uint64_t sum = 0;
   for (const tensorflow::Node* node : graph.op_nodes()) sum += tensorflow::Hash64(node->name());

@@ -1,4 +1,4 @@
-// Names of the graphs that TensorFlow passes to the graph passes.
+// Names of the graphs on which the graph passes run.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_GRAPH_NAMES_H_
 #define HPU_PLUGIN_PASSES_GRAPH_GRAPH_NAMES_H_
 
@@ -9,14 +9,14 @@
 
 namespace hpu::passes {
 
-// The full name of the function that is being instantiated; empty for a Session's graph.
+// The full name of the function whose graph is optimised; empty for a Session's graph.
 std::string FunctionName(const tensorflow::GraphOptimizationPassOptions& options);
 
-// The name of a graph for its clusters, dumps and report: the function's name without its unique id. A Session's graph
-// gets a name derived from its nodes' names.
+// The name of a graph in cluster names, dumps and reports: the function's name without its unique id, or for a
+// Session's graph a hash of its node names.
 std::string NameOfGraph(const std::string& function, const tensorflow::Graph& graph);
 
-// Whether other code clusters the graph: the wrapper of an eager op, or the function of a cluster.
+// Whether the passes must skip the graph: it is the wrapper of an eager op, or the function of a cluster.
 bool IsOthersGraph(const std::string& function);
 
 }  // namespace hpu::passes

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kXlaMustCompileAttr[] = "_XlaMustCompile";
 
-// Drops "_1234" at the end.
+// Removes a suffix like "_1234".
 std::string_view WithoutUniqueId(std::string_view name) {
   const size_t end = name.find_last_not_of("0123456789");
   if (end == std::string_view::npos || end + 1 == name.size() || name[end] != '_' || end == 0) return name;
@@ -73,7 +73,7 @@ std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node) {
 }
 
 bool AnyOnHpu(const tensorflow::Graph& graph) {
-  // Nodes store an index into the graph's few device names, so each name is parsed once.
+  // Nodes store an index into the graph's table of device names. Each name is parsed only once.
   std::vector<int> verdict;
   for (const tensorflow::Node* node : graph.op_nodes()) {
     const int index = node->assigned_device_name_index();

@@ -1,4 +1,4 @@
-// Device, attribute and op names, and small queries about graphs and nodes.
+// Names of devices, attributes and ops, and queries about graphs and nodes.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_GRAPH_UTIL_H_
 #define HPU_PLUGIN_PASSES_GRAPH_GRAPH_UTIL_H_
 
@@ -23,21 +23,21 @@ inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
-// Attributes that passes use to communicate. The last pass leaves none of them.
-inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: marking found that the node may be in a cluster
+// Attributes for communication between passes. The last pass has removed all of them.
+inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: a cluster may hold the node (marking_pass.h)
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
 inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)
-inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: the node stays outside, for host ops
-inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: its errors would be lost in a cluster
-inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: its indices need no check (loop_index_pass.h)
-inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: where the node goes if no cluster takes it
-inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that keeps the node off the HPU
+inline constexpr char kHostShapeAttr[] = "_habana_host_shape";  // bool: computes a size for a host op
+inline constexpr char kUncheckedAttr[] = "_habana_unchecked";   // bool: a cluster would lose the op's errors
+inline constexpr char kInRangeAttr[] = "_habana_in_range";      // bool: indices need no check (loop_index_pass.h)
+inline constexpr char kMovedFromAttr[] = "_habana_moved_from";  // string: device of the node if no cluster takes it
+inline constexpr char kRefusalAttr[] = "_hpu_refusal";  // string: "rule: reason" that excludes the node from the HPU
 inline constexpr char kMustCompileAttr[] =
-    "_habana_must_compile";  // bool: the node is a jit_compile function, a cluster by itself
+    "_habana_must_compile";  // bool: the node calls a jit_compile function, and is a cluster by itself
 
-// Attributes of graphs whose ops are recorded (op_records.h). These remain after the last pass.
+// Attributes for op records (op_records.h). They remain after the last pass.
 inline constexpr char kRecordAttr[] = "_hpu_record";     // int, on every node: the number of the graph's report
-inline constexpr char kUserPinAttr[] = "_hpu_user_pin";  // bool: the program itself asked for another device
+inline constexpr char kUserPinAttr[] = "_hpu_user_pin";  // bool: the program requested another device for the node
 
 // Whether a full or partial device name names an HPU; false for "".
 bool IsHpuDevice(const std::string& device);
@@ -45,23 +45,23 @@ bool IsHpuDevice(const std::string& device);
 // Whether a node is assigned to an HPU.
 bool IsOnHpu(const tensorflow::Node& node);
 
-// Whether the program asked for a device of another kind for a node.
+// Whether the program requested a device that is not an HPU for the node.
 bool IsPinnedElsewhere(const tensorflow::Node& node);
 
-// The name of the CPU beside an HPU: the first one of the same task.
+// The full name of CPU:0 in the task of a device.
 std::string HostOf(const std::string& device);
 
 // The output that feeds input `index` of a node.
 tensorflow::OutputTensor InputOf(const tensorflow::Node& node, int index);
 
-// The value of a constant; nothing for other nodes.
+// The value of a constant; nullopt for other nodes.
 std::optional<tensorflow::Tensor> ConstantOf(const tensorflow::Node& node);
 
-// Whether a tensor is in host memory, no matter which clusters are made.
+// Whether a tensor is in host memory, however the graph is clustered.
 bool IsOnHost(const tensorflow::OutputTensor& tensor);
 
-// A node's outgoing edges in order of creation. TensorFlow's edge sets are ordered by address, so passes that use them
-// directly would produce a different graph in each run.
+// A node's outgoing edges in order of creation. TensorFlow's own order depends on addresses, so the result of a pass
+// would differ between runs.
 std::vector<const tensorflow::Edge*> OutEdges(const tensorflow::Node& node);
 
 // Whether the graph may contain HPU nodes. False on machines without an HPU, for functions of other devices and for
@@ -71,23 +71,24 @@ bool MayUseHpu(const tensorflow::GraphOptimizationPassOptions& options);
 // Whether any node of the graph is on an HPU.
 bool AnyOnHpu(const tensorflow::Graph& graph);
 
-// A function's name without TensorFlow's decoration: "__inference_train_function_1234" becomes "train_function",
-// "__backward_f_7" becomes "backward_f". An empty name becomes "session". Only letters, digits and _ remain.
+// A function's name without TensorFlow's prefix and unique id: "__inference_train_function_1234" becomes
+// "train_function", "__backward_f_7" becomes "backward_f". An empty name becomes "session". Only letters, digits and _
+// remain.
 std::string GraphName(std::string_view function);
 
-// Whether a function is a small wrapper that eager execution puts around one op ("__wrapped__…").
+// Whether a function is eager execution's wrapper of a single op ("__wrapped__…").
 bool IsEagerWrapper(std::string_view function);
 
 // Whether a graph has Switch, Merge, Enter or similar nodes.
 bool HasLoweredControlFlow(const tensorflow::Graph& graph);
 
-// Whether TensorFlow must compile the called function as a whole (jit_compile=True).
+// Whether the node calls a function with jit_compile=True.
 bool MustCompile(const tensorflow::Node& node, const tensorflow::FunctionLibraryDefinition& library);
 
-// The library's functions, sorted by name because the library has no order.
+// The library's functions, sorted by name to make the result deterministic.
 tensorflow::FunctionDefLibrary SortedLibrary(const tensorflow::FunctionLibraryDefinition& library);
 
-// The device for compilation that passes query: XLA_HPU_JIT if it is registered, else that of XLA:CPU.
+// The XLA compilation device whose kernels the passes look up: XLA_HPU_JIT if registered, else XLA_CPU_JIT.
 std::string CompilationDevice();
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// JSON files that users write or that are installed with the package.
+// Reader for JSON configuration files.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_JSON_FILE_H_
 #define HPU_PLUGIN_PASSES_GRAPH_JSON_FILE_H_
 
@@ -9,11 +9,11 @@
 
 namespace hpu::passes {
 
-// The text of a file. Fails with NOT_FOUND if the file does not exist and INVALID_ARGUMENT if it cannot be read; the
-// error names the file.
+// The text of a file. Fails with NOT_FOUND if the file does not exist, and with INVALID_ARGUMENT if it cannot be read.
+// The error names the file.
 absl::StatusOr<std::string> ReadText(const std::string& path);
 
-// Parses a file's text as a JSON object.
+// Parses the text of the file `path` as a JSON object. Errors name the file.
 absl::StatusOr<google::protobuf::Struct> ParseJsonObject(const std::string& text, const std::string& path);
 
 }  // namespace hpu::passes

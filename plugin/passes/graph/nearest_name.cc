@@ -6,7 +6,7 @@
 namespace hpu::passes {
 namespace {
 
-// Levenshtein distance, with one row of memory.
+// Levenshtein distance, by dynamic programming over a single row.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;

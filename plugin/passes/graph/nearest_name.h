@@ -1,4 +1,4 @@
-// Spelling suggestions: the known name that is nearest to a misspelt one.
+// Spelling suggestions for misspelt names.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_NEAREST_NAME_H_
 #define HPU_PLUGIN_PASSES_GRAPH_NEAREST_NAME_H_
 
@@ -8,7 +8,7 @@
 
 namespace hpu::passes {
 
-// The name with the fewest edits, ignoring case; empty if none is near (a third of the letters differ).
+// The name with the smallest edit distance, ignoring case; empty if more than a third of the letters differ.
 std::string NearestName(std::string_view name, const std::vector<std::string>& names);
 
 }  // namespace hpu::passes

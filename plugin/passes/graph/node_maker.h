@@ -12,8 +12,8 @@
 
 namespace hpu::passes {
 
-// Makes nodes whose names begin with `prefix`, all assigned to `device`. If `anchor` is not null, constants get a
-// control edge from it. In lowered loops and branches, a constant belongs to the frame of the node that it waits for.
+// Creates nodes whose names begin with `prefix`, assigned to `device`. If `anchor` is not null, each constant gets a
+// control edge from `anchor`. In lowered loops and branches, this edge puts the constant into the frame of `anchor`.
 class NodeMaker {
  public:
   NodeMaker(tensorflow::Graph* graph, std::string prefix, std::string device, tensorflow::Node* anchor = nullptr)
@@ -23,8 +23,8 @@ class NodeMaker {
 
   // Returns a builder. Call Input and Attr on it, then pass it to Add.
   tensorflow::NodeBuilder New(const std::string& suffix, const std::string& op) const;
-  // The same for a stateful op. Its name depends on nothing else in the graph, because a session finds the kernel by
-  // name for any set of fetches. At most one for each prefix and suffix.
+  // The same for a stateful op. A Session finds its kernel by node name for any set of fetches, so the name depends
+  // only on `prefix` and `suffix`. Call this at most once for each pair of prefix and suffix.
   tensorflow::NodeBuilder NewState(const std::string& suffix, const std::string& op) const;
   absl::StatusOr<tensorflow::Node*> Add(tensorflow::NodeBuilder& builder) const;
   absl::StatusOr<tensorflow::Node*> Constant(const std::string& suffix, const tensorflow::Tensor& value) const;

@@ -7,7 +7,8 @@
 
 namespace hpu::passes {
 
-// The path of a file in habana_frameworks/tensorflow, relative to this plugin's location (the folder lib in it).
+// The path of a file in habana_frameworks/tensorflow. Derived from the path of this plugin, which is in the subfolder
+// lib.
 std::string PackageFile(std::string_view relative);
 
 }  // namespace hpu::passes

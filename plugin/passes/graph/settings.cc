@@ -15,7 +15,7 @@ using tensorflow::OptimizerOptions;
 
 constexpr char kClusteringFlag[] = "HPU_CLUSTERING";
 
-// The smallest of the limits that are set applies.
+// Uses the smallest limit that is set.
 void ReadMaximum(Settings* settings) {
   const std::pair<const char*, int64_t> bounds[] = {{"HPU_MAX_CLUSTER_SIZE", flags::MaxClusterSize()},
                                                     {"TF_MAX_CLUSTER_SIZE", flags::TfMaxClusterSize()},
@@ -50,7 +50,7 @@ Settings Settings::FromEnvironment() {
 Settings Settings::FromEnvironment(const tensorflow::SessionOptions* session) {
   Settings settings = FromEnvironment();
   if (session == nullptr) return settings;
-  // TensorFlow's own conversion of that name only applies to GPU nodes.
+  // TensorFlow's own auto_mixed_precision converts only GPU nodes.
   settings.auto_mixed_precision =
       session->config.graph_options().rewrite_options().auto_mixed_precision() == tensorflow::RewriterConfig::ON;
   if (flags::IsSet(kClusteringFlag)) return settings;

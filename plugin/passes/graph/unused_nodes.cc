@@ -10,7 +10,7 @@ bool GivesShape(const tensorflow::Node& node) {
   return node.type_string() == "Shape" || node.type_string() == "ShapeN";
 }
 
-// Redirects the control edges of a node: their targets wait for the node's own inputs instead.
+// Replaces the outgoing control edges of a node by control edges from the node's inputs.
 void PassBy(tensorflow::Graph* graph, tensorflow::Node* node) {
   for (const tensorflow::Edge* out : OutEdges(*node)) {
     if (out->dst()->IsSink()) continue;

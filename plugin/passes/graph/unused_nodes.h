@@ -1,4 +1,4 @@
-// Removal of nodes that became unused.
+// Removal of unused nodes from a graph.
 #ifndef HPU_PLUGIN_PASSES_GRAPH_UNUSED_NODES_H_
 #define HPU_PLUGIN_PASSES_GRAPH_UNUSED_NODES_H_
 
@@ -8,9 +8,9 @@
 
 namespace hpu::passes {
 
-// Removes the given nodes (by id) that nothing uses, and then the nodes that only they used. Stateful ops, arguments
-// and results stay; ids of removed nodes are ignored. Control edges do not count as uses of a shape op: their targets
-// then wait for the inputs of that op instead.
+// Removes the nodes in `ids` that have no users, and then their inputs that have no users left. Keeps stateful ops,
+// arguments and results. Ignores ids of nodes that no longer exist. Control edges from a Shape op do not count as uses:
+// their targets then wait for the inputs of the Shape op.
 void RemoveUnused(tensorflow::Graph* graph, std::vector<int> ids);
 
 }  // namespace hpu::passes

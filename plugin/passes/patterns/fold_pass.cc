@@ -21,7 +21,7 @@ using tensorflow::Node;
 
 constexpr char kSuffix[] = "/habana_folded";
 
-// For ops whose result may be much larger than their inputs: the input with the result's shape or the repetitions.
+// The input that determines the size of the result, for ops whose result may be much larger than their inputs; else -1.
 int SizeInput(const std::string& op) {
   static const auto* inputs =
       new absl::flat_hash_map<std::string, int>({{"Fill", 0}, {"Tile", 1}, {"BroadcastTo", 1}, {"LinSpace", 2}});
@@ -29,15 +29,15 @@ int SizeInput(const std::string& op) {
   return found == inputs->end() ? -1 : found->second;
 }
 
-// False for loops, branches and calls, which may run for long. Also false for variants, because a TensorList belongs to
-// the cluster that fills it.
+// Excludes loops, branches and calls, which may take long. Excludes variants, because a TensorList must stay in the
+// cluster that fills it.
 bool IsFoldable(const Node& node) {
   const bool calls = IsFunctionalControlFlow(node) || node.IsFunctionCall();
   return IsOnHpu(node) && !calls && !node.op_def().is_stateful() &&
          !absl::c_linear_search(node.output_types(), tensorflow::DT_VARIANT);
 }
 
-// Whether to compute a value. TensorFlow checks the size only afterwards.
+// Whether to compute a node's value. TensorFlow checks the value's size only after computing it.
 bool IsWorthComputing(const Node& node, int64_t limit) {
   if (!IsFoldable(node)) return false;
   const int input = SizeInput(node.type_string());
@@ -57,7 +57,7 @@ bool DependsOnConstants(const Node& node) {
          });
 }
 
-// The device for the folded constants: that of any node on an HPU.
+// The HPU to which folded constants are assigned.
 std::string DeviceOf(const Graph& graph) {
   for (const Node* node : graph.op_nodes()) {
     if (IsOnHpu(*node)) return node->assigned_device_name();
@@ -70,7 +70,7 @@ std::string DeviceOf(const Graph& graph) {
 absl::Status FoldConstants(PassContext* context) {
   Graph* graph = context->graph->get();
   const int64_t limit = flags::TfMaxConstSizeInCluster();
-  // Without a first foldable op nothing folds. Most graphs arrive folded, and folding is expensive.
+  // Folding is expensive and most graphs are already folded, so first check for an op to start with.
   const bool any = absl::c_any_of(graph->op_nodes(), [limit](const Node* node) {
     return DependsOnConstants(*node) && IsWorthComputing(*node, limit);
   });
@@ -91,8 +91,8 @@ absl::Status FoldConstants(PassContext* context) {
   const tensorflow::Status status =
       tensorflow::ConstantFold(options, /*function_library=*/nullptr, tensorflow::Env::Default(),
                                /*partition_device=*/nullptr, graph, &changed);
-  // If an op fails here, it fails again at run time, if it runs.
-  if (!status.ok()) VLOG(1) << "constant folding failed, so the graph keeps its constants: " << status;
+  // Not an error: an op that fails here fails again when it runs.
+  if (!status.ok()) VLOG(1) << "constant folding failed, so the graph stays unfolded: " << status;
   if (!changed) return absl::OkStatus();
   const std::string device = DeviceOf(*graph);
   const absl::flat_hash_set<std::string> made(names.begin(), names.end());

@@ -1,4 +1,4 @@
-// Constant folding.
+// Constant folding on the CPU.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_FOLD_PASS_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_FOLD_PASS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Replaces ops on an HPU that depend only on constants by their value, which the CPU computes. A value of more than
-// TF_MAX_CONST_SIZE_IN_CLUSTER bytes is not folded, because every cluster that uses it would hold a copy. Graphs with
-// lowered loops and branches stay unchanged, because their constants belong to frames.
+// Replaces HPU ops that depend only on constants by their values, which the CPU computes. Does not fold values of more
+// than TF_MAX_CONST_SIZE_IN_CLUSTER bytes, because every cluster that uses one would hold a copy. Graphs with lowered
+// loops and branches stay unchanged, because their constants belong to frames.
 absl::Status FoldConstants(PassContext* context);
 
 }  // namespace hpu::passes

@@ -35,10 +35,10 @@ NodeDef Zero(const std::string& name, const std::string& device) {
   return zero;
 }
 
-// ConcatV2 takes at least two values.
+// ConcatV2 requires at least two values.
 bool BecomesConcat(const NodeDef& node) { return node.op() == "ParallelConcat" && node.attr().at("N").i() > 1; }
 
-// Changes a definition to the op that computes the same without in-place writes. The caller adds the axis of ConcatV2.
+// Changes a node to the equivalent op without in-place writes. The caller adds the axis of ConcatV2.
 void Replace(NodeDef* node) {
   node->mutable_attr()->erase("shape");
   if (BecomesConcat(*node)) {

@@ -1,4 +1,4 @@
-// Replacement of ops that TensorFlow would expand into writes to one buffer (ParallelConcat, AccumulateNV2).
+// Replacement of ParallelConcat and AccumulateNV2, which TensorFlow expands into in-place writes.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_IN_PLACE_PASS_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_IN_PLACE_PASS_H_
 
@@ -11,8 +11,8 @@ namespace hpu::passes {
 
 // TensorFlow expands ParallelConcat (tf.parallel_stack) into ops that each write a slice of one buffer, ordered only by
 // control edges. It expands AccumulateNV2 (tf.math.accumulate_n) into updates of a temporary reference variable. A
-// cluster, or a kernel that works on copies, would lose such writes. ConcatV2 and AddN compute the same. Functions are
-// rewritten in place, under the same names.
+// cluster, or a kernel that works on copies, would lose such writes. This pass replaces both ops by ConcatV2 and AddN,
+// which compute the same. Changed functions keep their names.
 absl::Status ReplaceInPlaceOps(tensorflow::Graph* graph, tensorflow::FunctionLibraryDefinition* library);
 
 // ReplaceInPlaceOps as a TensorFlow graph pass (phases.cc).

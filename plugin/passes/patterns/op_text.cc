@@ -15,7 +15,7 @@ namespace {
 
 using Kind = OpExpression::Kind;
 
-// Recursive-descent parser for one line. Each Parse… consumes what it returns from the front.
+// Recursive-descent parser for one line. Each Parse function consumes the parsed text.
 class Parser {
  public:
   explicit Parser(std::string_view text) : whole_(text), rest_(text) {}

@@ -15,7 +15,7 @@ namespace {
 using Kind = OpExpression::Kind;
 using Ops = std::set<std::string>;
 
-// Adds the op types that every match of an expression has, except those in named statements.
+// Adds the op types that every match of the expression contains.
 void AddRequired(const Pattern& pattern, const OpExpression& expression, Ops* ops) {
   if (expression.kind == Kind::kAlternatives) return;
   if (expression.kind == Kind::kOp) ops->insert(std::string(SameOp(expression.name)));

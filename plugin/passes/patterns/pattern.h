@@ -1,4 +1,4 @@
-// Patterns, as data: groups of ops that one fused op can replace.
+// Pattern table: groups of ops that one fused op can replace.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_PATTERN_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_PATTERN_H_
 
@@ -12,25 +12,26 @@ namespace hpu::passes {
 
 struct PatternMatch;
 
-// One entry of the table (pattern_table.cc), in the notation of op_text.h.
+// One entry of the table in pattern_table.cc, in the notation of op_text.h.
 struct PatternEntry {
   const char* name;
   const char* meaning;  // description for docs/developer/patterns.md
   // Statements: name = expression. Names without a statement are inputs. Nodes outside the match may use the results,
-  // and the values of a statement with *. So a gradient can include ops that its forward part computed. Any other
-  // outside use prevents the match.
+  // and the values of statements with *, so that the match of a gradient can include forward ops. If outside nodes use
+  // any other value, there is no match.
   const char* match;
-  // The op that replaces the match, with its inputs and attributes. Another op may make an input; entries that make it
-  // from the same inputs share that op.
+  // The op that replaces the match, with its inputs and attributes. An input may be the result of another added op.
+  // Entries that add the same op with the same inputs share it.
   const char* fused;
-  // The values that its results replace, in order, as name or name:result; _ for none. The first is the root. Later
-  // ones that are not among the root's ancestors are searched for among users, and may be missing.
+  // For each result of `fused`, the value that it replaces, as name or name:result; _ for none. The first value is the
+  // root. A later value that is not an ancestor of the root is looked up among the users of matched nodes and may be
+  // absent.
   const char* results;
-  // Condition that the text cannot express; may be null. Returns false to reject the match; may add attributes.
+  // Condition that the text cannot express; may be null. Returns false to reject the match. May add attributes to it.
   bool (*check)(PatternMatch*);
 };
 
-// An entry, parsed.
+// A parsed entry.
 struct Pattern {
   struct Result {
     std::string name;  // "_": none
@@ -44,18 +45,19 @@ struct Pattern {
   std::vector<OpStatement> statements;
   OpExpression fused;
   std::vector<Result> results;
-  std::vector<std::string> root_ops;      // op types that the root may have
-  std::vector<std::string> required_ops;  // op types without which a graph has no match
+  std::vector<std::string> root_ops;      // possible op types of the root
+  std::vector<std::string> required_ops;  // op types that every match contains
 };
 
-// The table. Gradients come before their forward ops, so that they no longer use the values of these.
+// The pattern table. The pattern of a gradient precedes the pattern of its forward op: once the gradient is replaced,
+// it no longer uses the forward op's intermediate values, and the forward pattern can match.
 absl::Span<const PatternEntry> PatternEntries();
 
-// The table, parsed on the first call. Thread safe. An entry that does not parse ends the process.
+// The table, parsed on the first call. A parse error terminates the process. Thread safe.
 const std::vector<Pattern>& Patterns();
 
-// Canonical name for ops that patterns need not distinguish: "AddV2" for "Add", "AddN" for both in sums. Other ops keep
-// their own name.
+// Canonical name of ops that patterns treat as equal: "AddV2" for "Add" and "AddN", for example. Other ops keep their
+// names.
 std::string_view SameOp(std::string_view op);
 
 }  // namespace hpu::passes

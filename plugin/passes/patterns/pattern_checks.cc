@@ -33,7 +33,7 @@ const Node* InputNode(const Node& node, int index) {
   return node.input_node(index, &input).ok() ? input : nullptr;
 }
 
-// Whether the statistics are per sample and channel, over the whole image.
+// Whether mean and variance are over the whole image, for each sample and channel.
 bool AreOfImages(const PatternMatch& match) {
   const Numbers axes = NumbersOf(match, "axes");
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -43,7 +43,7 @@ bool AreOfImages(const PatternMatch& match) {
   return axes.size() >= 2 && match.Find("gamma")->node->type_string() != "Reshape";
 }
 
-// The rank, from a gradient's constants; 0 if unknown.
+// The rank of x in a gradient, from its constant $multiples; 0 if unknown.
 int64_t RankOf(const PatternMatch& match) { return static_cast<int64_t>(NumbersOf(match, "multiples").size()); }
 
 bool SameAxes(Numbers axes, Numbers sum_axes, int64_t rank) {
@@ -51,14 +51,14 @@ bool SameAxes(Numbers axes, Numbers sum_axes, int64_t rank) {
     for (int64_t& axis : *numbers) axis += axis < 0 ? rank : 0;
     absl::c_sort(*numbers);
   }
-  // Negative axes cannot be compared without the rank, so only their number is.
+  // Without the rank, negative axes cannot be compared; only the number of axes is.
   const bool countable = rank > 0 || absl::c_all_of(axes, [](int64_t axis) { return axis >= 0; });
   return countable ? axes == sum_axes : axes.size() == sum_axes.size();
 }
 
 bool IsMean(const PatternMatch& match) {
   const AttrValue* share = match.FindAttr("share");
-  if (share == nullptr) return true;  // the text has matched the division by a count
+  if (share == nullptr) return true;  // the match contains the division by a count
   double size = 1;
   for (const int64_t multiple : NumbersOf(match, "multiples")) size *= static_cast<double>(multiple);
   const std::optional<double> value = NumberOf(*share);
@@ -69,8 +69,8 @@ bool IsNormGrad(const PatternMatch& match) {
   return IsMean(match) && SameAxes(NumbersOf(match, "axes"), NumbersOf(match, "sum_axes"), RankOf(match));
 }
 
-// For weights of one dimension: whether $batch_axes are all dimensions but the last, over which the statistics are
-// taken. `rank` is 0 if unknown.
+// Whether `axes` and $batch_axes together are all dimensions, each once, and the weights have one dimension. `rank` is
+// 0 if unknown.
 bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
   absl::c_copy(NumbersOf(match, "batch_axes"), std::back_inserter(axes));
   absl::c_sort(axes);
@@ -81,10 +81,10 @@ bool AreWeightsSummed(const PatternMatch& match, Numbers axes, int64_t rank) {
   return NumbersOf(match, "weight_shape").size() == 1;
 }
 
-// Adds the paddings if they do not pad batch or channels.
+// Adds the paddings to the match if they do not pad batch or channels.
 bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
   const AttrValue* format = match->FindAttr("data_format");
-  // A cluster may have to run on the CPU, which has no NCHW. A fallback transposes plain ops only.
+  // The CPU fallback of a cluster transposes NCHW only for TensorFlow's own ops, not for fused ops.
   if (paddings.size() != 8 || format == nullptr || format->s() != "NHWC") return false;
   if (paddings[0] != 0 || paddings[1] != 0 || paddings[6] != 0 || paddings[7] != 0) return false;
   if (absl::c_any_of(paddings, [](int64_t size) { return size < 0; })) return false;
@@ -95,13 +95,13 @@ bool TakePaddings(const Numbers& paddings, PatternMatch* match) {
   return true;
 }
 
-// The axes from `first` to the last of `rank` dimensions; empty if `first` is not below `rank`.
+// The axes first ... rank-1; none if first >= rank.
 struct LastAxes {
   int64_t first = 0;
   int64_t rank = 0;
 };
 
-// The normalised axes, where $shape was reshaped to $flat_shape: [1, n, m, 1].
+// The normalised axes, if x of constant $shape is reshaped to constant $flat_shape: [1, n, m, 1].
 LastAxes KnownFlatAxes(const PatternMatch& match) {
   const Numbers flat = NumbersOf(match, "flat_shape");
   const Numbers shape = NumbersOf(match, "shape");
@@ -115,7 +115,7 @@ LastAxes KnownFlatAxes(const PatternMatch& match) {
   return size == flat[2] && rest == flat[1] ? LastAxes{first, rank} : LastAxes{};
 }
 
-// The normalised axes of x, where the sizes before and from dimension $first on were multiplied.
+// The normalised axes of x, if the graph computes the flat shape: m is the product of the dimensions from $first on.
 LastAxes ComputedFlatAxes(const PatternMatch& match) {
   const Numbers first = NumbersOf(match, "first");
   const Output& x = *match.Find("x");
@@ -154,7 +154,8 @@ bool CheckFlatNorm(PatternMatch* match) {
 bool CheckInstanceNormGrad(PatternMatch* match) {
   if (!CheckInstanceNorm(match) || !IsNormGrad(*match)) return false;
   if (match->FindAttr("weight_shape") == nullptr) return true;
-  // Weights for each channel: the sums are over all other dimensions, most of which already have size 1.
+  // One weight for each channel: $batch_axes must contain the batch and exclude the channels. Image dimensions already
+  // have size 1.
   const Numbers batch = NumbersOf(*match, "batch_axes");
   const int64_t channels = static_cast<int64_t>(NumbersOf(*match, "axes").size()) + 1;
   return absl::c_linear_search(batch, 0) && absl::c_all_of(batch, [&](int64_t axis) { return axis < channels; }) &&
@@ -179,7 +180,7 @@ bool CheckPaddedInputGrad(PatternMatch* match) {
     for (int i = 0; i < 4; ++i) paddings.insert(paddings.end(), {begin[i], outer[i] - inner[i] - begin[i]});
     return TakePaddings(paddings, match);
   }
-  // Unknown sizes: accepts the shapes of the input before and after a Pad.
+  // Sizes are not constant: accepts Shape ops of the input before and after a Pad.
   const Node* pad =
       padded_sizes.num_inputs() > 0 ? InputNode(padded_sizes, match->Find("padded_sizes")->index) : nullptr;
   if (pad == nullptr || pad->type_string() != "Pad" || sizes.type_string() != "Shape") return false;

@@ -6,29 +6,29 @@
 
 namespace hpu::passes {
 
-// Statistics over axes. With $axes [1, 2, …] and weights for each channel, it is instance normalisation.
+// CheckInstanceNorm accepts $axes [1, 2, …] with weights for each channel. CheckLayerNorm accepts all other axes.
 bool CheckLayerNorm(PatternMatch* match);
 bool CheckInstanceNorm(PatternMatch* match);
 
-// The same for the gradients: $share is 1 / the size of $axes, $sum_axes equals $axes, and the gradients of beta and
-// gamma are sums over all other dimensions.
+// The same for the gradients. Also requires that $share is 1 / the size of $axes, that $sum_axes equals $axes, and that
+// the gradients of beta and gamma are sums over all other dimensions.
 bool CheckLayerNormGrad(PatternMatch* match);
 bool CheckInstanceNormGrad(PatternMatch* match);
 
-// Layer normalisation written as batch normalisation of one sample: $flat_shape is [1, n, m, 1], where m is the size of
-// the last dimensions of $shape; or m is computed, from dimension $first on. Sets $axes to these dimensions.
+// Layer normalisation written as batch normalisation of one sample. $flat_shape is [1, n, m, 1], where m is the product
+// of the last dimensions of $shape, or of the dimensions of x from $first on. Sets $axes to those dimensions.
 bool CheckFlatNorm(PatternMatch* match);
 
-// $scale is a number.
+// $scale and $rate are scalars.
 bool CheckScale(PatternMatch* match);
 
-// $min and $max are numbers.
+// $min and $max are scalars.
 bool CheckRange(PatternMatch* match);
 
 // $paddings does not pad batch or channels.
 bool CheckPaddings(PatternMatch* match);
 
-// `sizes` at $begin is the part of `padded_sizes` without the padding; sets $paddings.
+// The slice of `sizes` at $begin removes the padding from an array of `padded_sizes`; sets $paddings.
 bool CheckPaddedInputGrad(PatternMatch* match);
 
 }  // namespace hpu::passes

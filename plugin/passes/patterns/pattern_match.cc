@@ -23,18 +23,18 @@ bool IsCommutative(std::string_view op) {
   return op == "Mul" || op == "AddV2" || op == "Maximum" || op == "Minimum" || op == "Equal";
 }
 
-// A linked list of goals that remain to be proven. Goals live on the stack of the functions that create them.
+// A goal of the search, in a linked list of remaining goals. Goals are on the stack of the functions that create them.
 struct Goal {
   enum class What { kMatch, kTerms, kProductIs };
 
   What what = What::kMatch;
   const OpExpression* expression = nullptr;
-  Output output;             // of kTerms: the sum
+  Output output;             // value to match; for kTerms the sum
   bool shared = false;       // inside a statement with *
-  int product = kNoProduct;  // product that gets constant factors (kMatch) or is checked (kProductIs)
-  bool as_it_is = false;     // no Reshape allowed
-  size_t term = 0;           // kTerms: the next one
-  uint32_t used = 0;         // kTerms: bit set of inputs that are already terms
+  int product = kNoProduct;  // index of the product to multiply by constant factors (kMatch) or to check (kProductIs)
+  bool as_it_is = false;     // the expression must match without Reshape
+  size_t term = 0;           // kTerms: index of the next term
+  uint32_t used = 0;         // kTerms: bit set of inputs that are matched already
   const Goal* next = nullptr;
 };
 
@@ -100,7 +100,7 @@ class Matcher {
   bool SolveScaled(const Goal& goal);
   bool TakeAttrs(const OpExpression& expression, const Node& node);
   bool Capture(std::string_view name, const tensorflow::AttrValue& value);
-  // If a node only scales another value: that value, and the factor. Otherwise a null output.
+  // The value that the node multiplies by a constant, and the constant in `factor`; a null output for other nodes.
   Output Unscaled(const Node& node, double* factor) const;
   bool MayTake(const Node& node) const;
   void Record(const Goal& goal, Node* node);
@@ -213,7 +213,7 @@ bool Matcher::SolveReshaped(const Goal& goal) {
   plain.as_it_is = true;
   if (Solve(&plain)) return true;
   BackTo(mark);
-  // A constant factor may come before the Reshape.
+  // A constant factor may follow the Reshape, so try the value without the factor.
   double factor = 1;
   const Output unscaled = goal.product == kNoProduct ? Output() : Unscaled(*node, &factor);
   if (unscaled.node == nullptr) return false;
@@ -268,7 +268,7 @@ bool Matcher::SolveName(const Goal& goal) {
   if (const Output* bound = match_.Find(expression.name)) {
     if (*bound == value) return Solve(goal.next);
     if (statement == nullptr) return false;
-    // Another node that should compute the same.
+    // The name is bound to another node; this node must match the same statement.
   } else {
     match_.values.emplace_back(expression.name, value);
   }
@@ -328,7 +328,7 @@ bool Matcher::SolveArgs(const Goal& goal, bool swapped) {
   const std::vector<OpExpression>& args = goal.expression->args;
   absl::InlinedVector<Goal, 8> goals(args.size());
   const Goal* next = goal.next;
-  // Ops come first, because inputs match anything and other goals may determine them. The list is built from its end.
+  // Ops precede inputs, because an input matches any value and an op may determine it. The list is built from the end.
   size_t made = 0;
   for (const bool inputs : {true, false}) {
     for (size_t i = args.size(); i-- > 0;) {
@@ -389,7 +389,7 @@ std::vector<Output> UsersOf(const Output& value, std::string_view op) {
   return users;
 }
 
-// Possible roots of an expression that uses a value that is already matched.
+// Possible roots of an expression, found from the matched values that it uses.
 std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
   std::vector<Output> found;
   const Output* bound = expression.kind == Kind::kName ? match_.Find(expression.name) : nullptr;
@@ -409,7 +409,7 @@ std::vector<Output> Matcher::Candidates(const OpExpression& expression) const {
   return found;
 }
 
-// Searches for a statement that is not among the root's ancestors.
+// Searches the users of matched values for a match of a statement.
 bool Matcher::FindAmongUsers(const OpStatement& statement, bool shared) {
   for (const Output& candidate : Candidates(statement.expression)) {
     const Mark mark = Now();
@@ -426,7 +426,8 @@ bool Mentions(const OpExpression& expression, std::string_view name) {
   return absl::c_any_of(expression.args, [name](const OpExpression& arg) { return Mentions(arg, name); });
 }
 
-// Searches for inputs of the fused op, or statements that use them, that are not among the root's ancestors.
+// Searches the users of matched values for the inputs of the fused op that have no match yet, or for statements that
+// use such an input.
 bool Matcher::FindInputs(const OpExpression& fused) {
   return absl::c_all_of(fused.args, [this](const OpExpression& argument) {
     if (argument.kind == Kind::kOp) return FindInputs(argument);

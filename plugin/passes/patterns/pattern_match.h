@@ -23,10 +23,10 @@ struct Output {
   bool operator==(const Output& other) const { return node == other.node && index == other.index; }
 };
 
-// Context of a match, apart from the pattern.
+// Inputs of MatchPattern that are the same for all nodes of a graph.
 struct MatchScope {
-  std::function<bool(const tensorflow::Node&)> concerned;  // whether a match may contain the node
-  LazyShapes* shapes;                                      // of the graph
+  std::function<bool(const tensorflow::Node&)> concerned;  // whether a match may contain a node
+  LazyShapes* shapes;                                      // shapes of the graph
 };
 
 // An occurrence of a pattern.
@@ -38,13 +38,13 @@ struct PatternMatch {
   std::vector<std::pair<std::string_view, tensorflow::AttrValue>> attrs;  // captures of $name; constants as tensors
   tensorflow::Node* root = nullptr;
   LazyShapes* shapes = nullptr;
-  std::vector<tensorflow::Node*> nodes;    // the fused op replaces these
-  std::vector<tensorflow::Node*> shared;   // the fused op does not need these, but other nodes may
-  std::vector<tensorflow::Node*> trivial;  // constants and products with constants: replaced if unused elsewhere
+  std::vector<tensorflow::Node*> nodes;    // nodes that the fused op replaces
+  std::vector<tensorflow::Node*> shared;   // nodes that the fused op does not need, but other nodes may
+  std::vector<tensorflow::Node*> trivial;  // constants and products with constants; replaced if unused elsewhere
   std::vector<Output> more_terms;          // terms of a sum "AddN(…, ...)" at the root that are not in the pattern
 };
 
-// The match of `pattern` with root `root`, if any. The time depends on the pattern's size, not on the graph's.
+// The match of `pattern` with root `root`; nullopt if there is none. Takes time independent of the graph's size.
 std::optional<PatternMatch> MatchPattern(const Pattern& pattern, tensorflow::Node* root, const MatchScope& scope);
 
 }  // namespace hpu::passes

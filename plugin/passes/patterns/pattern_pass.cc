@@ -19,7 +19,7 @@ namespace {
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// HPU nodes by op type. Stored as ids, because rewrites remove nodes.
+// HPU nodes by op type. Stores ids, because rewrites delete nodes.
 class NodeIndex {
  public:
   NodeIndex(const Graph& graph, const FunctionRewriter::Concerned& concerned) {

@@ -1,4 +1,4 @@
-// Pattern matching: replaces groups of ops by fused ops.
+// Pattern matching: replacement of groups of ops by fused ops.
 #ifndef HPU_PLUGIN_PASSES_PATTERNS_PATTERN_PASS_H_
 #define HPU_PLUGIN_PASSES_PATTERNS_PATTERN_PASS_H_
 
@@ -7,10 +7,11 @@
 
 namespace hpu::passes {
 
-// Replaces every match of the pattern table (pattern.h) on an HPU by its fused op, which takes the root's name. Also
+// Replaces every match of the pattern table (pattern.h) on an HPU by its fused op, which gets the root's name. Also
 // rewrites the functions of loops, branches and calls. Does nothing with TF_ENABLE_PATTERN_MATCHER=0. A match stays
-// unchanged if other nodes use a value that its fused op would hide. Takes time linear in the size of the graph: it
-// tries only nodes with a root's op type, in graphs that have all of the pattern's op types.
+// unchanged if other nodes use a value that its fused op does not return. Takes time linear in the size of the graph.
+// For each pattern, the pass tries only nodes with the root's op type, and only if the graph contains all required op
+// types.
 absl::Status MatchPatterns(PassContext* context);
 
 }  // namespace hpu::passes

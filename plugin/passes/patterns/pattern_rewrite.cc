@@ -47,7 +47,7 @@ absl::StatusOr<AttrValue> Converted(const AttrValue& captured, const std::string
       absl::StrCat("cannot convert a captured attribute to ", type, ": ", captured.ShortDebugString()));
 }
 
-// An attribute value that the table spells out.
+// An attribute value that is a literal in the table.
 AttrValue Spelt(const std::string& text, const std::string& type) {
   AttrValue value;
   if (type == "bool") {
@@ -72,27 +72,27 @@ std::string Signature(const tensorflow::NodeDef& definition, const std::vector<O
   return signature;
 }
 
-// The op types that an entry adds: first those of inputs, then the fused op.
+// Adds the op types of `fused` and of the ops that compute its inputs, inputs first.
 void AddOps(const OpExpression& fused, std::vector<std::string_view>* ops) {
   for (const OpExpression& argument : fused.args) AddOps(argument, ops);
   if (fused.kind == OpExpression::Kind::kOp && !absl::c_linear_search(*ops, fused.name)) ops->push_back(fused.name);
 }
 
-// Sorted by id, because sets of nodes are ordered by address, which would make graphs differ between runs.
+// The nodes sorted by id. The set's own order depends on addresses, so graphs would differ between runs.
 std::vector<Node*> InOrder(const absl::flat_hash_set<Node*>& nodes) {
   std::vector<Node*> order(nodes.begin(), nodes.end());
   absl::c_sort(order, [](const Node* a, const Node* b) { return a->id() < b->id(); });
   return order;
 }
 
-// Whether the fused op already waits for everything that the node waits for.
+// Whether a control edge from the node is redundant: the node is in the match, an input, or a Shape of only these.
 bool IsInside(const Node& node, const absl::flat_hash_set<const Node*>& inside) {
   if (inside.contains(&node)) return true;
   if (node.type_string() != "Shape" && node.type_string() != "ShapeN") return false;
   return absl::c_all_of(node.in_edges(), [&](const Edge* edge) { return inside.contains(edge->src()); });
 }
 
-// The nodes that the match waits for by control edges and the fused op would not wait for by its inputs.
+// Sources of the control edges that the fused op must take over from the match.
 std::vector<Node*> ControlInputs(const PatternMatch& match, const absl::flat_hash_set<Node*>& own,
                                  const std::vector<Output>& inputs) {
   absl::flat_hash_set<const Node*> inside(own.begin(), own.end());
@@ -119,7 +119,7 @@ PatternRewriter::Nodes PatternRewriter::OwnNodes(const PatternMatch& match) cons
   for (Node* node : match.nodes) {
     if (!shared.contains(node)) own.insert(node);
   }
-  // Repeats, because a trivial node may have another trivial node as its user.
+  // Repeats until nothing changes, because the user of a trivial node may be another trivial node.
   for (size_t before = 0; before != own.size();) {
     before = own.size();
     for (Node* node : match.trivial) {
@@ -158,8 +158,8 @@ int PatternRewriter::Level(const Node& node) const {
   return static_cast<size_t>(node.id()) < levels_.size() ? levels_[node.id()] : 0;
 }
 
-// The fused op waits for all its inputs before it returns any result. So no user of a result may lead to an input. Only
-// results other than the root's matter, because the root already waits for all inputs.
+// The fused op returns all results after it has all inputs, so no path may lead from a result to an input. The root's
+// result needs no search, because the root already waits for all inputs.
 bool PatternRewriter::MakesCycle(const Nodes& own, const Node& root, const std::vector<Output>& inputs,
                                  const std::vector<Node*>& control_inputs) {
   std::vector<const Node*> waiting;
@@ -212,7 +212,7 @@ absl::StatusOr<tensorflow::NodeDef> PatternRewriter::Define(const Pattern& patte
   }
   tensorflow::NodeDef definition;
   TF_RETURN_IF_ERROR(builder.Finalize(&definition));
-  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // rejects unsupported types
+  TF_RETURN_IF_ERROR(tensorflow::ValidateNodeDef(definition, *op));  // fails for unsupported types
   return definition;
 }
 
@@ -232,7 +232,7 @@ absl::StatusOr<Output> PatternRewriter::InputFor(const Pattern& pattern, const P
   }
   const Output* value = match.Find(argument.name);
   CHECK(value != nullptr) << pattern.entry->name << ": no value is named " << argument.name;
-  // A name without a statement is the value itself, including its output index.
+  // A name without a statement is bound to a value, which includes the output index.
   return Output{value->node, pattern.Find(argument.name) == nullptr ? value->index : argument.output};
 }
 
@@ -249,7 +249,7 @@ absl::StatusOr<Node*> PatternRewriter::Add(const tensorflow::NodeDef& definition
   return node;
 }
 
-// Adds the sum of a fused gradient and the other terms of the root.
+// Adds an AddN of the fused op's result and the terms of the root that are not in the pattern.
 absl::StatusOr<Output> PatternRewriter::AddOtherTerms(const PatternMatch& match, Node* fused) {
   const Node& root = *match.root;
   NodeMaker maker(graph_, root.name(), root.assigned_device_name());
@@ -325,7 +325,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
     VLOG(2) << root->name() << " matches " << pattern.entry->name << " but is not replaced: "
             << (definition.ok() ? "inner values have other consumers, or the fused op would create a cycle"
                                 : definition.status().ToString());
-    std::vector<int> made;  // inputs that Define added
+    std::vector<int> made;  // nodes that Define added for inputs
     for (const Output& input : inputs) made.push_back(input.node->id());
     RemoveUnused(graph_, std::move(made));
     return false;
@@ -345,7 +345,7 @@ absl::StatusOr<bool> PatternRewriter::Replace(const Pattern& pattern, const Patt
   SetLevel(*fused);
   if (first.node != fused) SetLevel(*first.node);
 
-  std::vector<int> left;  // nodes that may be unused now
+  std::vector<int> left;  // nodes that may have become unused
   for (const auto* nodes : {&match.shared, &match.trivial}) {
     for (const Node* node : *nodes) left.push_back(node->id());
   }

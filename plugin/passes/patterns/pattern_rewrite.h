@@ -17,18 +17,18 @@ namespace hpu::passes {
 // Not thread safe; serves one graph.
 class PatternRewriter {
  public:
-  // `graph` and `report` outlive this. Names in the report begin with `prefix`.
+  // `graph` and `report` must outlive this object. Node names in the report begin with `prefix`.
   PatternRewriter(tensorflow::Graph* graph, std::string prefix, passes::Report* report)
       : graph_(graph), prefix_(std::move(prefix)), report_(report) {}
 
-  // Replaces a match and reports it; returns whether it did. Leaves the graph unchanged in three cases: other nodes use
-  // a value of the match, the fused op does not support the types, or it would have to wait for its own result.
+  // Replaces a match and reports it. Leaves the graph unchanged and returns false in three cases: other nodes use an
+  // inner value of the match, the fused op does not support the types, or the fused op would create a cycle.
   absl::StatusOr<bool> Replace(const Pattern& pattern, const PatternMatch& match);
 
  private:
   using Nodes = absl::flat_hash_set<tensorflow::Node*>;
 
-  // A result of the match, and the result of the fused op that replaces it.
+  // A result of the match, and the index of the fused op's result that replaces it.
   struct Moved {
     Output from;
     int to;
@@ -41,7 +41,7 @@ class PatternRewriter {
                   const std::vector<tensorflow::Node*>& control_inputs);
   void ComputeLevels();
   int Level(const tensorflow::Node& node) const;
-  // The fused op, or an op that makes one of its inputs. Adds the ops that make its inputs recursively.
+  // The definition of the op `fused`, and its inputs. Recursively adds ops that compute the inputs.
   absl::StatusOr<tensorflow::NodeDef> Define(const Pattern& pattern, const PatternMatch& match,
                                              const OpExpression& fused, std::vector<Output>* inputs);
   absl::StatusOr<Output> InputFor(const Pattern& pattern, const PatternMatch& match, const OpExpression& argument);
@@ -56,7 +56,7 @@ class PatternRewriter {
   const std::string prefix_;
   passes::Report* const report_;
   std::map<std::string, int> made_;  // ids of fused ops by op, inputs and attributes
-  std::vector<int> levels_;          // by node id: greater than the levels of all nodes before it; empty: unknown
+  std::vector<int> levels_;          // by node id: greater than the levels of all predecessors; empty: not computed
 };
 
 }  // namespace hpu::passes

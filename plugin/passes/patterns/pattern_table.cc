@@ -1,12 +1,12 @@
-// Table of patterns. docs/developer/patterns.md describes each. tests/passes/test_patterns.py shows that each is found
-// in graphs of TensorFlow and Keras, and that the fused op computes the same.
+// Pattern table. docs/developer/patterns.md describes each pattern. tests/passes/test_patterns.py tests that each
+// pattern matches graphs of TensorFlow or Keras, and that the fused op returns the same values.
 #include "plugin/passes/patterns/pattern.h"
 #include "plugin/passes/patterns/pattern_checks.h"
 
 namespace hpu::passes {
 namespace {
 
-// Match and fused op of entries that differ only in the activation.
+// Shared text of entries that differ only in the activation.
 #define HPU_BATCH_NORM(activation)                                                                            \
   "y = " activation                                                                                           \
   "(normal)\n"                                                                                                \
@@ -15,7 +15,7 @@ namespace {
       "HabanaFusedBatchNormV3(x, scale, offset, mean, variance)[epsilon=$epsilon, is_training=$is_training, " \
       "exponential_avg_factor=$exponential_avg_factor, data_format=NHWC, activation=" activation "]"
 #define HPU_BATCH_NORM_RESULTS "y, normal:1, normal:2, normal:3, normal:4, normal:5"
-// Match of entries that differ only in the axes.
+// Match text shared by layer and instance normalisation, which differ in $axes.
 #define HPU_NORM                                                                                                    \
   "y = AddV2(Mul(x, scale), Sub(beta, Mul(mean, scale)))\n"                                                         \
   "scale = Mul(istd, gamma)\n"                                                                                      \
@@ -25,7 +25,7 @@ namespace {
   "y = " activation "(BiasAdd(x, bias)[data_format=$data_format])", \
       "HabanaBiasAddActivation(x, bias)[data_format=$data_format, activation=" activation "]"
 
-// Shapes and weights of a layer normalisation written as batch normalisation: constants, or computed if a size is
+// Shapes and weights of layer normalisation written as batch normalisation: constants, or computed nodes if a size is
 // unknown.
 #define HPU_FLAT_SHAPES                                                                                               \
   "*shape = {$shape | Shape(x)}\n"                                                                                    \
@@ -37,7 +37,7 @@ namespace {
   "*ones = {1 | Fill(_, 1)}\n"                                                                                        \
   "*zeros = {0 | Fill(_, 0)}"
 
-// Gradients come first: once fused, they no longer use intermediate values of their forward parts.
+// Gradients precede forward ops (see PatternEntries()).
 constexpr PatternEntry kEntries[] = {
     {"gelu_erf_grad", "gradient of GELU by the error function",
      R"(

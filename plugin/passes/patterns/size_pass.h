@@ -7,8 +7,8 @@
 
 namespace hpu::passes {
 
-// Replaces each Size in a cluster by HabanaSize, the name in precision lists and reports. Outside clusters,
-// TensorFlow's kernel computes the size without reading the data.
+// Replaces each Size in a cluster by HabanaSize, the op name that precision lists and reports use. A Size outside
+// clusters stays: TensorFlow's kernel computes the size without reading the data.
 absl::Status RewriteSizes(PassContext* context);
 
 }  // namespace hpu::passes

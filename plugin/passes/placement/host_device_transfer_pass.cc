@@ -17,7 +17,7 @@ using tensorflow::Node;
 
 using Partitions = std::unordered_map<std::string, std::unique_ptr<Graph>>;
 
-// The report number of the partitioned graph; 0 if its ops are not recorded.
+// The report number of the partitioned graph; 0 if the graph has no op records.
 int64_t RecordOf(const Partitions& partitions) {
   int64_t record = 0;
   for (const auto& [device, graph] : partitions) {

@@ -33,7 +33,7 @@ absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& h
           "on the CPU with tf.device, or set ", kSetting,
           "=true to place all such variables and their ops on the CPU."));
     }
-    if (!allowed) continue;  // uses a variable that the program placed on another device
+    if (!allowed) continue;  // the op uses a variable that the program placed on another device
     node->set_requested_device(host);
     node->AddAttr(kRefusalAttr, absl::StrCat("legacy-variable: uses a reference variable, and ", kSetting, "=true"));
   }

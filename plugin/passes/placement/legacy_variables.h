@@ -1,4 +1,4 @@
-// Placement of reference variables, which old programs make and the HPU does not support.
+// Placement of legacy (reference) variables, which the HPU does not support.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_LEGACY_VARIABLES_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_LEGACY_VARIABLES_H_
 
@@ -9,8 +9,8 @@
 
 namespace hpu::passes {
 
-// Places all ops that take or return references on `host` if TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU is true. Otherwise
-// fails for a reference variable unless the program itself placed it on another device.
+// With TF_HABANA_ALLOW_LEGACY_VARIABLES_ON_CPU=true, places all ops with reference inputs or outputs on `host`.
+// Otherwise fails for a reference variable, unless the program placed the variable on another device.
 absl::Status PlaceLegacyVariables(tensorflow::Graph* graph, const std::string& host);
 
 }  // namespace hpu::passes

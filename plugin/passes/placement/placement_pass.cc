@@ -57,8 +57,8 @@ bool IsOnCpuAlready(const Node& node) {
   return IsPinnedElsewhere(node) || (node.has_assigned_device_name() && !IsOnHpu(node));
 }
 
-// Whether a node only passes on a list or another variant that the function takes in host memory. The graph does not
-// show its element type, and strings cannot be copied to the HPU.
+// Whether a node only passes on a variant argument in host memory. The variant may contain strings, which cannot be
+// copied to the HPU: the graph does not show its element type.
 bool HandsOnHostVariant(const Node& node) {
   if (!node.IsIdentity() || node.num_outputs() != 1 || node.output_type(0) != tensorflow::DT_VARIANT) return false;
   const Node* const source = SourceOf(node, 0);
@@ -67,7 +67,7 @@ bool HandsOnHostVariant(const Node& node) {
 
 class Placement {
  public:
-  // `shapes` may be null; then ranks are not checked.
+  // `shapes` may be null; ranks are not checked in this case.
   Placement(Graph* graph, const PlacementPolicy& policy, const std::string& host, const StaticShapes* shapes)
       : graph_(graph), policy_(policy), host_(host), shapes_(shapes) {}
 
@@ -76,7 +76,7 @@ class Placement {
  private:
   void FindRefusals();
   std::optional<OpRefusal> Refuse(const Node& node) const;
-  // For nodes connected by handles: whether the group moves, stays or is already placed.
+  // Whether the nodes that are connected to a node by handles move to the CPU, stay, or are already on the CPU.
   enum class Group { kNone, kMoves, kStays, kPlaced };
   Group GroupOf(const HandleGroups& groups, const Node& node) const;
   std::optional<OpRefusal> Decide(Node* node, const HandleGroups& groups);
@@ -89,7 +89,7 @@ class Placement {
   const StaticShapes* const shapes_;
   absl::flat_hash_map<Node*, OpRefusal> refused_;
   std::vector<Node*> moving_;
-  absl::flat_hash_set<std::string> uncolocated_;  // names of nodes without a handle
+  absl::flat_hash_set<std::string> uncolocated_;  // names of moved nodes without a handle
 };
 
 std::optional<OpRefusal> Placement::Refuse(const Node& node) const {
@@ -125,8 +125,8 @@ void Placement::Move(Node* node) {
   node->set_requested_device(named ? HostOf(node->requested_device()) : host_);
 }
 
-// Colocation with a moved node would pull other nodes to the CPU, or contradict the program's pins. Without a shared
-// handle, colocation is only a hint, so it is dropped.
+// Drops colocation with moved nodes, which would also move other nodes to the CPU or contradict user pins. Without a
+// shared handle, colocation is only a hint.
 void Placement::DropColocation() {
   if (uncolocated_.empty()) return;
   for (Node* node : graph_->op_nodes()) {
@@ -145,7 +145,7 @@ void Placement::DropColocation() {
   }
 }
 
-// Combines a node's own refusal with the decision for its handle group.
+// The refusal of a node, from its own refusal and the decision on its handle group.
 std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& groups) {
   const auto found = refused_.find(node);
   std::optional<OpRefusal> refusal;
@@ -165,13 +165,13 @@ std::optional<OpRefusal> Placement::Decide(Node* node, const HandleGroups& group
     case Group::kStays:
       if (!refusal) break;
       absl::StrAppend(&refusal->reason,
-                      "; its variable is on the HPU, so it runs there with the CPU kernel, on a copy");
+                      "; its variable is on the HPU, so the op stays there and its CPU kernel runs on a copy");
       break;
     case Group::kNone:
       if (!refusal) break;
       if (!HasKernel(*node, tensorflow::DEVICE_CPU)) {
-        LOG(WARNING) << node->name() << " (" << node->type_string() << ") stays on the HPU, because the CPU has no "
-                     << "kernel for it, although rule " << refusal->rule << " excludes it: " << refusal->reason;
+        LOG(WARNING) << node->name() << " (" << node->type_string() << ") stays on the HPU although rule "
+                     << refusal->rule << " excludes it (" << refusal->reason << "): the CPU has no kernel for it";
         return std::nullopt;
       }
       moving_.push_back(node);

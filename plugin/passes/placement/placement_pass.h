@@ -11,15 +11,15 @@
 
 namespace hpu::passes {
 
-// Requests `host` (the CPU of a full device name, or "/device:CPU:0") for nodes that `policy` refuses. The settings
-// override a program that asks for an HPU. Ops that share a handle (variables) stay together: they move if the op that
-// makes the handle moves. Otherwise a refused op stays on the HPU, outside clusters, and its kernel runs it on the CPU,
-// on copies. Each refused node, and each without an HPU kernel, gets kRefusalAttr. Reference variables are an error
-// unless the settings allow them on the CPU.
+// Requests the device `host` (the full name of a CPU, or "/device:CPU:0") for nodes that `policy` refuses, even if the
+// program requests an HPU. Ops that share a resource handle stay together: they move if the op that creates the handle
+// moves. Otherwise a refused op stays on the HPU, outside clusters, and its CPU kernel runs on copies of the tensors.
+// Each node that is refused or has no HPU kernel gets kRefusalAttr. Fails for reference variables, unless the settings
+// allow them on the CPU.
 absl::Status PlaceUnsupportedOpsOnCpu(PassContext* context, const PlacementPolicy& policy, const std::string& host);
 
-// Reports the reasons in kRefusalAttr of the placed graph. Removes the attribute, except from nodes on an HPU, where
-// marking reads it.
+// Reports the refusals in kRefusalAttr of a placed graph. Removes the attribute from nodes that are not on an HPU;
+// marking reads it on the other nodes.
 void RecordPlacement(PassContext* context);
 
 // PlaceUnsupportedOpsOnCpu as a TensorFlow graph pass (phases.cc).

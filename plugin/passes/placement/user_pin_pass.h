@@ -1,4 +1,4 @@
-// User pins: records the ops that the program itself keeps off the HPU, if ops are recorded.
+// User pins: records the ops that the program placed on another device than the HPU.
 #ifndef HPU_PLUGIN_PASSES_PLACEMENT_USER_PIN_PASS_H_
 #define HPU_PLUGIN_PASSES_PLACEMENT_USER_PIN_PASS_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu::passes {
 
-// TensorFlow forgets at placement which device the program asked for. Runs before all other passes, because these also
-// pin ops.
+// After placement, a node requests its assigned device, and the program's request is lost. Runs before all other
+// passes, because they also request devices. Does nothing unless ops are recorded.
 tensorflow::Status RunUserPinPass(const tensorflow::GraphOptimizationPassOptions& options);
 
 }  // namespace hpu::passes

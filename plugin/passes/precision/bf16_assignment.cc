@@ -19,7 +19,7 @@ struct Role {
   const char* list = "";
 };
 
-// The role that the lists give to a single node.
+// Conversion rule of each node, from the configuration's lists.
 class Roles {
  public:
   explicit Roles(const Bf16Config& config) : config_(config) {
@@ -43,7 +43,7 @@ class Roles {
   }
 
  private:
-  // The plain op inside a fused op, for lists that do not name the fused op.
+  // The TensorFlow op in a fused op. Its rule applies to the fused op if no list contains the fused op.
   static std::string_view PlainOp(const std::string& op) {
     if (op == "HabanaBiasAddActivation") return "BiasAdd";
     if (op == "HabanaFusedBatchNormV3") return "FusedBatchNormV3";
@@ -68,13 +68,13 @@ class Roles {
 };
 
 struct Candidate {
-  std::optional<Bf16Types> types;  // nullopt: stays unchanged
+  std::optional<Bf16Types> types;  // nullopt: the node stays unchanged
   Role role;
-  int waits_for = 0;  // for a strict conditional node: inputs not yet known to be bfloat16
+  int waits_for = 0;  // for a strict conditional node: number of inputs that are not yet bfloat16
   bool converted = false;
 };
 
-// Whether values are stored in float32 and rounded for each use.
+// Whether a node returns values that are stored in float32 and rounded for each use.
 bool IsStored(const Node& node) { return node.IsConstant() || node.type_string() == "ReadVariableOp"; }
 
 class Assignment {
@@ -125,7 +125,7 @@ class Assignment {
     if (candidate.waits_for == 0) Convert(node);
   }
 
-  // Whether the edge would be bfloat16 after converting both ends.
+  // Whether the edge's tensor would be bfloat16 after converting both nodes.
   bool Joins(const Edge& edge) const {
     if (edge.IsControlEdge()) return false;
     const auto& from = candidates_[edge.src()->id()].types;
@@ -133,7 +133,7 @@ class Assignment {
     return from && to && from->outputs[edge.src_output()] && to->inputs[edge.dst_input()];
   }
 
-  // Converts neighbours of a converted node where their lists allow it.
+  // Converts the neighbours of a converted node, if their lists allow it.
   void Spread(const Node& node) {
     for (const Edge* edge : node.in_edges()) {
       if (!Joins(*edge)) continue;
@@ -149,7 +149,7 @@ class Assignment {
 
   std::vector<Candidate> candidates_;  // by node id
   std::vector<Node*> order_;           // convertible nodes
-  std::vector<const Node*> fresh_;     // converted nodes whose neighbours were not visited yet
+  std::vector<const Node*> fresh_;     // converted nodes whose neighbours have not been visited
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Selection of the nodes that a configuration converts to bfloat16.
+// Selection of the nodes to convert to bfloat16.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_ASSIGNMENT_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_ASSIGNMENT_H_
 
@@ -16,12 +16,12 @@ namespace hpu::passes {
 struct Bf16Conversion {
   tensorflow::Node* node;
   Bf16Types types;
-  std::string list;  // the list that converts it, by its key in the JSON file
+  std::string list;  // JSON key of the list that converts the node
 };
 
-// The nodes to convert, by id, among nodes for which `concerned` is true. Two nodes are neighbours if a tensor between
-// them would be bfloat16 after converting both. Conditional lists are a fixed point: the smallest set that the lists
-// allow. Linear in the size of the graph.
+// The nodes to convert, by id, among the nodes for which `concerned` is true. Two nodes are neighbours if a tensor
+// between them would be bfloat16 after converting both. Nodes on conditional lists are added until a fixed point. Takes
+// time linear in the size of the graph.
 std::vector<Bf16Conversion> AssignBf16(const tensorflow::Graph& graph, const Bf16Config& config,
                                        const std::function<bool(const tensorflow::Node&)>& concerned);
 

@@ -29,7 +29,7 @@ struct Source {
   int output;
 };
 
-// Whether a node is a rounding cast, like those of this pass, without control inputs.
+// Whether a node is a rounding Cast without control inputs, so that the pass can reuse or bypass it.
 bool IsPlainCast(const Node& node) {
   bool truncates = false;
   if (node.type_string() != "Cast") return false;
@@ -38,7 +38,8 @@ bool IsPlainCast(const Node& node) {
                          [](const Edge* edge) { return edge->IsControlEdge() && !edge->src()->IsSource(); });
 }
 
-// Types whose values float32 represents exactly, so that rounding to bfloat16 needs no float32 in between.
+// Whether float32 represents all values of a type exactly. Such values can be rounded directly to bfloat16, without a
+// cast to float32.
 bool IsExactInFloat(DataType type) {
   return type == tensorflow::DT_BOOL || type == tensorflow::DT_INT8 || type == tensorflow::DT_UINT8 ||
          type == tensorflow::DT_INT16 || type == tensorflow::DT_UINT16 || type == tensorflow::DT_HALF ||
@@ -96,10 +97,10 @@ class CastInserter {
 
   Graph* const graph_;
   absl::flat_hash_map<Key, Node*> casts_;
-  absl::flat_hash_set<Node*> passed_over_;  // the program's casts that may be unused now
+  absl::flat_hash_set<Node*> passed_over_;  // the program's casts that may have become unused
 };
 
-// Changes a cast of the program that takes float32 from a converted node to take bfloat16.
+// Changes a cast of the program, after a converted node, from a float32 to a bfloat16 operand.
 void CastInserter::RetypeCast(const Edge* edge) {
   Node* cast = edge->dst();
   const Source source{edge->src(), edge->src_output()};
@@ -143,7 +144,7 @@ absl::Status CastInserter::Join(const Edge* edge) {
     return absl::OkStatus();
   }
   Source source{edge->src(), edge->src_output()};
-  // The converted end is on the HPU; the other end may be on any device.
+  // The cast runs on the device of the converted node, an HPU. The other node may be on any device.
   const std::string device = DeviceOf(wanted == DT_BFLOAT16 ? *edge->dst() : *edge->src());
   if (wanted == DT_BFLOAT16) source = LookThrough(source);
   TF_ASSIGN_OR_RETURN(source, As(wanted, source, device));

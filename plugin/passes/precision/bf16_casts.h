@@ -1,4 +1,4 @@
-// Casts between float32 nodes and nodes that were converted to bfloat16.
+// Insertion of casts between float32 nodes and converted bfloat16 nodes.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_CASTS_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_CASTS_H_
 
@@ -7,11 +7,11 @@
 
 namespace hpu::passes {
 
-// Attribute (bool, true) of the casts that this adds. Such casts do not express the program's own choice of precision.
+// Attribute (bool, true) of the inserted casts. It distinguishes them from the program's own casts.
 inline constexpr char kBf16CastAttr[] = "_habana_bf16_cast";
 
-// Inserts a cast on each edge between float32 and bfloat16. Adds one cast for each tensor and type, and never chains
-// two casts where one suffices. The program's own casts are looked through and shared.
+// Inserts a cast on each edge between float32 and bfloat16. Edges share one cast for each tensor, type and device.
+// Reuses the program's own casts, and does not chain two casts if one is sufficient.
 absl::Status InsertBf16Casts(tensorflow::Graph* graph);
 
 }  // namespace hpu::passes

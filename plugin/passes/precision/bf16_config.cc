@@ -30,7 +30,7 @@ const std::vector<std::string>& Keys() {
   return *keys;
 }
 
-// The canonical form of a key, which files of different releases spell differently; other keys are returned unchanged.
+// The canonical spelling of a key. Files of different releases use different spellings. Returns unknown keys unchanged.
 std::string CanonicalKey(const std::string& key) {
   static const auto* spellings = new absl::flat_hash_map<std::string, std::string>({
       {"allow_list", kAllowlist},
@@ -42,7 +42,7 @@ std::string CanonicalKey(const std::string& key) {
   return found == spellings->end() ? key : found->second;
 }
 
-// Reader for the lists of one file. Errors name the position in it.
+// Reader for the lists of one file. Errors name the file, the key and the index.
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path) {}
@@ -62,7 +62,7 @@ class Reader {
 };
 
 absl::StatusOr<const google::protobuf::ListValue*> Reader::List(const std::string& key, const Value& value) const {
-  if (value.kind_case() != Value::kListValue) return Error(key, " must be a list");
+  if (value.kind_case() != Value::kListValue) return Error(key, " must be a list, got ", value.ShortDebugString());
   return &value.list_value();
 }
 
@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<std::string>> Reader::Ops(const std::string& key, con
   std::vector<std::string> ops;
   for (const Value& entry : list->values()) {
     if (entry.kind_case() != Value::kStringValue || entry.string_value().empty()) {
-      return Error(key, "[", ops.size(), "] must be an op type (a non-empty string)");
+      return Error(key, "[", ops.size(), "] must be an op type (a non-empty string), got ", entry.ShortDebugString());
     }
     ops.push_back(entry.string_value());
   }
@@ -87,7 +87,8 @@ absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string&
                          pair[0].kind_case() == Value::kStringValue && pair[1].kind_case() == Value::kStringValue;
     if (!is_pair) {
       return Error(key, "[", exceptions.size(),
-                   R"(] must be a pair ["regular expression for names", "op type or empty"])");
+                   R"(] must be a pair ["regular expression for names", "op type or empty"], got )",
+                   entry.ShortDebugString());
     }
     auto name = std::make_shared<const RE2>(pair[0].string_value(), RE2::Quiet);
     if (!name->ok()) {
@@ -101,7 +102,7 @@ absl::StatusOr<std::vector<Bf16Exception>> Reader::Exceptions(const std::string&
 
 absl::StatusOr<Bf16Config> Reader::Read(const google::protobuf::Struct& object) {
   Bf16Config config;
-  std::map<std::string, std::string> seen;  // canonical key to the key in the file
+  std::map<std::string, std::string> seen;  // canonical key to its spelling in the file
   const std::map<std::string, Value> sorted(object.fields().begin(), object.fields().end());
   for (const auto& [key, value] : sorted) {
     const std::string canonical = CanonicalKey(key);

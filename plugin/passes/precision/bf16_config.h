@@ -1,5 +1,5 @@
-// Configurations of the bfloat16 conversion: the five lists of TF_BF16_CONVERSION's JSON files, which
-// docs/tuning/mixed_precision.md explains.
+// Configuration of the bfloat16 conversion: the lists of a TF_BF16_CONVERSION JSON file
+// (docs/tuning/mixed_precision.md).
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_CONFIG_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_CONFIG_H_
 
@@ -18,7 +18,7 @@ struct Bf16Exception {
   std::string op;                   // op type; empty for any
 };
 
-// Lists hold op types in the order of their file. If an op is in several, the first of these wins: non-convertible
+// Op types in the order of the file. If several lists contain an op, the first of these applies: non-convertible
 // exceptions, convertible exceptions, allowlist, conditional list, strict conditional list.
 struct Bf16Config {
   std::vector<std::string> allowlist;
@@ -27,12 +27,12 @@ struct Bf16Config {
   std::vector<Bf16Exception> non_convertible;
   std::vector<Bf16Exception> convertible;
 
-  // The configuration as text of a file, with the keys of the published files. Inverse of ParseBf16Config.
+  // The configuration as JSON, with canonical keys. Inverse of ParseBf16Config.
   std::string ToJson() const;
 };
 
-// Parses a configuration from a file's text. Errors name the file, the wrong key and, for an unknown key, the nearest
-// valid one.
+// Parses the text of the file `path`. Errors name the file and the invalid key, and for an unknown key the nearest
+// valid key.
 absl::StatusOr<Bf16Config> ParseBf16Config(const std::string& text, const std::string& path);
 
 }  // namespace hpu::passes

@@ -1,4 +1,4 @@
-// The bfloat16 conversion of a placed graph: docs/tuning/mixed_precision.md.
+// Conversion of a placed graph to bfloat16: docs/tuning/mixed_precision.md.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_PASS_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_PASS_H_
 
@@ -7,9 +7,10 @@
 
 namespace hpu::passes {
 
-// Converts nodes as the active configuration says, in the graph and in the functions of its calls, loops and branches.
-// Reports each converted node. Variables, arguments and results keep their types. If the program itself casts variables
-// to a 16-bit type, its author has chosen a precision: the graph stays unchanged, with a warning.
+// Converts nodes according to the active configuration, in the graph and in the functions of its calls, loops and
+// branches. Reports each converted node. Variables, arguments and results keep their types. If the program itself casts
+// variables to a 16-bit type, as with a Keras mixed precision policy, the pass logs a warning and leaves the graph
+// unchanged.
 absl::Status ConvertToBf16(PassContext* context);
 
 }  // namespace hpu::passes

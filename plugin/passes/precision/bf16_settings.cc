@@ -31,7 +31,7 @@ const Ops& Recipes() {
   return *recipes;
 }
 
-// A value of TF_BF16_CONVERSION and the name of the variable that set it.
+// The value of TF_BF16_CONVERSION, and the variable or option that set it.
 struct Choice {
   std::string variable;
   std::string value;  // empty: none
@@ -41,7 +41,8 @@ Choice Chosen(bool asked_for) {
   if (std::string value = flags::TfBf16Conversion(); !value.empty()) return {"TF_BF16_CONVERSION", std::move(value)};
   if (std::string value = flags::TfEnableBf16Conversion(); !value.empty()) {
     static std::once_flag once;
-    std::call_once(once, [] { LOG(WARNING) << "TF_ENABLE_BF16_CONVERSION is deprecated: set TF_BF16_CONVERSION"; });
+    std::call_once(once,
+                   [] { LOG(WARNING) << "TF_ENABLE_BF16_CONVERSION is deprecated: use TF_BF16_CONVERSION instead"; });
     return {"TF_ENABLE_BF16_CONVERSION", std::move(value)};
   }
   if (asked_for || flags::TfEnableAutoMixedPrecision() || flags::TfEnableAutoMixedPrecisionGraphRewrite()) {
@@ -50,7 +51,7 @@ Choice Chosen(bool asked_for) {
   return {};
 }
 
-// The file that a choice refers to; empty if it turns the conversion off.
+// The path of the chosen configuration file; empty if the conversion is off.
 std::string PathOf(const Choice& choice) {
   const std::string keyword = absl::AsciiStrToLower(choice.value);
   if (keyword.empty() || keyword == "0" || keyword == "false") return "";
@@ -59,7 +60,7 @@ std::string PathOf(const Choice& choice) {
   return PackageFile(absl::StrCat("bf16_config/", recipe, ".json"));
 }
 
-// Changes to a recipe's lists by TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY}LIST_{ADD,REMOVE}.
+// Changes to the lists, from TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY}LIST_{ADD,REMOVE}.
 struct Adjustments {
   Ops allow_add = flags::TfAutoMixedPrecisionGraphRewriteAllowlistAdd();
   Ops allow_remove = flags::TfAutoMixedPrecisionGraphRewriteAllowlistRemove();
@@ -108,7 +109,7 @@ absl::Status DumpTo(const std::string& path, const Bf16Config& config) {
   return tensorflow::errors::InvalidArgument("cannot write TF_BF16_DUMP_PATH=", path, ": ", written.message());
 }
 
-// Prefixes `status` with the wrong setting. If the file does not exist, adds the values that the setting accepts.
+// Prefixes `status` with the setting and its value. If the file does not exist, appends the valid values.
 absl::Status Explained(const absl::Status& status, const Choice& choice) {
   std::string advice;
   if (absl::IsNotFound(status)) {
@@ -119,7 +120,7 @@ absl::Status Explained(const absl::Status& status, const Choice& choice) {
   return tensorflow::errors::InvalidArgument(choice.variable, "=", choice.value, ": ", status.message(), advice);
 }
 
-// The latest configuration and the key of its inputs.
+// The latest configuration, and a key of the inputs that determined it.
 struct Cache {
   std::mutex mutex;
   std::string key;

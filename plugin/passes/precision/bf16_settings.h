@@ -1,4 +1,4 @@
-// Active configuration of the bfloat16 conversion.
+// Settings of the bfloat16 conversion.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_SETTINGS_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_SETTINGS_H_
 
@@ -9,9 +9,9 @@
 
 namespace hpu::passes {
 
-// The active configuration; null if the conversion is off. TF_BF16_CONVERSION (or its old name) decides. If it is
-// unset, automatic mixed precision selects the recipe "full", either by its environment variables or by `asked_for`
-// from the graph's options. The active configuration is written to TF_BF16_DUMP_PATH. Thread safe.
+// The active configuration; null if the conversion is off. TF_BF16_CONVERSION (or TF_ENABLE_BF16_CONVERSION) selects
+// it. If neither is set, automatic mixed precision selects the recipe "full"; it is enabled by environment variables or
+// by `asked_for`, from the session's options. Writes the configuration to TF_BF16_DUMP_PATH, if set. Thread safe.
 absl::StatusOr<std::shared_ptr<const Bf16Config>> ActiveBf16Config(bool asked_for);
 
 }  // namespace hpu::passes

@@ -19,14 +19,15 @@ using tensorflow::OpDef;
 
 constexpr char kMainType[] = "T";
 
-// Ops whose types are deliberate: the program chose a cast's types, and a bitcast reinterprets its operand's bits.
+// Ops whose types must not change: the program chose a cast's types, and a bitcast reinterprets its operand's bits.
 bool IsTypedByPurpose(const Node& node) {
   static const auto* ops = new absl::flat_hash_set<std::string_view>({"Bitcast", "Cast", "Placeholder"});
   return ops->contains(node.type_string()) || node.IsArg() || node.IsRetval() || node.IsConstant() ||
          node.IsControlFlow() || node.IsSend() || node.IsRecv();
 }
 
-// Ops that XLA registers for bfloat16 but cannot build: the lowering multiplies operands of both types.
+// Ops that XLA registers for bfloat16 but cannot compile: the lowering multiplies a bfloat16 operand by a float32
+// operand.
 bool FailsInBfloat16(const Node& node) { return node.type_string() == "LRN" || node.type_string() == "LRNGrad"; }
 
 bool IsPlainData(DataType type) {
@@ -44,7 +45,7 @@ bool Allows(const OpDef::AttrDef& attr, DataType type) {
   return allowed.empty() || absl::c_linear_search(allowed, type);
 }
 
-// The attribute's value with bfloat16 instead of float32; nullopt if it contains no float32.
+// The attribute's value with bfloat16 instead of float32; nullopt if it contains no float32 or does not allow bfloat16.
 std::optional<AttrValue> Converted(const OpDef::AttrDef& attr, const Node& node) {
   const AttrValue* value = node.attrs().Find(attr.name());
   if (value == nullptr || !Allows(attr, tensorflow::DT_BFLOAT16)) return std::nullopt;
@@ -93,7 +94,8 @@ std::optional<Bf16Types> FindBf16Types(const Node& node) {
   types.outputs = Changed(node.output_types(), outputs);
   const auto is_true = [](bool value) { return value; };
   if (absl::c_none_of(types.inputs, is_true) && absl::c_none_of(types.outputs, is_true)) return std::nullopt;
-  // False for ops without a lowering. Collective reductions pass, because they have a kernel for every kind of device.
+  // Rejects ops without a lowering. Accepts collective reductions, because their kernels are registered for
+  // DEVICE_DEFAULT.
   if (!tensorflow::KernelDefAvailable(tensorflow::DeviceType(CompilationDevice()), converted)) return std::nullopt;
   return types;
 }

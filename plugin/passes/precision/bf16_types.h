@@ -1,4 +1,4 @@
-// Types of a node after its conversion to bfloat16.
+// Types of a node after conversion to bfloat16.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_BF16_TYPES_H_
 #define HPU_PLUGIN_PASSES_PRECISION_BF16_TYPES_H_
 
@@ -17,10 +17,11 @@ struct Bf16Types {
   std::vector<bool> outputs;
 };
 
-// The types of a node in bfloat16; nullopt if the op cannot work in it. Reasons: its types do not allow it, the HPU has
-// no lowering of it, or other nodes rely on its types (arguments and results, variables, calls, control flow). If the
-// attribute T is a floating-point type, only T changes, otherwise all float32 types (dtype, Tparams, …). So batch
-// norm's statistics (U) stay float32. XlaOpRegistry::RegisterCompilationKernels() must have been called.
+// The types of a node after conversion to bfloat16. nullopt if the op does not support bfloat16 or has no lowering for
+// it, or if other nodes rely on the node's types (arguments and results, variables, calls, control flow). If the
+// attribute T is a floating-point type, only T changes; batch norm's statistics (U) stay float32, for example.
+// Otherwise all float32 type attributes change. Requires an earlier call of
+// XlaOpRegistry::RegisterCompilationKernels().
 std::optional<Bf16Types> FindBf16Types(const tensorflow::Node& node);
 
 // Applies the types to the node.

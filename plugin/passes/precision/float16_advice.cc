@@ -12,8 +12,8 @@ void AdviseOnFloat16(const tensorflow::Graph& graph) {
   if (advised) return;
   for (const tensorflow::Node* node : graph.op_nodes()) {
     if (!absl::c_linear_search(node->output_types(), tensorflow::DT_HALF) || advised.exchange(true)) continue;
-    LOG(WARNING) << node->name() << " (" << node->type_string() << ") computes in float16, which the HPU does not "
-                 << "support: the emulator runs it, but with a card it runs on the CPU. Use "
+    LOG(WARNING) << node->name() << " (" << node->type_string() << ") computes in float16, which only the emulator "
+                 << "supports: on a card, the op runs on the CPU. Use "
                  << "tf.keras.mixed_precision.set_global_policy(\"mixed_bfloat16\") instead of \"mixed_float16\", or "
                  << "TF_BF16_CONVERSION=full with a float32 model (docs/tuning/mixed_precision.md).";
     return;

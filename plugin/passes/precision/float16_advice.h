@@ -1,4 +1,4 @@
-// Warning for programs that use float16, which the card does not support.
+// Warning for programs that use float16, which the HPU does not support.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FLOAT16_ADVICE_H_
 
@@ -6,8 +6,8 @@
 
 namespace hpu::passes {
 
-// Warns once in a process if a graph computes in float16, as with the Keras policy mixed_float16. The emulator supports
-// float16, a card does not.
+// Logs a warning if a graph computes in float16, as with the Keras policy mixed_float16; once in a process. The
+// emulator supports float16, but cards do not.
 void AdviseOnFloat16(const tensorflow::Graph& graph);
 
 }  // namespace hpu::passes

@@ -19,7 +19,7 @@ using tensorflow::Edge;
 using tensorflow::Graph;
 using tensorflow::Node;
 
-// Whether a tensor holds only bfloat16 values.
+// Whether a node's values are already rounded to bfloat16.
 bool IsRounded(const Node& source) { return source.type_string() == "Cast" && source.input_type(0) == DT_BFLOAT16; }
 
 absl::StatusOr<Node*> Round(Graph* graph, const Edge& edge) {

@@ -1,4 +1,4 @@
-// HPU_FP32_MATH=bfloat16: products of float32 tensors with bfloat16 operands, for which the card has arithmetic.
+// HPU_FP32_MATH=bfloat16: float32 matrix products and convolutions with operands rounded to bfloat16.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_FP32_MATH_PASS_H_
 #define HPU_PLUGIN_PASSES_PRECISION_FP32_MATH_PASS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::passes {
 
-// Rounds the operands of float32 matrix products and convolutions on the HPU to bfloat16, each tensor once. They remain
-// float32 tensors, so accumulation and results are float32. The product of two bfloat16 numbers is exact in float32. So
-// the result is the same as with bfloat16 operands and float32 accumulation.
+// Rounds the operands of float32 matrix products and convolutions on the HPU to bfloat16, each tensor once. The
+// operands remain float32 tensors, so accumulation and results are float32. A product of two bfloat16 numbers is exact
+// in float32, so bfloat16 operands with float32 accumulation would have the same result.
 absl::Status RoundOperandsOfProducts(PassContext* context);
 
 }  // namespace hpu::passes

@@ -35,7 +35,7 @@ struct Output {
 
 class Narrowing {
  public:
-  // Names in the report begin with `prefix`. `keeps_names`: nodes may be fetched by name.
+  // Node names in the report begin with `prefix`. `keeps_names`: nodes may be fetched by name.
   Narrowing(Graph* graph, const OpListData& list, const StaticShapes& shapes, std::string prefix, bool keeps_names,
             passes::Report* report)
       : graph_(graph),
@@ -50,17 +50,19 @@ class Narrowing {
 
  private:
   absl::Status Visit(Node* node);
-  // Whether all inputs whose type is in an attribute have a narrow form.
+  // Whether all inputs whose type is in `attribute` have a narrow form.
   bool InputsFit(const Node& node, const std::string& attribute) const;
-  // The narrow form of an output in narrow_; added on first use.
+  // The narrow form of an output that is in narrow_. Adds it to the graph on first use.
   absl::StatusOr<Output> NarrowOf(Node* node, int index);
   absl::StatusOr<Node*> Add(const NodeDef& definition, const Node& like);
   absl::StatusOr<Node*> AddCast(const std::string& name, DataType from, DataType to, const Node& like);
-  // Connects `to` to the inputs of `from`, including control inputs. Inputs of these attributes use the narrow form.
+  // Connects the inputs of `from`, including control inputs, to `to`. Inputs whose type is in `attributes` use the
+  // narrow form.
   absl::Status Connect(const Node& from, Node* to, const std::vector<std::string>& attributes);
   absl::Status Replace(Node* node, const std::vector<std::string>& attributes);
   absl::Status Split(Node* node, const std::vector<std::string>& attributes);
-  // Replaces a node with several outputs by an IdentityN of `outputs`, and moves its consumers to them.
+  // Moves the consumers of a node with several outputs to `outputs`, and replaces the node by an IdentityN of
+  // `outputs`.
   absl::Status Spread(Node* node, const std::vector<Output>& outputs);
   void Report(const Node& node, std::string_view what, DataType type);
 
@@ -71,14 +73,14 @@ class Narrowing {
   const bool keeps_names_;
   passes::Report* const report_;
   bool changed_ = false;
-  // Narrow forms, by the wide output. The node is null if the narrow form has not been added yet.
+  // Narrow forms by wide output. The node of a narrow form is null until it is added to the graph.
   absl::flat_hash_map<std::pair<const Node*, int>, Output> narrow_;
-  std::vector<int> wide_;  // ids of nodes that provide the wide type to other consumers
+  std::vector<int> wide_;  // ids of nodes that provide wide outputs to other consumers
 };
 
 using Arguments = google::protobuf::RepeatedPtrField<tensorflow::OpDef::ArgDef>;
 
-// For each of `count` inputs or outputs: the attribute that holds its type; empty if none does.
+// The type attribute of each of `count` inputs or outputs; empty if the type is fixed.
 std::vector<std::string> TypeAttributes(const tensorflow::NameRangeMap& ranges, const Arguments& arguments, int count) {
   std::vector<std::string> attributes(count);
   for (const auto& argument : arguments) {
@@ -184,7 +186,7 @@ absl::Status Narrowing::Connect(const Node& from, Node* to, const std::vector<st
   return absl::OkStatus();
 }
 
-// Replaces a node that takes narrow values by one of the same name with narrow types.
+// Replaces a node that reads narrow values by a node with the same name and narrow types.
 absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attributes) {
   NodeDef definition = node->def();
   for (const std::string& attribute : attributes) SetType(&definition, attribute, NarrowAttr(*node, attribute));
@@ -197,7 +199,8 @@ absl::Status Narrowing::Replace(Node* node, const std::vector<std::string>& attr
   return absl::OkStatus();
 }
 
-// Replaces a node that produces narrow values: a copy computes them, and a cast of the old name provides the wide type.
+// Replaces a node that produces narrow values by a copy with narrow types, and a cast to the wide type with the old
+// name.
 absl::Status Narrowing::Split(Node* node, const std::vector<std::string>& attributes) {
   NodeDef definition = node->def();
   definition.set_name(NarrowName(graph_, *node));

@@ -1,4 +1,4 @@
-// Narrowing: replaces 64-bit types by 32-bit ones if the values fit and the active op list has no 64-bit types.
+// Narrowing of 64-bit to 32-bit types, for op lists without 64-bit types.
 #ifndef HPU_PLUGIN_PASSES_PRECISION_NARROWING_PASS_H_
 #define HPU_PLUGIN_PASSES_PRECISION_NARROWING_PASS_H_
 
@@ -10,15 +10,16 @@
 
 namespace hpu::passes {
 
-// Runs before placement, which would move ops with 64-bit types to the CPU. A value is narrow if it is provably small:
-// a constant, a cast from a narrow type, a position or size that known shapes bound, or the result of an op that only
-// moves narrow values. Ops that take narrow values (indices, axes, shapes, comparisons, casts) then take the narrow
-// type. Ops that produce them compute in it, and a cast of the old name provides the wide type for other consumers. So
-// fetched values keep their type and value. Nodes that the program placed on another device stay unchanged.
+// Runs before placement, which would move ops with 64-bit types to the CPU. A value is narrow if it provably fits in 32
+// bits: a constant, a cast from a narrow type, a position or size bounded by known shapes, or the result of an op that
+// only moves narrow values. Ops that read narrow values (indices, axes, shapes, comparisons, casts) read the narrow
+// type. Ops that produce narrow values compute in the narrow type. For other consumers, a cast with the op's old name
+// converts the result to the wide type, so fetched values keep their type and value. Nodes that the program placed on
+// another device stay unchanged.
 absl::Status NarrowTypes(PassContext* context, const OpListData& list, const StaticShapes& shapes);
 
-// The same for the bodies and conditions of the loops and branches that `concerned` selects, and for functions that
-// they call. Runs before the decision which loops and branches stay whole.
+// The same for the functions of the loops and branches that `concerned` selects, and for functions that these functions
+// call. Runs before control_flow_pass.h decides which loops and branches stay functional.
 absl::Status NarrowLoopBodies(PassContext* context, const OpListData& list,
                               const FunctionRewriter::Concerned& concerned);
 

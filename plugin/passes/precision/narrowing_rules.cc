@@ -25,7 +25,7 @@ bool MayBe(const tensorflow::OpDef::AttrDef& attribute, DataType type) {
 
 bool GivesBool(const Node& node) { return node.num_outputs() == 1 && node.output_type(0) == tensorflow::DT_BOOL; }
 
-// The size of the dimension that a position refers to; -1 if unknown.
+// The size of the dimension in which ArgMax or ArgMin finds positions; -1 if unknown.
 int64_t PositionBound(const Node& node, const StaticShapes& shapes) {
   const PartialTensorShape shape = shapes.InputShape(node, 0);
   const Node* axis_node = nullptr;

@@ -23,15 +23,15 @@ struct WideAttribute {
   NarrowingRule::Role role;
 };
 
-// The attributes of a node that hold a wide type and may be narrowed if its values allow it. `list` knows which
-// attributes hold index types.
+// The type attributes of a node that are wide and may be narrowed if the values fit. `list` determines which attributes
+// are index types.
 std::vector<WideAttribute> WideAttributes(const tensorflow::Node& node, const OpListData& list);
 
-// Whether the narrow type represents every value exactly. Numbers that a device might flush to zero do not fit.
+// Whether the narrow type represents every value exactly. Rejects values that a device might flush to zero.
 bool FitsNarrow(const tensorflow::Tensor& value);
 tensorflow::Tensor ToNarrow(const tensorflow::Tensor& value);
 
-// Whether known shapes prove that a node that computes its outputs (positions, sizes) returns only small values.
+// Whether known shapes prove that the positions or sizes that a node returns fit in the narrow type.
 bool GivesSmallValues(const tensorflow::Node& node, const StaticShapes& shapes);
 
 }  // namespace hpu::passes

@@ -18,7 +18,7 @@ Tensor Int32s(const std::vector<int32_t>& numbers) {
   return tensor;
 }
 
-// Adds two random words for each sample: [rows, samples, 2].
+// Adds nodes that draw two random words for each sample: [rows, samples, 2].
 absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoricalSampling& draw) {
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   TF_ASSIGN_OR_RETURN(Node * shape, maker.Add(shape_builder.Input(draw.logits)));
@@ -37,7 +37,8 @@ absl::StatusOr<Node*> AddWords(const NodeMaker& maker, const CategoricalSampling
   return maker.Add(words);
 }
 
-// Adds float64 fractions in [0, 1), [rows, samples]: the first word's lowest 20 bits, followed by the second word.
+// Adds nodes for float64 fractions in [0, 1), [rows, samples]. The 52 bits of a fraction are the lowest 20 bits of the
+// first word, followed by the second word.
 absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoricalSampling& draw) {
   TF_ASSIGN_OR_RETURN(Node * words, AddWords(maker, draw));
   Tensor masks(tensorflow::DT_UINT32, {2}), units(tensorflow::DT_DOUBLE, {2});
@@ -54,10 +55,10 @@ absl::StatusOr<Node*> AddFractions(const NodeMaker& maker, const CategoricalSamp
   return maker.Binary("fractions", "Sum", parts, axis);
 }
 
-// Adds the running sums of exp(logit - maximum): [rows, classes] of float64.
+// Adds the cumulative sums of exp(logit - maximum): float64 [rows, classes].
 absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoricalSampling& draw) {
   NodeBuilder::NodeOut logits = draw.logits;
-  // The maximum is computed in float32, which is faster. Differences and later values are float64.
+  // Computes the maximum in float32, which is faster; differences and all later values in float64.
   DataType type = logits.node->output_type(logits.index);
   if (type != tensorflow::DT_DOUBLE && type != tensorflow::DT_FLOAT) {
     type = tensorflow::DT_FLOAT;
@@ -68,9 +69,9 @@ absl::StatusOr<Node*> AddSums(const NodeMaker& maker, const CategoricalSampling&
                                                       : Tensor(std::numeric_limits<float>::lowest());
   NodeBuilder is_finite = maker.New("is_finite", "IsFinite");
   TF_ASSIGN_OR_RETURN(Node * finite, maker.Add(is_finite.Input(logits)));
-  TF_ASSIGN_OR_RETURN(Node * least, maker.Constant("lowest", lowest));
+  TF_ASSIGN_OR_RETURN(Node * lowest_logit, maker.Constant("lowest", lowest));
   NodeBuilder select = maker.New("finite", "SelectV2");
-  TF_ASSIGN_OR_RETURN(Node * counted, maker.Add(select.Input(finite).Input(logits).Input(least)));
+  TF_ASSIGN_OR_RETURN(Node * counted, maker.Add(select.Input(finite).Input(logits).Input(lowest_logit)));
   TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", Tensor(int32_t{1})));
   NodeBuilder max = maker.New("max", "Max");
   TF_ASSIGN_OR_RETURN(Node * greatest, maker.Add(max.Input(counted).Input(axis).Attr("keep_dims", true)));

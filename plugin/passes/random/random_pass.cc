@@ -27,7 +27,7 @@ enum class Numbers { kUniform, kNormal, kUniformInt, kFullInt };
 struct RandomOp {
   State state;
   Numbers numbers;
-  int minval = -1;  // input index, for integers in a range; maxval follows
+  int minval = -1;  // input index of minval, for integers in a range; maxval is the next input
 };
 
 const RandomOp* FindRandomOp(const std::string& op) {
@@ -51,7 +51,7 @@ const RandomOp* FindRandomOp(const std::string& op) {
 constexpr int kPhilox = 1;
 constexpr int kAutoSelect = 3;
 
-// Whether a …V2 op certainly uses Philox. AUTO_SELECT means Philox on the CPU.
+// Whether a …V2 op is known to use Philox. On the CPU, AUTO_SELECT is Philox.
 bool DrawsByPhilox(const Node& node) {
   const Node* alg = nullptr;
   if (!node.input_node(3, &alg).ok()) return false;
@@ -80,7 +80,7 @@ absl::Status AddSeeds(const Node& node, NodeBuilder* builder) {
   return absl::OkStatus();
 }
 
-// Excludes int32, which is in host memory, where the CPU kernel shuffles it.
+// Excludes int32: such tensors are in host memory, and the CPU kernel shuffles them.
 bool IsShuffle(const Node& node) {
   return node.type_string() == "RandomShuffle" && NumberType(node) != tensorflow::DT_INT32;
 }
@@ -106,9 +106,9 @@ class RandomRewriter {
   }
 
   absl::Status Rewrite(Node* node, const RandomOp& op);
-  // Requires a shape that follows from shapes outside; otherwise the node stays.
+  // Keeps the node if its shape cannot be computed outside clusters.
   absl::Status RewriteShuffle(Node* node);
-  // The same; also requires known numbers of classes and samples.
+  // The same. Also keeps the node if the number of classes or samples is unknown.
   absl::Status RewriteCategories(Node* node);
 
  private:
@@ -118,11 +118,11 @@ class RandomRewriter {
     Node* anchor;
   };
 
-  // Replaces `node` by `last`. `first` also takes the control inputs of `node`.
+  // Replaces `node` by `last`. `last` and `first` get the control inputs of `node`. `first` may be null.
   void Replace(Node* node, Node* first, Node* last, const std::string& how);
   absl::StatusOr<Key> AddKey(const Node& node, const RandomOp& op, NodeMaker* maker);
-  // The key of a state that reserves `numbers_of_row` numbers for each entry of the first dimension of `shape`; 0: one
-  // number for each element.
+  // The key from a state that reserves `numbers_of_row` numbers for each row of `shape`. 0: one number for each
+  // element.
   static absl::StatusOr<Key> AddKeyOfState(const Node& node, NodeBuilder::NodeOut shape, int64_t numbers_of_row,
                                            const NodeMaker& maker);
   static absl::StatusOr<Key> AddKeyOfSeed(const Node& node, int seed, const NodeMaker& maker);
@@ -130,8 +130,8 @@ class RandomRewriter {
   absl::StatusOr<Node*> AddWholeNumbers(const Node& node, const RandomOp& op, const NodeMaker& maker, const Key& key);
 
   PassContext* const context_;
-  const bool lowered_;                     // then constants need an anchor
-  std::unique_ptr<ShapeFormulas> shapes_;  // null: shapes are used as they are
+  const bool lowered_;                     // the graph has lowered control flow, so constants need an anchor
+  std::unique_ptr<ShapeFormulas> shapes_;  // null if no shape is needed, or in lowered control flow
 };
 
 absl::StatusOr<RandomRewriter::Key> RandomRewriter::AddKey(const Node& node, const RandomOp& op, NodeMaker* maker) {
@@ -224,7 +224,7 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
   TF_ASSIGN_OR_RETURN(Node * axis, maker.Constant("axis", tensorflow::Tensor(int32_t{0})));
   NodeBuilder gather = maker.New("rows", "GatherV2");
   TF_ASSIGN_OR_RETURN(Node * rows, maker.Add(gather.Input(Input(*node, 0)).Input(order).Input(axis)));
-  // The Reshape fails if the number of rows differs after all.
+  // The Reshape fails if `order` does not have one element for each row.
   NodeBuilder shape_builder = maker.New("shape", "Shape");
   TF_ASSIGN_OR_RETURN(Node * all, maker.Add(shape_builder.Input(Input(*node, 0))));
   NodeBuilder reshape = maker.New("all_rows", "Reshape");
@@ -236,7 +236,7 @@ absl::Status RandomRewriter::RewriteShuffle(Node* node) {
 absl::Status RandomRewriter::RewriteCategories(Node* node) {
   const int64_t samples = SamplesOf(*node);
   if (shapes_ == nullptr || samples < 1 || shapes_->InputRank(*node, 0) != 2) return absl::OkStatus();
-  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // the kernel reports the error
+  if (shapes_->FixedInputSize(*node, 0, 1) < 1) return absl::OkStatus();  // the CPU kernel reports the error
   const NodeMaker maker(context_->graph->get(), node->name(), node->assigned_device_name());
   Key key{};
   if (node->type_string() == "Multinomial") {

@@ -1,4 +1,4 @@
-// Rewriting of random ops, so that compiled code draws the same numbers as TensorFlow's CPU kernels.
+// Rewriting of random ops, so that compiled code generates the same numbers as TensorFlow's CPU kernels.
 #ifndef HPU_PLUGIN_PASSES_RANDOM_RANDOM_PASS_H_
 #define HPU_PLUGIN_PASSES_RANDOM_RANDOM_PASS_H_
 
@@ -7,24 +7,25 @@
 
 namespace hpu::passes {
 
-// Replaces random ops on an HPU so that clusters can hold the drawing but not the state:
+// Splits random ops on an HPU into generator state, and a generation of numbers that a cluster can contain:
 //
 //   stateful  RandomUniform, RandomStandardNormal, RandomUniformInt   state: HabanaPhiloxState, outside the cluster
 //   stateless …V2 of the same                                         state: their key and counter
 //   stateless first versions                                          state: StatelessRandomGetKeyCounter, outside
 //
-// Multinomial and StatelessMultinomial become arithmetic (categorical_sampling.h) if a constant sets the number of
-// samples and the number of classes is known. RandomShuffle becomes a GatherV2, which clusters can hold, and a
-// HabanaRandomOrder outside, which draws the order of the rows. That excludes int32, and shapes that are not known
-// outside.
+// Multinomial and StatelessMultinomial become arithmetic (categorical_sampling.h) if the number of samples is constant
+// and the number of classes is known. RandomShuffle becomes a GatherV2, which a cluster can contain, and a
+// HabanaRandomOrder outside, which draws the order of the rows. A RandomShuffle of int32, or with a shape that depends
+// on results of clusters, stays unchanged.
 //
-// The numbers come from StatelessRandomUniformFullIntV2, whose integers XLA draws bit for bit as the CPU does. The CPU
-// kernels' arithmetic, as plain ops, turns them into floating-point numbers, because XLA's own conversion uses other
-// bits. Uniform numbers equal the CPU's bit for bit. Normal numbers, and the sums that select categories, equal them up
-// to rounding. Categories match those of the CPU with one thread; with more threads its kernel draws some words twice.
+// The numbers come from StatelessRandomUniformFullIntV2, whose integers are the same in XLA and on the CPU. XLA's own
+// conversion to floating-point numbers uses other bits than the CPU kernels, so plain ops repeat the arithmetic of the
+// CPU kernels. Uniform numbers are bit-identical to the CPU's. Normal numbers, and the sums that select categories, are
+// equal up to rounding. Categories are equal to the results of the single-threaded CPU kernel; with several threads,
+// the CPU kernel uses some words twice.
 //
-// The last node of each replacement has the replaced node's name and edges. Ops and dtypes without a replacement stay
-// unchanged and outside clusters.
+// The last node of each replacement gets the name and the edges of the replaced node. Ops and dtypes without a
+// replacement stay unchanged and outside clusters.
 absl::Status RewriteRandomOps(PassContext* context);
 
 }  // namespace hpu::passes

@@ -83,7 +83,7 @@ absl::StatusOr<Node*> AddFraction(const NodeMaker& maker, const Format& format, 
   return maker.Binary("fraction", "Sub", number, one);
 }
 
-// Adds the number of pairs that hold `count` numbers, as a vector [pairs, 2].
+// Adds the shape [pairs, 2], where `pairs` is count / 2, rounded up.
 absl::StatusOr<Node*> AddPairShape(const NodeMaker& maker, Node* count, DataType type) {
   TF_ASSIGN_OR_RETURN(Node * one, maker.Constant("1", Scalar(type, 1)));
   TF_ASSIGN_OR_RETURN(Node * two, maker.Constant("2", Scalar(type, 2)));
@@ -94,7 +94,7 @@ absl::StatusOr<Node*> AddPairShape(const NodeMaker& maker, Node* count, DataType
   return maker.Add(builder);
 }
 
-// Adds the first `count` numbers of the pairs, in `shape`.
+// Adds the first `count` numbers of `pairs`, reshaped to draw.shape.
 absl::StatusOr<Node*> AddUnpaired(const NodeMaker& maker, Node* pairs, Node* count, const Draw& draw, DataType type) {
   TF_ASSIGN_OR_RETURN(Node * all, maker.Constant("all", Vector(type, -1)));
   TF_ASSIGN_OR_RETURN(Node * flat, maker.Binary("flat", "Reshape", pairs, all));
@@ -112,7 +112,7 @@ absl::StatusOr<Node*> AddUnary(const NodeMaker& maker, const std::string& suffix
   return maker.Add(builder.Input(x));
 }
 
-// Adds the Box-Muller transform of two words for each pair, as in TensorFlow's random_distributions.h.
+// Adds the Box-Muller transform of pairs of words, as in TensorFlow's random_distributions.h.
 absl::StatusOr<Node*> AddBoxMuller(const NodeMaker& maker, Node* words) {
   constexpr double kSmallest = 1.0e-7;
   const Format format = *FormatOf(tensorflow::DT_FLOAT);

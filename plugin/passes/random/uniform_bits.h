@@ -1,4 +1,4 @@
-// Conversion of random bits to numbers as in TensorFlow's CPU random kernels, as plain nodes.
+// Conversion of random bits to numbers like TensorFlow's CPU kernels, decomposed into plain ops.
 #ifndef HPU_PLUGIN_PASSES_RANDOM_UNIFORM_BITS_H_
 #define HPU_PLUGIN_PASSES_RANDOM_UNIFORM_BITS_H_
 
@@ -12,16 +12,16 @@ struct Draw {
   tensorflow::NodeBuilder::NodeOut shape;  // int32 or int64 vector
   tensorflow::NodeBuilder::NodeOut key;
   tensorflow::NodeBuilder::NodeOut counter;
-  tensorflow::DataType dtype;  // of the numbers: float32, bfloat16 or float16
+  tensorflow::DataType dtype;  // type of the numbers: float32, bfloat16 or float16
 };
 
 // Whether AddUniform and AddNormal support a dtype.
 bool CanConvertBits(tensorflow::DataType dtype);
 
-// Adds nodes for numbers in [0, 1). Returns the last added node, like AddNormal.
+// Adds nodes for uniform numbers in [0, 1). Returns the last added node.
 absl::StatusOr<tensorflow::Node*> AddUniform(const NodeMaker& maker, const Draw& draw);
 
-// Adds nodes for standard normal numbers, by the Box-Muller transform of neighbouring pairs.
+// Adds nodes for standard normal numbers, by the Box-Muller transform of adjacent words. Returns the last added node.
 absl::StatusOr<tensorflow::Node*> AddNormal(const NodeMaker& maker, const Draw& draw);
 
 }  // namespace hpu::passes

@@ -15,14 +15,14 @@
 namespace hpu::passes {
 namespace {
 
-// Names that this process has used.
+// Labels and paths that this process has used.
 struct Names {
   std::mutex mutex;
   absl::flat_hash_map<std::string, std::string> labels;  // by function and graph
-  absl::flat_hash_map<std::string, int> uses;            // of labels and of paths
+  absl::flat_hash_map<std::string, int> uses;            // number of uses of each label and path
   absl::flat_hash_set<std::string> warned;
 
-  // name, name_1, name_2, …
+  // The first unused of name, name_1, name_2, …
   std::string Unique(const std::string& name) {
     while (true) {
       const int n = uses[name]++;

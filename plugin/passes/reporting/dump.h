@@ -1,4 +1,4 @@
-// Graph dumps as files: docs/user/logging.md.
+// Graph dumps to files: docs/user/logging.md.
 #ifndef HPU_PLUGIN_PASSES_REPORTING_DUMP_H_
 #define HPU_PLUGIN_PASSES_REPORTING_DUMP_H_
 
@@ -14,18 +14,19 @@ namespace hpu::passes {
 // Values of HBN_TF_GRAPH_DUMP that enable a dump.
 enum DumpLevel { kDumpResult = 1, kDumpAll = 2 };
 
-// The name of a graph in its dumps: the graph's name, followed by _1, _2, … if this process has dumped other graphs of
-// that name. `function` is the full name of the graph's function, which distinguishes these graphs; empty for a
+// The label of a graph in file names: the graph's name, followed by _1, _2, … if other graphs in this process have the
+// same name. `function` is the full name of the graph's function, which distinguishes such graphs; empty for a
 // Session's graph.
 std::string DumpLabel(const std::string& function, const std::string& graph_name);
 
-// Writes a graph and its functions to <HBN_TF_GRAPH_PREFIX>hpu_<label>_<stage>.pbtxt under TF_DUMP_GRAPH_PREFIX if
-// HBN_TF_GRAPH_DUMP enables that level. Equal graphs give equal files. A process never overwrites its own files: a
-// repeated graph gets _1, _2, … Failures cause one warning per directory. Thread safe.
+// If HBN_TF_GRAPH_DUMP enables `level`, writes a graph and its functions to
+// <HBN_TF_GRAPH_PREFIX>hpu_<label>_<stage>.pbtxt in the directory TF_DUMP_GRAPH_PREFIX. Equal graphs produce equal
+// files. A process does not overwrite its own files: repeated names get _1, _2, … After failures, logs one warning per
+// directory. Thread safe.
 void Dump(const Settings& settings, DumpLevel level, const std::string& label, std::string_view stage,
           const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library);
 
-// The same under TF_GRAPPLER_GRAPH_DEF_PATH, if set. `stage` is "before" or "after".
+// The same in the directory TF_GRAPPLER_GRAPH_DEF_PATH, if set. `stage` is "before" or "after".
 void DumpPair(const Settings& settings, const std::string& label, std::string_view stage,
               const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library);
 

@@ -1,4 +1,4 @@
-// Graph dumps before and after placement, after all other passes of the phase.
+// Graph dumps before and after placement, at the end of each phase.
 #ifndef HPU_PLUGIN_PASSES_REPORTING_DUMP_PASS_H_
 #define HPU_PLUGIN_PASSES_REPORTING_DUMP_PASS_H_
 

@@ -17,19 +17,19 @@ class ProcessFunctionLibraryRuntime;
 
 namespace hpu::passes {
 
-// Not thread safe; lives for one run. `graph` and `library` belong to the caller and outlive this.
+// Used for a single run. `graph` and `library` must outlive this object. Not thread safe.
 struct PassContext {
   PassContext(std::unique_ptr<tensorflow::Graph>* graph, tensorflow::FunctionLibraryDefinition* library,
               std::string graph_name, Settings settings);
   ~PassContext();
 
-  // A function runtime over `library`, created on the first call. For analyses of function bodies, not for execution.
+  // A function runtime for `library`, created on the first call. Only for analysing functions, not for running them.
   tensorflow::FunctionLibraryRuntime* Runtime();
 
   std::unique_ptr<tensorflow::Graph>* graph;  // passes may replace the graph
   tensorflow::FunctionLibraryDefinition* library;
-  std::string graph_name;  // without its unique id, see GraphName()
-  std::string function;    // the full name with the id; empty if the graph is not a function's
+  std::string graph_name;  // function name without its unique id (GraphName)
+  std::string function;    // full function name; empty for a Session's graph
   Settings settings;
   Report report;
 

@@ -13,12 +13,12 @@ namespace hpu::passes {
 namespace {
 
 constexpr size_t kKeptReports = 64;
-constexpr size_t kKeptBytes = 256 << 20;  // for reports with op records; a graph of 5,000 ops takes 1 MB
+constexpr size_t kKeptBytes = 256 << 20;  // limit on op records; a graph of 5,000 ops needs 1 MB
 
 struct Kept {
   std::mutex mutex;
   std::deque<Report> recent;
-  OpRecords records;  // while ops are recorded
+  OpRecords records;  // empty unless ops are recorded
   size_t record_bytes = 0;
   std::atomic<bool> collects{false};
   std::atomic<int64_t> numbers{0};
@@ -29,7 +29,7 @@ Kept& Reports() {
   return *kept;
 }
 
-// Logs one line for the graph and, at lower levels, one for each cluster and each op outside.
+// Logs a line for the graph, at level debug a line for each cluster, and at level trace a line for each refusal.
 void LogReport(const Report& report) {
   HPU_LOG(kPasses, kInfo) << report.graph() << ": " << report.nodes() << " nodes, " << report.hpu_nodes()
                           << " on the HPU, " << report.clusters_size() << " clusters";

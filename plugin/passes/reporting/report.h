@@ -1,4 +1,4 @@
-// Report of what the passes did to a graph and why: clusters, refusals and rewrites.
+// Report of a run of the passes over a graph: clusters, refusals and rewrites.
 #ifndef HPU_PLUGIN_PASSES_REPORTING_REPORT_H_
 #define HPU_PLUGIN_PASSES_REPORTING_REPORT_H_
 
@@ -9,7 +9,7 @@
 
 namespace hpu::passes {
 
-// Messages of proto/hpu/report/v1/report.proto. Each run of the passes has its own report.
+// Messages of proto/hpu/report/v1/report.proto.
 using report::v1::ClusterSlice;
 using report::v1::ClusterSplit;
 using report::v1::HostDeviceTransfer;
@@ -23,12 +23,12 @@ void AddRefusal(Report* report, std::string_view node, std::string_view op, std:
 void AddRewrite(Report* report, std::string_view node, std::string_view op, std::string_view pass,
                 std::string_view what);
 
-// The reports of the process's latest graphs, without records of ops. Thread safe.
+// The reports of the latest graphs in this process, without op records. Thread safe.
 report::v1::GraphReports RecentReports();
 void KeepReport(const Report& report);
 
-// Whether passes record every op, and KeepReport() keeps all reports for OpReports() too. Costs memory and time;
-// initially off. Enabling it discards earlier records. Thread safe.
+// Enables op records: passes record every op, and KeepReport() also keeps the records for AddOpRecords(). Costs memory
+// and time; initially disabled. Enabling discards earlier records. Thread safe.
 void CollectOpRecords(bool collect);
 bool CollectsOpRecords();
 

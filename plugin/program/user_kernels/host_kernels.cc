@@ -16,7 +16,7 @@
 namespace hpu {
 namespace {
 
-// Libraries stay loaded, because recipes hold their functions.
+// Libraries are never unloaded, because recipes hold pointers to their functions.
 class Libraries {
  public:
   absl::Status Load(const std::string& path) {
@@ -24,7 +24,7 @@ class Libraries {
       absl::MutexLock lock(&mutex_);
       if (!loading_.insert(path).second) return absl::OkStatus();
     }
-    // Called without the lock, because the library's initialisers may register kernels.
+    // The lock is released during the call, because the library's initialisers may register kernels.
     absl::StatusOr<std::vector<hpu_host_kernel>> kernels = Read(path);
     absl::MutexLock lock(&mutex_);
     if (!kernels.ok()) {
@@ -52,14 +52,14 @@ class Libraries {
     if (library == nullptr) {
       return absl::NotFoundError(absl::StrCat("GC_KERNEL_PATH: the library ", path, " cannot be loaded: ", dlerror()));
     }
-    // A library without this function has only HLO kernels, which its initialisers have registered by now.
+    // A library without this function contains only HLO kernels. dlopen has run the initialisers that register them.
     const auto table = reinterpret_cast<decltype(&hpu_host_kernels)>(dlsym(library, "hpu_host_kernels"));
     if (table == nullptr) return std::vector<hpu_host_kernel>();
     const hpu_host_kernel_table* const kernels = table();
     if (kernels == nullptr || kernels->abi != HPU_HOST_KERNEL_ABI) {
       return absl::FailedPreconditionError(
           absl::StrCat("GC_KERNEL_PATH: ", path, " was built with version ", kernels == nullptr ? 0 : kernels->abi,
-                       " of hpu_host_kernel.h, expected version ", HPU_HOST_KERNEL_ABI, ": rebuild it"));
+                       " of hpu_host_kernel.h, expected version ", HPU_HOST_KERNEL_ABI, ": rebuild the library"));
     }
     return std::vector<hpu_host_kernel>(kernels->kernels, kernels->kernels + kernels->count);
   }
@@ -95,10 +95,10 @@ absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid) {
   if (absl::Status status = LoadKernelLibraries(); !status.ok()) return status;
   if (const hpu_host_function function = AllLibraries().Find(guid)) return function;
   const std::string path = flags::GcKernelPath(), guids = AllLibraries().Guids();
-  return absl::NotFoundError(absl::StrCat(
-      "no kernel for the guid '", guid,
-      "': it is neither built in (see docs/user/custom_ops.md) nor in the libraries of ", "GC_KERNEL_PATH (",
-      path.empty() ? "not set" : path, "), which have ", guids.empty() ? "no host kernels" : guids));
+  return absl::NotFoundError(absl::StrCat("no kernel for the guid '", guid,
+                                          "': no built-in kernel has it, and the libraries in GC_KERNEL_PATH (",
+                                          path.empty() ? "not set" : path, ") define ",
+                                          guids.empty() ? "no user kernels" : guids, ". See docs/user/custom_ops.md."));
 }
 
 }  // namespace hpu

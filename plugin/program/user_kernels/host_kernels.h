@@ -10,17 +10,18 @@
 
 namespace hpu {
 
-// Target of HLO custom calls of user kernels; the call's opaque string is HostKernelCallText().
+// Custom call target of user kernels. The call's opaque string is HostKernelCallText().
 inline constexpr char kHostKernelTarget[] = "hpu_host_kernel";
 
-// The guid, a zero byte and the parameters.
+// The guid, a zero byte and the parameters, concatenated.
 std::string HostKernelCallText(const std::string& guid, const std::string& params);
 
-// Loads the named libraries that are not loaded yet; their initialisers may register further kernels. NotFound or
-// FailedPrecondition name an unusable library and the reason. Thread safe.
+// Loads the libraries in GC_KERNEL_PATH that are not loaded yet. Their initialisers may register HLO kernels. Fails
+// with NOT_FOUND or FAILED_PRECONDITION; the error names the library and the reason. Thread safe.
 absl::Status LoadKernelLibraries();
 
-// Loads the libraries first. NotFound names the places that were searched. Thread safe.
+// The function of the user kernel `guid`. Loads the libraries first. Fails with NOT_FOUND; the error names the searched
+// libraries. Thread safe.
 absl::StatusOr<hpu_host_function> FindHostKernel(const std::string& guid);
 
 }  // namespace hpu

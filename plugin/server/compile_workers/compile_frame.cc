@@ -35,7 +35,7 @@ bool IsWithinBounds(const Header& header) {
   return header.name_bytes <= CompileFrame::kMaxNameBytes && header.body_bytes <= CompileFrame::kMaxBodyBytes;
 }
 
-// Evaluates a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
+// Handles the result of a non-blocking call: returns the number of bytes moved, or 0 after polling the socket.
 absl::StatusOr<size_t> Moved(ssize_t bytes, const files::FileDescriptor& socket, int16_t events, const GoOn& go_on) {
   if (bytes > 0) return static_cast<size_t>(bytes);
   if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -66,7 +66,7 @@ absl::Status ReceiveAll(const files::FileDescriptor& socket, char* data, size_t 
   return absl::OkStatus();
 }
 
-// Memory grows as the bytes arrive, so a large announced size alone allocates little.
+// Grows `bytes` as data arrives, so that a large announced size alone allocates little.
 absl::Status ReceiveAll(const files::FileDescriptor& socket, uint64_t size, const GoOn& go_on, std::string* bytes) {
   while (bytes->size() < size) {
     const size_t begin = bytes->size();
@@ -100,7 +100,9 @@ absl::StatusOr<CompileFrame> ReceiveFrame(const files::FileDescriptor& socket, c
   Header header;
   HPU_RETURN_IF_ERROR(ReceiveAll(socket, reinterpret_cast<char*>(&header), sizeof(header), go_on));
   if (header.magic != kMagic || !IsKind(header.kind) || !IsWithinBounds(header)) {
-    return absl::DataLossError("invalid header of a compile frame");
+    return absl::DataLossError(absl::StrCat("invalid header of a compile frame: magic ", header.magic, ", kind ",
+                                            header.kind, ", name of ", header.name_bytes, " bytes, body of ",
+                                            header.body_bytes, " bytes"));
   }
   CompileFrame frame;
   frame.kind = static_cast<CompileFrame::Kind>(header.kind);

@@ -14,7 +14,7 @@
 
 namespace hpu::serve {
 
-// A child of a fork server that runs RunCompileWorker. Not thread safe.
+// A process that runs RunCompileWorker, forked by a fork server. Not thread safe.
 class CompileProcess {
  public:
   // `fork_server` must outlive the process. Unavailable if no process can be created.
@@ -27,7 +27,7 @@ class CompileProcess {
 
   pid_t pid() const { return child_.pid; }
   const files::FileDescriptor& socket() const { return socket_; }
-  // Returns how it ended: "signal 6 (Aborted)". Waits briefly for a process that is ending, then kills it.
+  // Returns how the process ended: "signal 6 (Aborted)". Waits briefly for a process that is ending, then kills it.
   std::string End();
 
  private:

@@ -9,8 +9,8 @@
 namespace hpu::serve {
 
 // Compiles the programs that arrive on `socket`. Ends the process as soon as the other end is closed, even during a
-// compilation. A program may use `timeout` of processor time on each processor. `confine`: whether the process gives up
-// files, network and processes (confinement.h). Holds no device.
+// compilation. A program may use `timeout` of processor time on each processor. `confine`: whether the process confines
+// itself (confinement.h). Holds no device.
 [[noreturn]] void RunCompileWorker(hal::Backend& backend, int socket, std::chrono::seconds timeout, bool confine);
 
 }  // namespace hpu::serve

@@ -8,10 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/program/crop_gradients.h"
-#include "plugin/program/dilation.h"
-#include "plugin/program/linear_algebra.h"
-#include "plugin/program/placed_gradient.h"
+#include "plugin/program/marked_call.h"
 #include "plugin/program/user_kernels/host_kernels.h"
 #include "xla/service/hlo.pb.h"
 #include "xla/xla_data.pb.h"
@@ -22,8 +19,8 @@ namespace {
 using NameSet = absl::flat_hash_set<absl::string_view>;
 
 // Operations that tf2xla's and the plugin's lowerings use. Excluded: communication and asynchronous operations;
-// operations that only XLA's passes insert (fusion, bitcast, add-dependency, copy-start, domain); operations that query
-// the device's number.
+// operations that only XLA's passes insert (fusion, bitcast, add-dependency, copy-start, domain); operations that
+// return the replica's or partition's id.
 bool IsComputation(absl::string_view opcode) {
   static const auto* opcodes = new NameSet({"abs",
                                             "add",
@@ -123,12 +120,6 @@ bool IsKnownTarget(absl::string_view target) {
   return targets->contains(target);
 }
 
-bool IsOwnMark(absl::string_view attribute) {
-  static const auto* marks = new NameSet({hal::kCropGradientAttribute, hal::kDilationAttribute,
-                                          hal::kLinearAlgebraAttribute, hal::kPlacedGradientAttribute});
-  return marks->contains(attribute);
-}
-
 // Sets the default layout: the last dimension is minor-most. The recursion ends because protobuf limits the nesting of
 // messages.
 void SetDefaultLayout(xla::ShapeProto* shape) {
@@ -150,12 +141,12 @@ void SetDefaultLayouts(xla::LiteralProto* literal) {
   for (xla::LiteralProto& element : *literal->mutable_tuple_literals()) SetDefaultLayouts(&element);
 }
 
-// Keeps only the marks of calls that the backend knows.
+// Removes frontend attributes except the marks of calls. Backends check a mark's contents.
 void ScreenMarks(xla::HloInstructionProto* instruction) {
   auto* attributes = instruction->mutable_frontend_attributes()->mutable_map();
   std::vector<std::string> unknown;
   for (const auto& [name, value] : *attributes) {
-    if (instruction->opcode() != "call" || !IsOwnMark(name)) unknown.push_back(name);
+    if (instruction->opcode() != "call" || name != kOperationAttribute) unknown.push_back(name);
   }
   for (const std::string& name : unknown) attributes->erase(name);
   if (attributes->empty()) instruction->clear_frontend_attributes();

@@ -99,10 +99,10 @@ TEST(ProgramCheckTest, KeepsTheNameOfAUsersKernel) {
 TEST(ProgramCheckTest, KeepsMarksOfTheBackendAlone) {
   Instruction call = Of("call");
   auto& marks = *call.mutable_frontend_attributes()->mutable_map();
-  marks["hpu_dilation"] = "maxima 1 1 0 1 1 0";
+  marks["hpu_operation"] = "dilation maxima 1 1 0 1 1 0";
   marks["_xla_anything"] = "true";
   EXPECT_EQ(1, Screened(call).frontend_attributes().map().size());
-  EXPECT_EQ("maxima 1 1 0 1 1 0", Screened(call).frontend_attributes().map().at("hpu_dilation"));
+  EXPECT_EQ("dilation maxima 1 1 0 1 1 0", Screened(call).frontend_attributes().map().at("hpu_operation"));
   call.set_opcode("add");
   EXPECT_FALSE(Screened(call).has_frontend_attributes());
 }

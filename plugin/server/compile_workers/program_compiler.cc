@@ -77,7 +77,7 @@ class ProgramCompiler::Worker {
   }
   bool is_new() const { return is_new_; }
   CompileProcess& process() { return *process_; }
-  // Returns the process to the idle ones.
+  // Returns the process to the idle processes.
   void GiveBack() {
     std::lock_guard<std::mutex> lock(owner_->mutex_);
     owner_->idle_.push_back(std::move(process_));
@@ -123,11 +123,11 @@ absl::StatusOr<std::string> ProgramCompiler::Compile(hal::Program program, Fault
     std::optional<Clock::time_point> begun;
     const auto go_on = [&] {
       HPU_RETURN_IF_ERROR(wanted());
-      const std::chrono::seconds most = begun.has_value() ? options_.timeout : kMaxStarting;
-      if (Clock::now() - begun.value_or(taken) < most) return absl::OkStatus();
+      const std::chrono::seconds max = begun.has_value() ? options_.timeout : kMaxStarting;
+      if (Clock::now() - begun.value_or(taken) < max) return absl::OkStatus();
       return absl::InternalError(
           absl::StrCat("compilation of program '", request.name, "' did not ", begun.has_value() ? "finish" : "start",
-                       " within ", most.count(), " s and was stopped",
+                       " within ", max.count(), " s and was stopped",
                        begun.has_value() ? "; raise the limit with hpu serve --compile-timeout" : ""));
     };
     absl::StatusOr<CompileFrame> answer = Ask(worker->process(), request, go_on, &begun);

@@ -18,8 +18,7 @@
 namespace hpu::serve {
 
 struct CompileOptions {
-  // Forks children that run RunCompileWorker. Null: programs are compiled in this process, which a program may then
-  // crash.
+  // Forks children that run RunCompileWorker. Null: programs are compiled in this process and may crash it.
   ForkClient* fork_server = nullptr;
   size_t max_workers = 0;  // 0: the number of CPUs, between 2 and 8
   std::chrono::seconds timeout{1800};
@@ -38,7 +37,7 @@ class ProgramCompiler {
   absl::StatusOr<std::string> Compile(hal::Program program, Fault fault, const GoOn& wanted);
 
  private:
-  // A worker in use. Destroyed unless it is returned to the idle ones.
+  // A worker in use. The destructor ends its process unless GiveBack was called.
   class Worker;
 
   absl::StatusOr<std::unique_ptr<Worker>> Take(const GoOn& wanted);

@@ -11,26 +11,26 @@ namespace hpu::serve {
 // Thread safe. Shares may outlive the budget.
 class ByteBudget {
  public:
-  // A part of the budget, returned to it with the last reference.
+  // A reserved part of the budget. The last reference returns it.
   using Share = std::shared_ptr<const void>;
 
-  explicit ByteBudget(uint64_t most) : most_(most), taken_(std::make_shared<std::atomic<uint64_t>>(0)) {}
+  explicit ByteBudget(uint64_t max) : max_(max), taken_(std::make_shared<std::atomic<uint64_t>>(0)) {}
 
   // Returns null if fewer than `bytes` are left.
   Share Take(uint64_t bytes) {
     uint64_t taken = taken_->load();
     do {
-      if (bytes > most_ - taken) return nullptr;
+      if (bytes > max_ - taken) return nullptr;
     } while (!taken_->compare_exchange_weak(taken, taken + bytes));
     return Share(taken_.get(), [counter = taken_, bytes](const void*) { counter->fetch_sub(bytes); });
   }
 
-  uint64_t most() const { return most_; }
+  uint64_t max() const { return max_; }
   uint64_t taken() const { return taken_->load(); }
 
  private:
-  const uint64_t most_;
-  const std::shared_ptr<std::atomic<uint64_t>> taken_;  // at most most_
+  const uint64_t max_;
+  const std::shared_ptr<std::atomic<uint64_t>> taken_;  // at most max_
 };
 
 }  // namespace hpu::serve

@@ -18,12 +18,14 @@ constexpr int kMaxRanks = 1024;
 absl::StatusOr<hal::DataType> TypeOf(uint32_t dtype) {
   const auto type = static_cast<hal::DataType>(dtype);
   if (dtype <= UINT8_MAX && hal::SizeOf(type) > 0) return type;
-  return absl::InvalidArgumentError(absl::StrCat("invalid data type: ", dtype));
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid data type ", dtype, ": expected 1 to ", static_cast<int>(hal::DataType::kComplex128)));
 }
 
 absl::StatusOr<hal::ReduceOp> OpOf(uint32_t op) {
   if (op <= static_cast<uint32_t>(hal::ReduceOp::kAverage)) return static_cast<hal::ReduceOp>(op);
-  return absl::InvalidArgumentError(absl::StrCat("invalid reduction: ", op));
+  return absl::InvalidArgumentError(
+      absl::StrCat("invalid reduction ", op, ": expected 0 to ", static_cast<int>(hal::ReduceOp::kAverage)));
 }
 
 absl::StatusOr<hal::Elements> ElementsOf(uint64_t count, const std::string& shape) {
@@ -76,7 +78,8 @@ absl::Status Queue(const Session& session, hal::Communicator& communicator, hal:
   }
 }
 
-// The front process's report on a communicator, which may arrive before the communicator exists. Thread safe.
+// Aborts a communicator when the front process reports its end. The report may arrive before the communicator exists.
+// Thread safe.
 class Group {
  public:
   void Set(std::shared_ptr<hal::Communicator> communicator) {

@@ -1,4 +1,4 @@
-// Calls that serve a client's communicator with other sessions of the server.
+// Service calls for a client's communicator with other sessions of the server.
 #ifndef HPU_PLUGIN_SERVER_SERVICE_COMMUNICATOR_CALL_H_
 #define HPU_PLUGIN_SERVER_SERVICE_COMMUNICATOR_CALL_H_
 
@@ -14,8 +14,8 @@ namespace hpu::serve {
 absl::Status ServeCommunicator(ServerCall* call, Session* session, Front* front,
                                const proto::CommunicatorHeader& header);
 
-// Queues an operation. If the device refuses it, the communicator is aborted, because other ranks wait for the
-// operation.
+// Queues an operation. If the device refuses the operation, the communicator is aborted, because other ranks wait for
+// the operation.
 absl::Status QueueCollective(const Session& session, hal::Communicator& communicator, hal::Stream& stream,
                              const proto::Collective& collective);
 

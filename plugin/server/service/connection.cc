@@ -115,7 +115,7 @@ absl::Status Connection::Acquire(const proto::Acquire& request) {
   if (claimed.ok() && !session.ok()) front_->Release();
   std::lock_guard<std::mutex> lock(mutex_);
   if (!session.ok()) {
-    // The client may try again, unless it already holds the module.
+    // The client may retry, unless it has already claimed a module.
     claimed_ = claimed.ok();
     return session.status();
   }
@@ -149,7 +149,7 @@ absl::StatusOr<std::shared_ptr<Session>> Connection::CreateSession(const proto::
     absl::Status shared = session->ShareMemory();
     shared.Update(shared.ok() ? front_->Share(*session->shared_memory()) : absl::OkStatus());
     if (!shared.ok()) {
-      HPU_LOG(kBackend, kWarning) << "copying through the socket, because there is no memory shared with the client: "
+      HPU_LOG(kBackend, kWarning) << "copies go through the socket, because sharing memory with the client failed: "
                                   << shared;
     }
   }
@@ -212,8 +212,8 @@ absl::Status Connection::KeepSession(ServerCall* call, Session& session) {
     HPU_RETURN_IF_ERROR(more.status());
     if (!*more) return absl::OkStatus();
     if (request.has_acquire() || request.forget_marks_size() + request.forget_recipes_size() > kMaxForgotten) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Hold: a second Acquire, or a message that releases more than ", kMaxForgotten, " handles"));
+      return absl::InvalidArgumentError(absl::StrCat("Hold: expected no second Acquire, and at most ", kMaxForgotten,
+                                                     " released handles in a message"));
     }
     for (const proto::Forget& forget : request.forget_marks()) {
       HPU_RETURN_IF_ERROR(session.marks().Forget(forget.handle(), forget.uses()));

@@ -38,8 +38,8 @@ struct ConnectionOptions {
 // Serves at most one session. Thread safe.
 class Connection {
  public:
-  // `front` and `api` must outlive the connection. `on_session_end` runs when the session's Hold call has its status.
-  // The connection then serves no other session.
+  // `front` and `api` must outlive the connection. `on_session_end` runs once the status of the session's Hold call is
+  // set. The connection serves no other session.
   static absl::StatusOr<std::unique_ptr<Connection>> Create(ConnectionOptions options, Front* front,
                                                             const hpu_rpc_api* api,
                                                             std::function<void()> on_session_end);

@@ -29,15 +29,16 @@ absl::StatusOr<std::string> ReadChunks(ServerCall* call, uint64_t bytes) {
           absl::StrCat("incomplete program or recipe: expected ", bytes, " bytes, got ", whole.size()));
     }
     if (request.has_header() || request.chunk().empty() || request.chunk().size() > bytes - whole.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a chunk of the program or recipe is empty or exceeds the announced size of ", bytes, " bytes"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "invalid chunk of a program or recipe: expected 1 to ", bytes - whole.size(), " bytes and no header, got ",
+          request.chunk().size(), " bytes", request.has_header() ? " and a header" : ""));
     }
     whole.append(request.chunk());
   }
   return whole;
 }
 
-// Counts and returns the fault to inject into this compilation.
+// Counts this compilation and returns the fault to inject.
 absl::StatusOr<ProgramCompiler::Fault> CountFaults(common::Faults& faults) {
   HPU_RETURN_IF_ERROR(faults.Count(common::Faults::kCompile));
   if (!faults.Count(common::Faults::kCompilerCrash).ok()) return ProgramCompiler::Fault::kCrash;
@@ -55,13 +56,13 @@ absl::StatusOr<std::string> Compile(ServerCall* call, Session* session, ProgramC
   return compiler->Compile(std::move(program), fault, wanted);
 }
 
-// Takes a part of the budget that `option` of hpu serve sets.
+// Reserves `bytes` of a budget. `option`: the option of hpu serve that sets the budget.
 absl::StatusOr<ByteBudget::Share> Take(ByteBudget& budget, uint64_t bytes, const char* what, const char* option) {
   ByteBudget::Share share = budget.Take(bytes);
   if (share != nullptr) return share;
   return absl::ResourceExhaustedError(absl::StrCat(what, " of ", bytes,
                                                    " bytes exceeds the session's limit: ", budget.taken(), " of ",
-                                                   budget.most(), " bytes are in use; raise hpu serve ", option));
+                                                   budget.max(), " bytes are in use; raise hpu serve ", option));
 }
 
 absl::StatusOr<ByteBudget::Share> TakeInFlight(Session* session, uint64_t bytes) {
@@ -155,7 +156,8 @@ absl::Status ServeMakeRecipe(ServerCall* call, Session* session, Front* front, P
     case proto::MakeRecipeHeader::SOURCE_RECIPE:
       return ServeRecipe(call, session, front, header);
     default:
-      return absl::InvalidArgumentError(absl::StrCat("invalid source of a recipe: ", header.source()));
+      return absl::InvalidArgumentError(absl::StrCat("invalid source of a recipe ", static_cast<int>(header.source()),
+                                                     ": expected SOURCE_PROGRAM or SOURCE_RECIPE"));
   }
 }
 

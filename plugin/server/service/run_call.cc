@@ -21,19 +21,21 @@ absl::StatusOr<hal::StreamKind> KindOf(proto::StreamKind kind) {
     case proto::STREAM_KIND_DEVICE_TO_HOST:
       return hal::StreamKind::kDeviceToHost;
     default:
-      return absl::InvalidArgumentError(absl::StrCat("invalid stream kind: ", kind));
+      return absl::InvalidArgumentError(
+          absl::StrCat("invalid stream kind ", static_cast<int>(kind),
+                       ": expected STREAM_KIND_COMPUTE, STREAM_KIND_HOST_TO_DEVICE or STREAM_KIND_DEVICE_TO_HOST"));
   }
 }
 
 absl::Status TooLarge(const char* what, uint64_t bytes) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " of ", bytes, " bytes exceeds the maximum of ", Staging::kPieceBytes, " bytes per command"));
+  return absl::InvalidArgumentError(absl::StrCat(what, " of ", bytes, " bytes exceeds the maximum of ",
+                                                 HostPieces::kPieceBytes, " bytes per command"));
 }
 
 }  // namespace
 
 RunCall::RunCall(ServerCall* call, std::shared_ptr<Session> session)
-    : call_(call), session_(std::move(session)), staging_(&session_->device(), &session_->in_flight()) {}
+    : call_(call), session_(std::move(session)), pieces_(&session_->device(), &session_->in_flight()) {}
 
 RunCall::~RunCall() { stream_.reset(); }
 
@@ -49,9 +51,9 @@ absl::Status RunCall::Execute(const proto::RunRequest& request) {
   }
   for (const proto::Command& command : request.commands()) {
     ++sequence_;
-    // Answers to a client that does not read must not fill the memory.
+    // Limits the memory for answers to a client that does not read.
     if (!call_->WaitWritable(rpc::kMaxUnsentBytes)) return absl::CancelledError("the client disconnected");
-    // Counts commands, because the number of commands in a message depends on timing.
+    // Faults count commands, not messages, because the number of commands in a message depends on timing.
     HPU_RETURN_IF_ERROR(session_->faults().Count(common::Faults::kDrop, stream_->kind()));
     HPU_RETURN_IF_ERROR(Execute(command));
   }
@@ -101,8 +103,8 @@ absl::Status RunCall::Execute(const proto::Command& command) {
 
 absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
   const uint64_t bytes = copy.data().size();
-  if (bytes > Staging::kPieceBytes) return TooLarge("copy to the device", bytes);
-  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, staging_.Take());
+  if (bytes > HostPieces::kPieceBytes) return TooLarge("copy to the device", bytes);
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, pieces_.Take());
   std::memcpy(piece->data(), copy.data().data(), bytes);
   Keep(stream_->CopyToDevice(piece->data(), session_->ToDevice(copy.destination()), bytes));
   session_->CountToDevice(bytes);
@@ -112,8 +114,8 @@ absl::Status RunCall::CopyToDevice(const proto::CopyToDevice& copy) {
 
 absl::Status RunCall::CopyToHost(const proto::CopyToHost& copy) {
   const uint64_t bytes = copy.bytes();
-  if (bytes > Staging::kPieceBytes) return TooLarge("copy to the host", bytes);
-  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, staging_.Take());
+  if (bytes > HostPieces::kPieceBytes) return TooLarge("copy to the host", bytes);
+  HPU_ASSIGN_OR_RETURN(const std::shared_ptr<hal::HostBuffer> piece, pieces_.Take());
   const absl::Status queued = stream_->CopyToHost(session_->ToDevice(copy.source()), piece->data(), bytes);
   Keep(queued);
   session_->CountToHost(bytes);

@@ -8,15 +8,15 @@
 
 #include "absl/status/status.h"
 #include "plugin/hal/stream.h"
+#include "plugin/server/service/host_pieces.h"
 #include "plugin/server/service/session.h"
-#include "plugin/server/service/staging.h"
 
 namespace hpu::serve {
 
-// Queues commands on a stream of the session's device, on the call's thread. Reports come from the device's threads.
+// Queues commands on a stream of the session's device, on the call's thread. The device's threads send reports.
 class RunCall {
  public:
-  // The client has opened the stream with Open.
+  // Open must be called before Execute.
   RunCall(ServerCall* call, std::shared_ptr<Session> session);
   // Waits for queued work.
   ~RunCall();
@@ -48,7 +48,7 @@ class RunCall {
 
   ServerCall* const call_;
   const std::shared_ptr<Session> session_;
-  Staging staging_;
+  HostPieces pieces_;
   std::unique_ptr<hal::Stream> stream_;
   uint64_t sequence_ = 0;  // number of the current command
   absl::Status refusal_;

@@ -17,9 +17,9 @@ namespace hpu::serve {
 
 namespace proto = ::hpu::device::v1;
 
-inline absl::Status MalformedMessage() { return absl::InvalidArgumentError("malformed message"); }
+inline absl::Status MalformedMessage() { return absl::InvalidArgumentError("cannot parse the client's message"); }
 
-// Only the call's thread may read; all other functions are thread safe. All writes must be done when that thread
+// Only the call's thread may read; all other functions are thread safe. All writes must be done before that thread
 // returns from serving the call.
 class ServerCall {
  public:
@@ -27,8 +27,8 @@ class ServerCall {
 
   ServerCall(const hpu_rpc_api* api, hpu_rpc_server_call* call) : api_(api), call_(call) {}
 
-  // Reads the next message; false when the client ends the call. InvalidArgument if the message cannot be parsed,
-  // DeadlineExceeded after `timeout_ms`.
+  // Reads the next message; returns false when the client ends the call. InvalidArgument if the message cannot be
+  // parsed, DeadlineExceeded after `timeout_ms`.
   absl::StatusOr<bool> Read(google::protobuf::MessageLite* message, int32_t timeout_ms = kWithoutEnd) {
     const void* data = nullptr;
     size_t size = 0;
@@ -48,7 +48,7 @@ class ServerCall {
     const std::string bytes = message.SerializeAsString();
     api_->server_write(call_, bytes.data(), bytes.size());
   }
-  // The same for a message that may be merged with others of its type; the last value of each field counts.
+  // Like Write, but the message may be merged with other messages of its type; each field has its last value.
   void WriteJoinable(const google::protobuf::MessageLite& message) {
     const std::string bytes = message.SerializeAsString();
     api_->server_write_joinable(call_, bytes.data(), bytes.size());

@@ -32,12 +32,12 @@ class Session {
   static constexpr size_t kMaxCalls = 64;
   static constexpr size_t kMaxMarks = size_t{1} << 16;
 
-  // Allocates all memory of the device for the session. `faults`: the faults of messages.
+  // Allocates all memory of the device for the session. `faults`: faults to inject into the session's calls.
   static absl::StatusOr<std::shared_ptr<Session>> Create(std::unique_ptr<hal::Device> device,
                                                          const SessionLimits& limits, common::Faults faults);
   ~Session() { Close(); }
 
-  // A call's share in the session. The device exists while any share does.
+  // A call's reference to the session. Keeps the device alive.
   class Share {
    public:
     Share(std::shared_ptr<Session> session, ServerCall* call) : session_(std::move(session)), call_(call) {}
@@ -50,15 +50,15 @@ class Session {
     std::shared_ptr<Session> session_;
     ServerCall* call_;
   };
-  // Enters a call of the client; not for Hold. Cancelled if the session has ended, ResourceExhausted if there are too
-  // many calls.
+  // Registers a call of the client, except Hold. Cancelled if the session has ended, ResourceExhausted for more than
+  // kMaxCalls calls.
   static absl::StatusOr<Share> Enter(const std::shared_ptr<Session>& session, ServerCall* call);
 
-  // Ends the Hold call with `status`. The first call of End counts.
+  // Ends the Hold call with `status`. Only the first End has an effect.
   void End(const absl::Status& status);
   // OK until End() is called.
   absl::Status end() const;
-  // Cancels all calls and admits no new ones.
+  // Cancels all calls and refuses new calls.
   void EndCalls();
   // Ends all calls, waits for them and their work, and releases memory and device.
   void Close();
@@ -66,7 +66,7 @@ class Session {
   hal::Device& device() { return *device_; }
   // Converts a client's address to the device's; 0 stays 0. The device refuses addresses outside the session's memory.
   hal::DeviceAddress ToDevice(uint64_t address) const { return address == 0 ? 0 : address + distance_; }
-  // Creates memory that the client may fetch. Call before any other thread uses the session.
+  // Creates memory that the session shares with its client. Call before any other thread uses the session.
   absl::Status ShareMemory();
   // Null if ShareMemory was not called.
   const files::SharedMemory* shared_memory() const { return shared_memory_.get(); }

@@ -8,8 +8,8 @@
 namespace hpu::serve {
 
 // Serves the client at the other end of `connection`, with the front process at the other end of `control`. The process
-// ends at once when either of them is gone, even during a computation, or when the session is over. It must have one
-// thread and must just have been forked.
+// ends when the session is over, and at once, even during a computation, when the client or the front process is gone.
+// The process must be single-threaded and just forked.
 [[noreturn]] void RunSessionProcess(const hpu::serve::v1::Options& options, files::FileDescriptor connection,
                                     files::FileDescriptor control);
 

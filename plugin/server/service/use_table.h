@@ -15,12 +15,12 @@
 
 namespace hpu::serve {
 
-// When the client releases a handle, it states how often it has used the handle. The release may arrive before some
-// uses, which come on other calls. An object is erased when the release and all its uses have arrived. Thread safe.
+// When the client releases a handle, it states how often it has used the handle, because uses on other calls may arrive
+// after the release. An object is erased when the release and all its uses have arrived. Thread safe.
 template <typename T>
 class UseTable {
  public:
-  explicit UseTable(size_t most) : most_(most) {}
+  explicit UseTable(size_t max) : max_(max) {}
 
   // Adds `object`, unless the handle is in use or the table is full.
   absl::Status Put(uint64_t handle, std::shared_ptr<T> object) {
@@ -28,10 +28,10 @@ class UseTable {
     if (closed_) return absl::CancelledError("the session has ended");
     Entry& entry = entries_[handle];
     if (entry.object != nullptr) return absl::InvalidArgumentError(absl::StrCat("handle ", handle, " is in use"));
-    if (entries_.size() > most_) {
+    if (entries_.size() > max_) {
       entries_.erase(handle);
       return absl::ResourceExhaustedError(
-          absl::StrCat("the session already has ", most_, " of these objects, the maximum"));
+          absl::StrCat("the session already has ", max_, " handles of this kind, the maximum"));
     }
     entry.object = std::move(object);
     EraseIfUsedUp(handle);
@@ -43,7 +43,7 @@ class UseTable {
     std::lock_guard<std::mutex> lock(mutex_);
     return UseLocked(handle);
   }
-  // The same, but waits for the object; nullptr once the table is closed.
+  // Like Use, but waits for the object; nullptr once the table is closed.
   std::shared_ptr<T> Await(uint64_t handle) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [&] {
@@ -56,9 +56,9 @@ class UseTable {
   absl::Status Forget(uint64_t handle, uint64_t uses) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
-    if (entries_.count(handle) == 0 && entries_.size() >= most_) {
+    if (entries_.count(handle) == 0 && entries_.size() >= max_) {
       return absl::InvalidArgumentError(absl::StrCat("cannot release handle ", handle,
-                                                     ": it is unknown, and the session already has ", most_,
+                                                     ": it is unknown, and the session already has ", max_,
                                                      " handles, the maximum"));
     }
     entries_[handle].expected = uses;
@@ -101,7 +101,7 @@ class UseTable {
     if (entry.object != nullptr && entry.expected.has_value() && entry.used >= *entry.expected) entries_.erase(found);
   }
 
-  const size_t most_;
+  const size_t max_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint64_t, Entry> entries_;  // guarded by mutex_

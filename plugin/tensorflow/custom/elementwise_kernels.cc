@@ -1,4 +1,4 @@
-// Built-in guids: elementwise kernels of the card's library, with its names and operand orders.
+// Built-in elementwise kernels, with the guids and operand orders of the card's kernel library.
 #include <functional>
 #include <string>
 #include <utility>
@@ -78,7 +78,7 @@ bool RegisterAll() {
   Register("tanh_fwd", 1, [](const Operands& x) { return xla::Tanh(x[0]); }, floats);
   Register("relu_fwd", 1, [](const Operands& x) { return xla::Max(x[0], xla::ZerosLike(x[0])); }, floats);
   Register("relu6_fwd", 1, [](const Operands& x) { return xla::Clamp(xla::ZerosLike(x[0]), x[0], Six(x[0])); }, floats);
-  // Gradient kernels take the gradient first, then the forward kernel's input (relu) or output (sigmoid, tanh).
+  // Operands of gradient kernels: the gradient, then the forward kernel's input (relu) or output (sigmoid, tanh).
   Register("relu_bwd", 2, [](const Operands& x) { return Where(xla::Gt(x[1], xla::ZerosLike(x[1])), x[0]); }, floats);
   Register(
       "relu6_bwd", 2,

@@ -50,7 +50,7 @@ absl::StatusOr<std::vector<xla::Shape>> ShapesOf(const std::vector<habana::Tenso
   return shapes;
 }
 
-// Adds a call that the backend resolves.
+// Adds a custom call; the backend looks up the user kernel by its guid.
 Results CallHostKernel(const std::string& guid, const HloKernelCall& call) {
   TF_ASSIGN_OR_RETURN(const std::vector<xla::Shape> shapes, ShapesOf(call.output_infos));
   const std::string text = HostKernelCallText(guid, call.params);

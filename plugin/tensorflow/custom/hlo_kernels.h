@@ -1,4 +1,4 @@
-// Lookup of custom kernels: builds HLO from a kernel's guid.
+// HLO for custom kernels, which are looked up by guid.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_HLO_KERNELS_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_HLO_KERNELS_H_
 
@@ -10,9 +10,9 @@
 
 namespace hpu {
 
-// Adds the kernel to the program: as HLO if a library has registered or the plugin contains it, otherwise as a call
-// that the backend resolves (host_kernels.h). InvalidArgument if the results do not match the outputs that the op
-// declared. Thread safe.
+// Adds the kernel to the program. A kernel that is built in or registered by a library becomes HLO. Any other kernel
+// becomes a custom call, which the backend resolves (host_kernels.h). InvalidArgument if the results do not match the
+// declared outputs. Thread safe.
 absl::StatusOr<std::vector<xla::XlaOp>> BuildKernel(const std::string& guid, const habana::HloKernelCall& call);
 
 }  // namespace hpu

@@ -43,7 +43,7 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::TypeConstraint(const char* attribute, 
 HpuKernelDefBuilder& HpuKernelDefBuilder::TypeConstraint(const char* attribute,
                                                          tensorflow::gtl::ArraySlice<tensorflow::DataType> allowed) {
   if (allowed.size() > 1 && absl::c_linear_search(allowed, tensorflow::DT_INT32)) {
-    // Crash OK: a bug of the library
+    // Crash OK: a bug in the user's library
     LOG(FATAL) << "ForHpuWithName(" << definition_->op() << "): the type constraint on " << attribute
                << " lists int32 with other types; register int32 separately, because it lives in host memory";
   }
@@ -67,7 +67,8 @@ HpuKernelDefBuilder& HpuKernelDefBuilder::Priority(int32_t priority) {
 
 namespace {
 
-// Puts arguments into host memory that are always int32: by their type, or by a constraint to int32 only.
+// Declares host memory for arguments that are always int32: by their declared type, or by a constraint that allows only
+// int32.
 void KeepInt32OnHost(KernelDef* kernel) {
   const tensorflow::OpDef* op = nullptr;
   if (!tensorflow::OpRegistry::Global()->LookUpOpDef(kernel->op(), &op).ok()) return;

@@ -1,4 +1,4 @@
-// State of a custom op's functor: the node that it defines.
+// State of one call of a custom op's functor: its inputs, and the outputs and the node that it defines.
 #ifndef HPU_PLUGIN_TENSORFLOW_CUSTOM_KERNEL_STATE_H_
 #define HPU_PLUGIN_TENSORFLOW_CUSTOM_KERNEL_STATE_H_
 
@@ -18,20 +18,20 @@ struct HpuKernelContext::State {
     std::string guid;
     std::string params;
     std::string name;
-    std::vector<int> inputs;  // ports of the op
+    std::vector<int> inputs;  // indices of the op's inputs
     std::vector<int> outputs;
   };
 
   const tensorflow::NodeDef* definition = nullptr;
   std::vector<TensorInfo> inputs;
   std::vector<tensorflow::DataType> output_types;
-  std::vector<std::optional<TensorInfo>> outputs;  // as many as output_types
+  std::vector<std::optional<TensorInfo>> outputs;  // one for each of output_types; empty until defined
   std::optional<Node> node;
   tensorflow::Status status;
 
-  // "CustomDivOp node 'div': "
+  // Prefix of error texts: "CustomDivOp node 'div': ".
   std::string Prefix() const;
-  // The functor's error, or an error for a missing definition.
+  // Returns the functor's error, or an error if the node or an output is not defined.
   absl::Status Finish() const;
 };
 

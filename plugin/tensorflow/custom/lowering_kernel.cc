@@ -21,7 +21,7 @@
 namespace hpu {
 namespace {
 
-// Calls the user's functor, through the registered HPU kernel, and adds its node to the program.
+// Lowering of a custom op: calls the functor of the op's HPU kernel and adds the node that the functor defines.
 class LoweringKernel : public tensorflow::XlaOpKernel {
  public:
   explicit LoweringKernel(tensorflow::OpKernelConstruction* construction)
@@ -48,7 +48,9 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
     functor_ = dynamic_cast<const habana::HpuKernelBase*>(kernel);
     return functor_ != nullptr
                ? absl::OkStatus()
-               : absl::InternalError(construction->def().op() + ": the HPU kernel is not a habana::HpuKernel");
+               : absl::InternalError(
+                     construction->def().op() +
+                     ": the HPU kernel is not a habana::HpuKernel; derive its class from habana::HpuKernel");
   }
 
   absl::Status Lower(tensorflow::XlaOpKernelContext* context) const {
@@ -80,7 +82,7 @@ class LoweringKernel : public tensorflow::XlaOpKernel {
 
   const std::string activity_;  // for crash messages
   std::unique_ptr<tensorflow::OpKernel> kernel_;
-  const habana::HpuKernelBase* functor_ = nullptr;  // points into kernel_
+  const habana::HpuKernelBase* functor_ = nullptr;  // the same object as kernel_
 };
 
 }  // namespace
@@ -89,7 +91,7 @@ void RegisterCustomLowering(const tensorflow::KernelDef& kernel) {
   auto lowering = std::make_unique<tensorflow::KernelDef>(kernel);
   lowering->set_device_type(kCompilationDevice);
   lowering->clear_host_memory_arg();
-  // TensorFlow's registry owns the definition; the registrar object itself is a token.
+  // TensorFlow's registry owns the definition; the registrar object may be destroyed at once.
   tensorflow::kernel_factory::OpKernelRegistrar(
       lowering.release(), "HpuCustomLowering",
       [](tensorflow::OpKernelConstruction* construction) -> tensorflow::OpKernel* {

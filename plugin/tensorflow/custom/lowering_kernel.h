@@ -6,8 +6,8 @@
 
 namespace hpu {
 
-// Allows clusters to hold the op, with the types of its HPU kernel. Works at any time, whereas TensorFlow's own
-// registry of lowerings takes no entries after the first function is compiled. Thread safe.
+// Registers a lowering for the types of the op's HPU kernel, so that clusters can contain the op. Works at any time;
+// TensorFlow's own registry of lowerings accepts no entries after the first compilation. Thread safe.
 void RegisterCustomLowering(const tensorflow::KernelDef& kernel);
 
 }  // namespace hpu

@@ -7,8 +7,8 @@
 namespace hpu {
 namespace {
 
-// Hands out the range in pieces. The allocator above keeps 8 bytes of bookkeeping for every 256 bytes that it receives.
-// Handing out 32 GiB at once would cost 1 GiB of host memory.
+// Passes the range to the BFC allocator in pieces. The BFC allocator keeps 8 bytes of bookkeeping for every 256 bytes
+// that it receives, so 32 GiB at once would cost 1 GiB of host memory.
 class RangeSubAllocator : public tensorflow::SubAllocator {
  public:
   RangeSubAllocator(void* base, uint64_t bytes, tensorflow::AllocatorMemoryType type)
@@ -22,13 +22,13 @@ class RangeSubAllocator : public tensorflow::SubAllocator {
     *received = bytes;
     return piece;
   }
-  // Only called when the allocator is destroyed: it does not collect garbage.
+  // Called only when the BFC allocator is destroyed, because its garbage collection is off.
   void Free(void* pointer, size_t bytes) override {}
   bool SupportsCoalescing() const override { return true; }
   tensorflow::AllocatorMemoryType GetMemoryType() const override { return type_; }
 
  private:
-  char* next_;  // guarded by the lock of the allocator above
+  char* next_;  // guarded by the BFC allocator's lock, like left_
   uint64_t left_;
   const tensorflow::AllocatorMemoryType type_;
 };
@@ -41,7 +41,7 @@ std::unique_ptr<tensorflow::Allocator> NewArena(void* base, uint64_t bytes, cons
   bytes -= bytes % kGranule;
   tensorflow::BFCAllocator::Options options;
   options.allow_growth = true;
-  // A free piece that exceeds the request by less than this is not split; all of it counts as in use.
+  // A free chunk that exceeds the request by less than this size is split only if it is at least twice as large.
   constexpr double kSpareBytes = 64 << 10;
   options.fragmentation_fraction = kSpareBytes / static_cast<double>(bytes);
   return std::make_unique<tensorflow::BFCAllocator>(std::make_unique<RangeSubAllocator>(base, bytes, type), bytes, name,

@@ -19,7 +19,7 @@ using tensorflow::Device;
 using tensorflow::StatusCallback;
 using tensorflow::Tensor;
 
-// The process's device, if `tensor` may be copied to or from it.
+// Returns the process's device, or an error if `tensor` cannot be copied to or from the device.
 absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* device) {
   absl::StatusOr<ProcessDevice*> acquired = ProcessDevice::Get();
   if (!acquired.ok()) return acquired;
@@ -43,7 +43,8 @@ absl::StatusOr<ProcessDevice*> DeviceFor(const Tensor& tensor, const Device* dev
   return acquired;
 }
 
-// Keeps both tensors until the copy has ended, but releases them before `done`: its caller may read memory statistics.
+// Callback of a copy: keeps both tensors until the copy has ended and releases them before `done`, so that memory
+// statistics that are read after `done` do not include them.
 std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination, StatusCallback done) {
   return [source = std::move(source), destination = std::move(destination),
           done = std::move(done)](absl::Status status) mutable {
@@ -53,9 +54,9 @@ std::function<void(absl::Status)> WhileHolding(Tensor source, Tensor destination
   };
 }
 
-// TensorFlow's assumption about a tensor's memory is sometimes wrong: int32 in lists and queues, functions whose int32
-// arguments are on the device, results of iterators that run on the host. If an address contradicts the assumption,
-// copies by address on the caller's thread. Otherwise returns false.
+// TensorFlow's assumption about a tensor's memory is wrong for int32 in lists and queues, for int32 arguments that some
+// functions keep on the device, and for results of iterators on the host. If an address contradicts the assumption,
+// copies by address on the caller's thread and returns true.
 bool CopyAsAddressesSay(ProcessDevice& device, const Tensor& source, bool source_expected_on_device,
                         const Tensor& destination, bool destination_expected_on_device, const StatusCallback& done) {
   const char* const from = source.tensor_data().data();
@@ -82,7 +83,7 @@ void CopyBetweenContexts(tensorflow::DeviceContext* send_context, tensorflow::De
   receive_context->CopyTensorInSameDevice(input, destination, output, std::move(done));
 }
 
-// A process has one HPU, so a copy from HPU to HPU stays on it.
+// A process has one HPU, so a copy from HPU to HPU stays on the device.
 [[maybe_unused]] const bool copies_registered = [] {
   TF_CHECK_OK(tensorflow::CopyTensor::Register(tensorflow::DeviceType("HPU"), tensorflow::DeviceType("HPU"),
                                                CopyBetweenContexts, /*is_pluggable_device=*/true));
@@ -120,14 +121,14 @@ void HpuDeviceContext::CopyTensorInSameDevice(const Tensor* input, Device* devic
   absl::StatusOr<ProcessDevice*> acquired = DeviceFor(*output, device);
   if (!acquired.ok()) return done(acquired.status());
   if (CopyAsAddressesSay(**acquired, *input, true, *output, true, done)) return;
-  // Later work on the device is ordered after the copy, so nothing has to wait for it.
+  // Later work on the device is ordered after the copy, so `done` need not wait for the copy.
   done((*acquired)->CopyOnDevice(AddressOf(*input), AddressOf(*output), bytes));
 }
 
 tensorflow::Status HpuDeviceContext::ThenExecute(Device* device, stream_executor::Stream* stream,
                                                  std::function<void()> function) {
   ProcessDevice* acquired = ProcessDevice::GetIfAcquired();
-  if (acquired == nullptr) {  // nothing can be queued
+  if (acquired == nullptr) {  // no work is queued
     function();
     return absl::OkStatus();
   }

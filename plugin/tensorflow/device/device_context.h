@@ -16,8 +16,7 @@ class HpuDeviceContext : public tensorflow::DeviceContext {
   void CopyCPUTensorToDevice(const tensorflow::Tensor* cpu_tensor, tensorflow::Device* device,
                              tensorflow::Tensor* device_tensor, tensorflow::StatusCallback done,
                              bool sync_dst_compute) const override;
-  // `done` runs when the data have arrived. Its status is the error of the work that computes them, if that work
-  // failed.
+  // `done` runs when the data are in host memory. If the work that computes the data failed, the status is its error.
   void CopyDeviceTensorToCPU(const tensorflow::Tensor* device_tensor, tensorflow::StringPiece tensor_name,
                              tensorflow::Device* device, tensorflow::Tensor* cpu_tensor,
                              tensorflow::StatusCallback done) override;

@@ -24,14 +24,15 @@ constexpr int kPriority = 300;
 int DeviceCount(const tensorflow::ConfigProto& config) {
   const auto& counts = config.device_count();
   if (const auto given = counts.find(kDeviceType); given != counts.end()) return std::clamp(given->second, 0, kDevices);
-  // tf.config.set_visible_devices omits types without visible devices. Its config always counts CPUs and GPUs and has
-  // experimental GPU options. A program's own ConfigProto(device_count={"CPU": 1}) does not exclude the HPU.
+  // tf.config.set_visible_devices hides the HPU by leaving it out of device_count. Its config always counts CPUs and
+  // GPUs and has experimental GPU options. A program's own ConfigProto(device_count={"CPU": 1}) does not exclude the
+  // HPU.
   const bool from_eager_context =
       counts.contains("CPU") && counts.contains("GPU") && config.gpu_options().has_experimental();
   return from_eager_context ? 0 : kDevices;
 }
 
-// The memory limit, without acquiring the device.
+// Memory limit of the device; does not acquire the device.
 uint64_t MemoryLimit() {
   if (ProcessDevice* device = ProcessDevice::GetIfAcquired()) return device->hal().info().memory_bytes;
   return static_cast<uint64_t>(std::max<int64_t>(flags::MemoryMb(), 0)) << 20;

@@ -17,7 +17,8 @@ namespace hpu {
 // Thread safe. The device must outlive the pool, and the pool must outlive its leases.
 class EventPool {
  public:
-  // Returns the event to the pool. Streams may still wait for it: they keep the point that they saw.
+  // Deleter that returns the event to the pool, even if streams still wait for it: recording an event again does not
+  // change earlier waits.
   class Return {
    public:
     explicit Return(EventPool* pool = nullptr) : pool_(pool) {}

@@ -9,11 +9,12 @@ namespace hpu {
 // Call once, when the device has been acquired. Children forked after this call cannot use the device.
 void WatchForks();
 
-// True in a child forked after WatchForks(). The device's threads do not exist in the child, and they may have held its
-// locks at the fork. A child must therefore touch neither the device nor its locks. Async-signal safe.
+// True in a child forked after WatchForks(). The device's threads do not exist in the child, and a lock that a thread
+// held at the fork is never released there. The child must therefore use neither the device nor its locks. Async-signal
+// safe.
 bool IsForkedChild();
 
-// An Aborted status that says what to do. Only for a forked child.
+// The Aborted error of a call in a forked child, with the remedy.
 absl::Status ForkedChildError();
 
 }  // namespace hpu

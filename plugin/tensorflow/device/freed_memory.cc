@@ -9,7 +9,7 @@
 namespace hpu {
 namespace {
 
-// Smaller pages would track frees more precisely, but a large piece would take longer to record.
+// Smaller pages would track frees more precisely, but recording the free of a large allocation would take longer.
 constexpr uint64_t kPageBytes = 256 << 10;
 
 }  // namespace
@@ -27,7 +27,7 @@ void FreedMemory::Free(hal::DeviceAddress address, uint64_t bytes) {
   const uint32_t period = period_.load(std::memory_order_seq_cst);
   const uint64_t first = (address - base_) / kPageBytes, last = (address - base_ + bytes - 1) / kPageBytes;
   for (uint64_t page = first; page <= last; ++page) {
-    // Another freeing thread may have read a later period.
+    // Another thread may already have stored a later period.
     uint32_t known = pages_[page].load(std::memory_order_relaxed);
     while (known < period && !pages_[page].compare_exchange_weak(known, period, std::memory_order_release)) {
     }
@@ -47,16 +47,16 @@ absl::Status FreedMemory::WaitForUsers(hal::DeviceAddress address, uint64_t byte
                                        hal::Stream& stream, EventPool& events) {
   if (bytes == 0) return absl::OkStatus();
   std::lock_guard<std::mutex> lock(mutex_);
-  // Ends the period before recording its event: a thread that still frees in it has queued the
-  // memory's users before the event.
+  // The period ends before its event is recorded: a thread that reads the old period in Free() has then queued all
+  // users of the memory before the event.
   const uint32_t ended = period_.fetch_add(1, std::memory_order_seq_cst);
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events.Record(compute));
   ends_.push_back({ended, std::move(end)});  // so that the search below finds this period
-  // Other threads may have freed memory on the same page since.
+  // Other threads may meanwhile have freed memory on the same page in a later period.
   const uint32_t freed = std::min(LastFree(address, bytes), ended);
   while (!ends_.empty()) {
     const absl::StatusOr<bool> reached = ends_.front().event->Query();
-    if (!reached.ok() || !*reached) break;  // a failure is the waiting stream's, too
+    if (!reached.ok() || !*reached) break;  // an error also reaches the waiting stream
     reached_ = ends_.front().period;
     ends_.pop_front();
   }

@@ -15,9 +15,9 @@
 
 namespace hpu {
 
-// Memory may be freed as soon as the compute work that uses it is queued. Later compute work may reuse it at once, but
-// a copy on another stream must wait for the earlier users. It must not wait for all queued work, or no copy would
-// overlap with a step.
+// Memory may be freed as soon as the compute work that uses it is queued. Later compute work may reuse the memory at
+// once, but a copy on another stream must first wait for the earlier users. If the copy waited for all queued work, it
+// could not overlap with a step.
 //
 // Time is divided into periods; each ends with an event on the compute stream. Every page of memory stores the period
 // in which part of it was last freed. Thread safe.
@@ -36,7 +36,7 @@ class FreedMemory {
   void Clear();
 
  private:
-  // 32 bits suffice for ten copies a second over ten years.
+  // The end of a period. 32 bits suffice for ten copies a second over ten years.
   struct End {
     uint32_t period;
     EventPool::Lease event;

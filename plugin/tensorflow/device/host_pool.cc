@@ -18,7 +18,8 @@ uint64_t WantedBytes() {
   if (const int64_t gib = flags::TfCpuAllocatorSizeG(); gib > 0) return static_cast<uint64_t>(gib) * kGiB;
   const int64_t free = tsl::port::GetMemoryInfo().free;
   const uint64_t available = free > 0 ? static_cast<uint64_t>(free) : 0;
-  // The guide's rule leaves nothing on machines with less than 16 GiB. The minimum is an eighth of the memory.
+  // The default size that Gaudi's guide gives leaves nothing on machines with less than 16 GiB, so the minimum is an
+  // eighth of the free memory.
   const uint64_t beyond_reserve = available > 16 * kGiB ? available - 16 * kGiB : 0;
   const uint64_t wanted = std::min({64 * kGiB, available / 5 * 4, beyond_reserve});
   return std::max({wanted, available / 8, kSmallestPool});
@@ -43,11 +44,11 @@ absl::StatusOr<std::unique_ptr<HostPool>> HostPool::Create(hal::Device& device) 
   }
 }
 
-HostPool::Staging HostPool::Allocate(uint64_t bytes) {
+HostPool::BounceBuffer HostPool::Allocate(uint64_t bytes) {
   tensorflow::AllocationAttributes attributes(/*retry_on_failure=*/false, /*allocation_will_be_logged=*/false,
                                               /*freed_by_func=*/nullptr);
   void* data = allocator_->AllocateRaw(tensorflow::Allocator::kAllocatorAlignment, bytes, attributes);
-  return Staging(data, Free(this));
+  return BounceBuffer(data, Free(this));
 }
 
 bool HostPool::Contains(const void* data, uint64_t bytes) const {

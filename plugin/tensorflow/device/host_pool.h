@@ -16,7 +16,7 @@ namespace hpu {
 // safe.
 class HostPool {
  public:
-  // Returns a piece of memory to the pool.
+  // Deleter that returns memory to the pool.
   class Free {
    public:
     explicit Free(HostPool* pool = nullptr) : pool_(pool) {}
@@ -25,13 +25,13 @@ class HostPool {
    private:
     HostPool* pool_;
   };
-  using Staging = std::unique_ptr<void, Free>;
+  using BounceBuffer = std::unique_ptr<void, Free>;
 
-  // Sized by TF_CPU_ALLOCATOR_SIZE_G; smaller if the device refuses to map that much.
+  // Sized by TF_CPU_ALLOCATOR_SIZE_G; smaller if the device cannot map this much memory.
   static absl::StatusOr<std::unique_ptr<HostPool>> Create(hal::Device& device);
 
   // Returns null if the pool has no room. The caller then maps its own memory instead.
-  Staging Allocate(uint64_t bytes);
+  BounceBuffer Allocate(uint64_t bytes);
   bool Contains(const void* data, uint64_t bytes) const;
 
   tensorflow::Allocator& allocator() { return *allocator_; }

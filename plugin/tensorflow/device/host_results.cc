@@ -8,17 +8,18 @@ namespace hpu {
 
 bool TakesHostResult(ProcessDevice& device, const void* data, uint64_t bytes) {
   constexpr uint64_t kAlignment = hal::HostResults::kHostResultAlignment;
-  // Smaller results are copied on the compute stream at once.
+  // Results up to this size are cheaper to copy on the compute stream.
   constexpr uint64_t kMinBytes = 64 << 10;
   if (bytes <= kMinBytes || reinterpret_cast<uintptr_t>(data) % kAlignment != 0) return false;
-  // Pieces of the pool also end at a multiple of the alignment.
-  return device.host_pool().Contains(data, hal::RoundUp(bytes, kAlignment)) && device.traits().host_results != nullptr;
+  // The device may write up to the next multiple of the alignment, which still belongs to the same allocation of the
+  // pool.
+  return device.host_pool().Contains(data, RoundUp(bytes, kAlignment)) && device.traits().host_results != nullptr;
 }
 
 absl::Status WaitForHostResults(ProcessDevice& device) {
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, device.events().Record(device.compute()));
   absl::Status status = end->Synchronize();
-  if (!status.ok()) device.Synchronize().IgnoreError();  // already reported: clear it for later work
+  if (!status.ok()) device.Synchronize().IgnoreError();  // clears the error for later work
   return status;
 }
 

@@ -24,8 +24,8 @@ using tensorflow::AllocatorStats;
 
 constexpr char kName[] = "HPU_0_bfc";
 
-// Size of this thread's last failed allocation. TensorFlow asks for the allocator's name when it writes the message, at
-// once and on the same thread; that resets the size.
+// Size of this thread's last failed allocation. TensorFlow writes the error message at once, on the same thread, and
+// calls Name() for it; Name() resets the size.
 thread_local uint64_t failed_bytes = 0;
 
 std::string Readable(uint64_t bytes) { return tsl::strings::HumanReadableNumBytes(static_cast<int64_t>(bytes)); }
@@ -109,15 +109,16 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
   tensorflow::AllocatorMemoryType GetMemoryType() const override { return tensorflow::AllocatorMemoryType::kDevice; }
 
  private:
-  // Null for memory that belongs to no arena of this process: no man's land, and memory inherited by a forked child.
+  // Null for memory that belongs to no arena of this process: the guard page (NoMansLand), and memory inherited by a
+  // forked child.
   static tensorflow::Allocator* ArenaOf(const void* data) {
     if (data == nullptr || data == NoMansLand()) return nullptr;
     ProcessDevice* device = ProcessDevice::GetIfAcquired();
     return device == nullptr ? nullptr : &device->arena();
   }
 
-  // False if too much memory is in use for the allocation to succeed. The arena would wait 10 seconds for a free;
-  // running work frees its memory sooner.
+  // False if too much memory is in use for the allocation to succeed. Waits at most 200 ms for running work to free
+  // memory; the arena itself would wait 10 seconds.
   static bool MayFit(ProcessDevice& device, uint64_t bytes, bool may_wait) {
     constexpr uint64_t kLarge = 1 << 20;
     constexpr absl::Duration kPatience = absl::Milliseconds(200);
@@ -136,7 +137,7 @@ class LazyDeviceAllocator : public tensorflow::Allocator {
   }
 };
 
-// Smaller tensors are copied through the pool anyway.
+// Smaller tensors use CPU memory: they are copied through a bounce buffer anyway.
 constexpr uint64_t kPooledBytes = 4096;
 
 class LazyHostAllocator : public tensorflow::Allocator {
@@ -150,7 +151,7 @@ class LazyHostAllocator : public tensorflow::Allocator {
   }
 
   void DeallocateRaw(void* data) override {
-    if (IsForkedChild()) return;  // it may be the pool's, whose locks are not safe here
+    if (IsForkedChild()) return;  // `data` may belong to the pool, whose locks cannot be used here
     HostPool* pool = Pool();
     if (pool != nullptr && pool->Contains(data, 1)) {
       pool->allocator().DeallocateRaw(data);

@@ -11,15 +11,15 @@ namespace hpu {
 
 // Device memory. The first allocation acquires the device.
 //
-// TensorFlow's allocators cannot report an error: TensorFlow takes every failure for exhausted memory. So if the device
-// cannot be acquired, this allocator returns an address that must not be accessed. The copy or kernel that uses the
-// address then reports the true error.
+// An allocator cannot report an error: TensorFlow treats every failure as exhausted memory. If the device cannot be
+// acquired, this allocator therefore returns an address that must not be accessed. The copy or kernel that uses the
+// address then reports the real error.
 tensorflow::Allocator* DeviceAllocator();
 // Whether `data` is an address that DeviceAllocator() returned without a device.
 bool IsWithoutDevice(const void* data);
 
-// Host memory for tensors that are copied to or from the device. The device can access it once the device is acquired,
-// while the pool has room. Otherwise it is plain CPU memory.
+// Host memory for tensors that are copied to or from the device. Once the device is acquired, tensors of 4 KiB or more
+// use the host pool while it has room. All other tensors use CPU memory that the device cannot access.
 tensorflow::Allocator* HostAllocator();
 
 // Hint for messages about a failed allocation: "12.0 GiB requested, 25.00 GiB of 32.00 GiB in use …; raise

@@ -18,7 +18,7 @@ using tensorflow::Tensor;
 
 namespace {
 
-// Status of this thread's last wait for a tensor.
+// Status of this thread's last Sync().
 thread_local absl::Status last_read;
 
 }  // namespace
@@ -64,7 +64,7 @@ tensorflow::Status HpuDevice::MakeTensorFromProto(const tensorflow::TensorProto&
     *tensor = std::move(parsed);
     return absl::OkStatus();
   }
-  // A variant stays on the host; its tensors go to the device.
+  // A variant stays in host memory; the tensors in it are copied to the device.
   Tensor copy = plain ? Tensor(GetAllocator(attributes), parsed.dtype(), parsed.shape()) : Tensor();
   tensorflow::Notification copied;
   tensorflow::Status status;

@@ -15,7 +15,7 @@ inline constexpr char kDeviceType[] = "HPU";
 class HpuDeviceContext;
 
 // One of possibly many views of the ProcessDevice. The first allocation of a tensor acquires the ProcessDevice;
-// creating a Device object does not, so listing devices takes no module. Thread safe.
+// creating a Device object does not, so listing devices occupies no module. Thread safe.
 class HpuDevice : public tensorflow::LocalDevice {
  public:
   HpuDevice(const tensorflow::SessionOptions& options, const tensorflow::DeviceAttributes& attributes);
@@ -36,7 +36,7 @@ class HpuDevice : public tensorflow::LocalDevice {
   tensorflow::Status Sync() override;
   void Sync(const DoneCallback& done) override;
 
-  // Returns, once, the status of the calling thread's last Sync(). TensorFlow calls Sync() before it reads a tensor.
+  // Returns and clears the status of the calling thread's last Sync(), which TensorFlow calls before it reads a tensor.
   static tensorflow::Status TakeFailedRead();
 
  private:

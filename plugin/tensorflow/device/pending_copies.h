@@ -18,10 +18,10 @@ namespace hpu {
 // Only work that touches the destination waits for a copy. Costs one atomic load while no copy is pending. Thread safe.
 class PendingCopies {
  public:
-  // Adds the copy to this range that was queued last on `stream`.
+  // Adds the copy that was queued last on `stream` and writes this range.
   absl::Status Add(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream, EventPool& events);
 
-  // Makes `stream` wait until the copies to the range have ended; their errors become the stream's.
+  // Makes `stream` wait until the copies to the range have ended. Errors of the copies become errors of `stream`.
   absl::Status WaitFor(hal::DeviceAddress address, uint64_t bytes, hal::Stream& stream);
 
   bool any() const { return count_.load(std::memory_order_acquire) > 0; }
@@ -40,7 +40,7 @@ class PendingCopies {
   std::atomic<size_t> count_{0};
 };
 
-// Wraps `stream` so that its work waits for the pending copies to the memory it touches. `copies` must outlive the
+// Wraps `stream` so that its work waits for pending copies to the memory that the work uses. `copies` must outlive the
 // result.
 std::unique_ptr<hal::Stream> WaitForCopies(std::unique_ptr<hal::Stream> stream, PendingCopies* copies);
 

@@ -51,7 +51,7 @@ absl::StatusOr<hal::AcquireOptions> OptionsFromFlags() {
 absl::StatusOr<std::unique_ptr<Workspace>> WorkspaceFromFlags(tensorflow::Allocator* allocator, uint64_t limit) {
   const int64_t chunk = flags::WorkspaceChunkMb();
   int64_t initial = flags::HabanaInitialWorkspaceSizeMb();
-  // Programs written for larger cards also set this flag.
+  // Only a warning, because programs written for larger cards also set this flag.
   if (initial < 0 || static_cast<uint64_t>(initial) > limit >> 20) {
     LOG(WARNING) << "HABANA_INITIAL_WORKSPACE_SIZE_MB=" << initial
                  << " is ignored: it must be between 0 and the size of device memory, " << (limit >> 20) << " MiB";
@@ -89,7 +89,7 @@ absl::StatusOr<ProcessDevice*> ProcessDevice::Acquire() {
   TF_ASSIGN_OR_RETURN(hal::Backend * backend, hal::GetBackend(flags::Backend()));
   TF_ASSIGN_OR_RETURN(hal::AcquireOptions options, OptionsFromFlags());
   TF_ASSIGN_OR_RETURN(std::unique_ptr<hal::Device> hal, backend->Acquire(options));
-  // If the initialisation fails, this releases the module.
+  // The deleter releases the module if Initialize fails.
   std::unique_ptr<ProcessDevice, void (*)(ProcessDevice*)> device(new ProcessDevice,
                                                                   [](ProcessDevice* failed) { delete failed; });
   TF_RETURN_IF_ERROR(device->Initialize(std::move(hal)));

@@ -22,7 +22,7 @@ namespace hpu {
 
 class HostPool;
 
-// Device address of `tensor`'s data; 0 for a tensor without bytes. The tensor must lie on the HPU.
+// Device address of `tensor`'s data; 0 for a tensor without bytes. The tensor must be in HPU memory.
 inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
   return tensor.TotalBytes() == 0 ? 0 : reinterpret_cast<hal::DeviceAddress>(tensor.tensor_data().data());
 }
@@ -40,10 +40,10 @@ inline hal::DeviceAddress AddressOf(const tensorflow::Tensor& tensor) {
 // streams are then cleared, so that the device can be used again.
 class ProcessDevice {
  public:
-  // Acquires the device that HPU_BACKEND, HLS_MODULE_ID, HABANA_VISIBLE_MODULES and HPU_MEMORY_MB select. A failure is
-  // returned, and the next call tries again. Aborted in a child forked after the acquisition.
+  // Acquires the device that HPU_BACKEND, HLS_MODULE_ID, HABANA_VISIBLE_MODULES and HPU_MEMORY_MB select. After a
+  // failure, the next call tries again. Aborted in a child forked after the acquisition.
   static absl::StatusOr<ProcessDevice*> Get();
-  // Returns nullptr if Get never succeeded in this process, and in a forked child.
+  // Returns nullptr before the first success of Get, and in a forked child.
   static ProcessDevice* GetIfAcquired();
 
   ProcessDevice(const ProcessDevice&) = delete;
@@ -55,30 +55,30 @@ class ProcessDevice {
   hal::Stream& host_to_device() { return *host_to_device_; }
   hal::Stream& device_to_host() { return *device_to_host_; }
   EventPool& events() { return *events_; }
-  // For the recipes on compute().
+  // Workspace of the recipes on compute().
   Workspace& workspace() { return *workspace_; }
 
-  // Whether `data` points into this device's memory; host tensors do not.
+  // Whether `data` points into this device's memory.
   bool Owns(const void* data) const {
     return reinterpret_cast<hal::DeviceAddress>(data) - memory_->address() < memory_->size();
   }
 
-  // All device memory, best fit with coalescing. Addresses are device addresses: reading one on the host faults.
+  // Allocator of all device memory, best fit with coalescing. Reading its addresses on the host faults.
   tensorflow::Allocator* allocator();
-  // Host memory that the device may reach; the CPU's own memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is used up.
+  // Allocator of host memory that the device can access, or of CPU memory once the pool (TF_CPU_ALLOCATOR_SIZE_G) is
+  // full.
   tensorflow::Allocator* host_allocator();
-  // The arena and the pool behind the two allocators above. Prefer the allocators: they outlive the acquisition and
-  // handle forks.
+  // The arena and the pool behind these two allocators. Prefer the allocators, which also handle forked children.
   tensorflow::Allocator& arena() { return *arena_; }
   HostPool& host_pool() { return *host_pool_; }
 
   // Queues a copy to the device. `source` may be reused when the call returns.
   absl::Status CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
-  // The same from a piece of the host pool, without waiting for the copy. The copy holds `staging` until its end.
-  absl::Status CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination, uint64_t bytes);
-  // Like CopyToDevice, but into memory without any queued use since its allocation. The copy runs in parallel with
-  // other work, and the call does not wait for a source that is used in place. `done` runs when the source may be
-  // reused, on the caller's thread or on a thread of the plugin. `done` may take locks.
+  // Queues a copy from memory of the host pool; does not wait for the copy. The copy holds `bounce` until it ends.
+  absl::Status CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination, uint64_t bytes);
+  // Like CopyToDevice, but no work may have been queued on the destination since its allocation. The copy runs in
+  // parallel with other work, and the call does not wait for it. `done` runs when `source` may be reused, on the
+  // caller's thread or on a thread of the plugin. `done` may take locks.
   void CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes,
                          std::function<void(absl::Status)> done);
 
@@ -96,7 +96,7 @@ class ProcessDevice {
 
   // Calls `done` on a thread of the plugin once the compute work queued so far has ended.
   void AfterCompute(std::function<void(absl::Status)> done);
-  // Ends the wait for running work, where the backend can (hal/device_traits.h).
+  // Interrupts a thread that waits for work, if the backend supports it (hal/device_traits.h). The device is then lost.
   void Interrupt();
   // Waits for all queued work; returns its first error.
   absl::Status Synchronize();
@@ -107,24 +107,25 @@ class ProcessDevice {
   static absl::StatusOr<ProcessDevice*> Acquire();
   absl::Status Initialize(std::unique_ptr<hal::Device> device);
 
-  // Host memory that receives a copy and that the device can access.
+  // Destination of a copy to the host, in memory that the device can access.
   struct HostTarget {
     void* data = nullptr;
-    std::shared_ptr<void> staging;             // where `data` is a piece of the pool, to be copied on
-    std::shared_ptr<hal::HostBuffer> mapping;  // where the caller's memory is mapped for the copy
+    std::shared_ptr<void> bounce;              // set if `data` is a bounce buffer from the host pool
+    std::shared_ptr<hal::HostBuffer> mapping;  // set if the caller's memory is mapped for the copy
   };
 
-  // Returns a stream that runs after the compute work queued so far: the compute stream itself for few bytes.
+  // Returns `preferred`, ordered after the compute work queued so far; for small copies, the compute stream itself.
   absl::StatusOr<hal::Stream*> StreamAfterCompute(hal::Stream& preferred, uint64_t bytes);
   bool ComputeIsIdle();
-  // Whether copying through the pool is faster than mapping in place, for a source that the device cannot access.
-  bool IsBetterStaged(uint64_t bytes);
-  // Queues a copy from accessible host memory, ordered between earlier and later compute work. Returns the copy's
-  // stream.
+  // Whether a copy through the pool is faster than mapping a source that the device cannot access.
+  bool IsBetterBounced(uint64_t bytes);
+  // Queues a copy from host memory that the device can access, ordered between earlier and later compute work. Returns
+  // the copy's stream.
   absl::StatusOr<hal::Stream*> QueueCopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes);
   absl::StatusOr<HostTarget> MakeHostTarget(void* destination, uint64_t bytes);
   absl::StatusOr<hal::Stream*> QueueCopyToHost(hal::DeviceAddress source, const HostTarget& target, uint64_t bytes);
-  // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. Clears an error first.
+  // Calls `done` on a thread of the plugin with the outcome of the work queued on `stream`. First clears an error from
+  // all streams.
   void Complete(hal::Stream& stream, std::function<void(absl::Status)> done);
   // Returns `status`; an error is first cleared from all streams.
   absl::Status Cleared(absl::Status status);

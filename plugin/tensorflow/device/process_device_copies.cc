@@ -16,13 +16,14 @@ using Done = std::function<void(absl::Status)>;
 
 // Maximum size of a copy on the compute stream: for small copies, events between streams cost more than the copy.
 constexpr uint64_t kInlineBytes = 64 << 10;
-// Maximum size of a copy through the pool for memory that the device cannot access: up to here, mapping costs more.
-constexpr uint64_t kStagedBytes = 1 << 20;
-// The same while the device computes, because a source used in place would first have to wait for the computation.
-constexpr uint64_t kStagedWhileBusyBytes = 64 << 20;
+// Maximum size of a copy through the pool for memory that the device cannot access. Mapping a smaller range costs more
+// than the extra copy.
+constexpr uint64_t kBouncedBytes = 1 << 20;
+// The same while the device computes: a copy in place would make the caller wait until the computation ends.
+constexpr uint64_t kBouncedWhileBusyBytes = 64 << 20;
 
-// Copies into memory that was allocated for this copy. The copy waits only for work that still uses the memory's
-// previous contents, and only work that touches the memory waits for the copy. It can therefore run in parallel with a
+// Queues a copy into memory that was allocated for this copy. The copy waits only for work that still uses the memory's
+// previous contents, and only work on this memory waits for the copy. The copy can therefore run in parallel with a
 // step. Returns the copy's stream.
 absl::StatusOr<hal::Stream*> QueueToNewMemory(ProcessDevice& device, const void* source, hal::DeviceAddress destination,
                                               uint64_t bytes) {
@@ -53,9 +54,9 @@ bool ProcessDevice::ComputeIsIdle() {
   return reached.ok() && *reached;
 }
 
-bool ProcessDevice::IsBetterStaged(uint64_t bytes) {
+bool ProcessDevice::IsBetterBounced(uint64_t bytes) {
   if (traits_.copies_are_staged) return false;
-  return bytes <= kStagedBytes || (bytes <= kStagedWhileBusyBytes && !ComputeIsIdle());
+  return bytes <= kBouncedBytes || (bytes <= kBouncedWhileBusyBytes && !ComputeIsIdle());
 }
 
 absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source, hal::DeviceAddress destination,
@@ -66,20 +67,20 @@ absl::StatusOr<hal::Stream*> ProcessDevice::QueueCopyToDevice(const void* source
   return stream;
 }
 
-absl::Status ProcessDevice::CopyToDeviceStaged(std::shared_ptr<void> staging, hal::DeviceAddress destination,
-                                               uint64_t bytes) {
-  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(staging.get(), destination, bytes));
-  if (traits_.copies_are_staged) return absl::OkStatus();  // the copy has already read it
+absl::Status ProcessDevice::CopyToDeviceFromBounce(std::shared_ptr<void> bounce, hal::DeviceAddress destination,
+                                                   uint64_t bytes) {
+  TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(bounce.get(), destination, bytes));
+  if (traits_.copies_are_staged) return absl::OkStatus();  // the copy has already read `bounce`
   // An error stays with the stream and reaches the work that uses the destination.
-  return stream->AddCallback([staging = std::move(staging)](absl::Status) {});
+  return stream->AddCallback([bounce = std::move(bounce)](absl::Status) {});
 }
 
 absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress destination, uint64_t bytes) {
   if (bytes == 0) return absl::OkStatus();
-  if (IsBetterStaged(bytes)) {
-    if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
-      std::memcpy(staging.get(), source, bytes);
-      return CopyToDeviceStaged(std::move(staging), destination, bytes);
+  if (IsBetterBounced(bytes)) {
+    if (HostPool::BounceBuffer bounce = host_pool_->Allocate(bytes)) {
+      std::memcpy(bounce.get(), source, bytes);
+      return CopyToDeviceFromBounce(std::move(bounce), destination, bytes);
     }
   }
   std::unique_ptr<hal::HostBuffer> mapping;
@@ -87,7 +88,7 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
     TF_ASSIGN_OR_RETURN(mapping, device_->MapHost(const_cast<void*>(source), bytes));
   }
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToDevice(source, destination, bytes));
-  if (traits_.copies_are_staged) return absl::OkStatus();  // source already read; errors: CopyToDeviceStaged
+  if (traits_.copies_are_staged) return absl::OkStatus();  // `source` was read; errors: see CopyToDeviceFromBounce
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
   return Cleared(end->Synchronize());
 }
@@ -95,21 +96,21 @@ absl::Status ProcessDevice::CopyToDevice(const void* source, hal::DeviceAddress 
 void ProcessDevice::CopyToDeviceAsync(const void* source, hal::DeviceAddress destination, uint64_t bytes, Done done) {
   if (bytes == 0) return done(absl::OkStatus());
   const bool reachable = host_pool_->Contains(source, bytes);
-  HostPool::Staging staging = !reachable && IsBetterStaged(bytes) ? host_pool_->Allocate(bytes) : nullptr;
-  if (staging != nullptr) std::memcpy(staging.get(), source, bytes);
+  HostPool::BounceBuffer bounce = !reachable && IsBetterBounced(bytes) ? host_pool_->Allocate(bytes) : nullptr;
+  if (bounce != nullptr) std::memcpy(bounce.get(), source, bytes);
   std::shared_ptr<hal::HostBuffer> mapping;
-  if (!reachable && staging == nullptr) {
+  if (!reachable && bounce == nullptr) {
     absl::StatusOr<std::unique_ptr<hal::HostBuffer>> mapped = device_->MapHost(const_cast<void*>(source), bytes);
     if (!mapped.ok()) return done(mapped.status());
     mapping = *std::move(mapped);
   }
   absl::StatusOr<hal::Stream*> stream =
-      QueueToNewMemory(*this, staging != nullptr ? staging.get() : source, destination, bytes);
+      QueueToNewMemory(*this, bounce != nullptr ? bounce.get() : source, destination, bytes);
   if (!stream.ok()) return done(stream.status());
   // The source has been read. An error stays with the stream and reaches the work that uses the destination.
   if (traits_.copies_are_staged) return done(absl::OkStatus());
-  if (staging != nullptr) {
-    return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(staging))](absl::Status) {}));
+  if (bounce != nullptr) {
+    return done((*stream)->AddCallback([held = std::shared_ptr<void>(std::move(bounce))](absl::Status) {}));
   }
   Complete(**stream, [mapping = std::move(mapping), done = std::move(done)](absl::Status status) mutable {
     mapping.reset();
@@ -126,7 +127,7 @@ void ProcessDevice::CopyToHost(hal::DeviceAddress source, void* destination, uin
   if (!stream.ok()) return done(stream.status());
   Complete(**stream,
            [target = *std::move(target), destination, bytes, done = std::move(done)](absl::Status status) mutable {
-             if (status.ok() && target.staging != nullptr) std::memcpy(destination, target.staging.get(), bytes);
+             if (status.ok() && target.bounce != nullptr) std::memcpy(destination, target.bounce.get(), bytes);
              target = HostTarget();
              done(std::move(status));
            });
@@ -138,7 +139,7 @@ absl::Status ProcessDevice::CopyToHostSync(hal::DeviceAddress source, void* dest
   TF_ASSIGN_OR_RETURN(hal::Stream * stream, QueueCopyToHost(source, target, bytes));
   TF_ASSIGN_OR_RETURN(EventPool::Lease end, events_->Record(*stream));
   TF_RETURN_IF_ERROR(Cleared(end->Synchronize()));
-  if (target.staging != nullptr) std::memcpy(destination, target.staging.get(), bytes);
+  if (target.bounce != nullptr) std::memcpy(destination, target.bounce.get(), bytes);
   return absl::OkStatus();
 }
 
@@ -146,10 +147,10 @@ absl::StatusOr<ProcessDevice::HostTarget> ProcessDevice::MakeHostTarget(void* de
   HostTarget target;
   target.data = destination;
   if (host_pool_->Contains(destination, bytes)) return target;
-  if (bytes <= kStagedBytes && !traits_.copies_are_staged) {
-    if (HostPool::Staging staging = host_pool_->Allocate(bytes)) {
-      target.staging = std::move(staging);
-      target.data = target.staging.get();
+  if (bytes <= kBouncedBytes && !traits_.copies_are_staged) {
+    if (HostPool::BounceBuffer bounce = host_pool_->Allocate(bytes)) {
+      target.bounce = std::move(bounce);
+      target.data = target.bounce.get();
       return target;
     }
   }
@@ -185,16 +186,16 @@ void ProcessDevice::Complete(hal::Stream& stream, Done done) {
 }
 
 absl::Status ProcessDevice::Cleared(absl::Status status) {
-  if (!status.ok()) Synchronize().IgnoreError();  // clears this error, which has passed from stream to stream
+  if (!status.ok()) Synchronize().IgnoreError();  // clears the error from all streams that waited for the failed work
   return status;
 }
 
 absl::Status ProcessDevice::Synchronize() {
-  // The compute stream first: it waits for the other streams' errors, and its own errors reach the others.
+  // The compute stream comes first, because it has the first error: streams that wait for each other share errors.
   absl::Status status = compute_->Synchronize();
   status.Update(host_to_device_->Synchronize());
   status.Update(device_to_host_->Synchronize());
-  if (!status.ok()) {  // already reported: later work must not see these errors again
+  if (!status.ok()) {  // the caller reports the error; later work must not see it again
     auto& arena = static_cast<DeviceArena&>(*arena_);
     arena.copies().Clear();
     arena.freed().Clear();

@@ -1,4 +1,4 @@
-// StreamWrapper: a stream that forwards every call to another one; base class of special streams.
+// StreamWrapper: base class of streams that forward their calls to another stream.
 #ifndef HPU_PLUGIN_TENSORFLOW_DEVICE_STREAM_WRAPPER_H_
 #define HPU_PLUGIN_TENSORFLOW_DEVICE_STREAM_WRAPPER_H_
 

@@ -45,7 +45,7 @@ hal::Stream& TimedEvent::StreamOf(hal::StreamKind kind) const {
 }
 
 absl::Status TimedEvent::Record(hal::StreamKind stream) {
-  std::lock_guard<std::mutex> lock(mutex_);  // the mark must belong to the record
+  std::lock_guard<std::mutex> lock(mutex_);  // mark_ and event_ must belong to the same record
   if (timing_) {
     auto mark = std::make_shared<Mark>();
     // Callbacks run even after failed work, so waiters never block forever.

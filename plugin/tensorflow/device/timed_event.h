@@ -24,10 +24,11 @@ class TimedEvent {
   absl::Status Record(hal::StreamKind stream);
   // Makes the stream wait until the event is reached.
   absl::Status Wait(hal::StreamKind stream) const;
-  // Whether the event is reached. Returns an error of the work before it instead.
+  // Whether the event is reached. Fails with the error of the work before the event.
   absl::StatusOr<bool> Query() const { return event_->Query(); }
   absl::Status Synchronize() const { return event_->Synchronize(); }
-  // Time from this event to `end`; waits for both. FailedPrecondition if one of them was not recorded or keeps no time.
+  // Time from this event to `end`; waits for both. FailedPrecondition if one of the two was not recorded or was created
+  // without timing.
   absl::StatusOr<absl::Duration> ElapsedUntil(const TimedEvent& end) const;
 
  private:
@@ -36,14 +37,14 @@ class TimedEvent {
   TimedEvent(ProcessDevice& device, std::unique_ptr<hal::Event> event, bool timing)
       : device_(device), event_(std::move(event)), timing_(timing) {}
   hal::Stream& StreamOf(hal::StreamKind kind) const;
-  // Time at which the event was reached; waits for it.
+  // Waits for the event and returns the time at which it was reached.
   absl::StatusOr<absl::Time> ReachedAt() const;
 
   ProcessDevice& device_;
   const std::unique_ptr<hal::Event> event_;
   const bool timing_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Mark> mark_;  // of the latest record
+  std::shared_ptr<Mark> mark_;  // of the latest record; null without timing
 };
 
 }  // namespace hpu

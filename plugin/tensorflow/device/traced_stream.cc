@@ -70,15 +70,15 @@ class TracedStream final : public StreamWrapper {
     return Traced(std::move(event), queue);
   }
 
-  // The callbacks run right before and right after the work, when the backend reports that earlier work has ended. Work
-  // that other threads queue on the same stream in between is attributed to this event.
+  // Takes the times in two callbacks, one queued before the work and one after it. Work that another thread queues
+  // between the callbacks counts as part of this event.
   template <typename Queue>
   absl::Status Traced(trace::Event event, const Queue& queue) {
     auto shared = std::make_shared<trace::Event>(std::move(event));
     HPU_RETURN_IF_ERROR(inner().AddCallback([shared](const absl::Status&) { shared->begin_ns = trace::NowNs(); }));
     HPU_RETURN_IF_ERROR(queue());
     return inner().AddCallback([shared](const absl::Status& status) {
-      if (!status.ok()) return;  // skipped, or failed
+      if (!status.ok()) return;  // the work failed or was skipped
       shared->end_ns = trace::NowNs();
       trace::Record(std::move(*shared));
     });

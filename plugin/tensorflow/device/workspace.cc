@@ -32,7 +32,7 @@ Workspace::Lease Workspace::Take(uint64_t bytes) {
     if (block_ != nullptr && block_->size >= bytes) return Lease(block_);
     old = std::move(block_);
   }
-  old.reset();  // the larger block may need its memory
+  old.reset();  // the larger block may need the old block's memory
   // Allocates without the lock, because an allocator that is short of memory calls Release().
   std::shared_ptr<Block> block = Allocate(bytes);
   absl::MutexLock lock(&mutex_);

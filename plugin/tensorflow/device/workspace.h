@@ -23,7 +23,7 @@ class Workspace {
   class Lease {
    public:
     Lease() = default;
-    // 0 for an empty lease, or if there was no memory.
+    // 0 for an empty lease, or if the allocation failed.
     hal::DeviceAddress address() const;
 
    private:
@@ -38,7 +38,7 @@ class Workspace {
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
-  // Leases `bytes` of device memory, more than 0. The lease's address is 0 if there is no memory left.
+  // Leases `bytes` bytes of device memory. Requires bytes > 0. The lease's address is 0 if there is no memory left.
   Lease Take(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Frees the block as soon as it has no leases. Returns false if there is no block.
@@ -48,7 +48,7 @@ class Workspace {
   uint64_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // `bytes`, rounded up to the size to allocate.
+  // Size of a block for `bytes`: at least initial_bytes, and a multiple of chunk_bytes.
   uint64_t Rounded(uint64_t bytes) const;
   std::shared_ptr<Block> Allocate(uint64_t bytes) const;
 

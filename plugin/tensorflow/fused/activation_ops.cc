@@ -1,4 +1,4 @@
-// Fused batch normalisation and bias addition, each with the following activation.
+// HabanaFusedBatchNormV3 and HabanaBiasAddActivation: ops fused with the activation that follows them.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

@@ -48,7 +48,8 @@ absl::StatusOr<Tensor> Filled(DataType type, const tensorflow::TensorShape& shap
         break;
       default:
         return absl::InvalidArgumentError(
-            absl::StrCat("unsupported dtype of a constant: ", tensorflow::DataTypeString(type)));
+            absl::StrCat("unsupported dtype of a constant in a decomposition: ", tensorflow::DataTypeString(type),
+                         ", expected float, double, bfloat16, half or int32"));
     }
   }
   return tensor;
@@ -61,7 +62,7 @@ std::vector<double> Numbers(const Tensor& tensor) {
   return numbers;
 }
 
-// An attribute as a constant of type `type`.
+// Converts an attribute to a constant of type `type`.
 absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
   if (value.value_case() == AttrValue::kF) return Filled(type, {}, {value.f()});
   if (value.value_case() == AttrValue::kI) return Filled(type, {}, {static_cast<double>(value.i())});
@@ -71,8 +72,9 @@ absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
   }
   Tensor tensor;
   if (value.value_case() != AttrValue::kTensor || !tensor.FromProto(value.tensor())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot convert an attribute to a constant: ", value.ShortDebugString()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cannot convert an attribute to a constant: expected a float, an int, a list of ints or a tensor, got ",
+        value.ShortDebugString()));
   }
   if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(type, tensor.shape(), Numbers<float>(tensor));
   if (tensor.dtype() == tensorflow::DT_INT32) return Filled(type, tensor.shape(), Numbers<int32_t>(tensor));
@@ -81,7 +83,8 @@ absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
     return Filled(type, tensor.shape(), Numbers<tensorflow::bfloat16>(tensor));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("unsupported dtype of a tensor attribute: ", tensorflow::DataTypeString(tensor.dtype())));
+      absl::StrCat("unsupported dtype of a tensor attribute: ", tensorflow::DataTypeString(tensor.dtype()),
+                   ", expected float, int32, int64 or bfloat16"));
 }
 
 class Builder {
@@ -108,7 +111,7 @@ class Builder {
   const OpDef& op_;
   const tensorflow::DataTypeVector& input_types_;
   Decomposition form_;
-  std::map<std::string, Value> made_;  // by statement
+  std::map<std::string, Value> made_;  // by the name of the statement
 };
 
 bool IsConstant(const OpExpression& expression) {
@@ -249,8 +252,9 @@ absl::StatusOr<Value> Builder::Make(const OpExpression& expression) {
     case Kind::kName:
       return MakeNamed(expression);
     default:
-      return absl::InternalError(
-          absl::StrCat(node_.op(), ": unsupported expression in the decomposition: only patterns may use it"));
+      return absl::InternalError(absl::StrCat(
+          node_.op(),
+          ": the decomposition contains an expression that only patterns may use; expected an op or a name"));
   }
 }
 

@@ -10,9 +10,9 @@
 
 namespace hpu {
 
-// Runs the kernels of the plain ops one after the other, for its own device. On the CPU they compute; on the
-// compilation device they add to the program. So the decomposition defines what a fused op computes on both. Thread
-// safe if its ops' kernels are.
+// Runs the plain ops' kernels for its own device, one after another. On the CPU the kernels compute; on the compilation
+// device they add HLO to the program. The decomposition thus defines the fused op on both devices. Thread safe if the
+// plain ops' kernels are.
 class DecompositionKernel : public tensorflow::OpKernel {
  public:
   explicit DecompositionKernel(tensorflow::OpKernelConstruction* construction);
@@ -23,7 +23,7 @@ class DecompositionKernel : public tensorflow::OpKernel {
   absl::Status Run(tensorflow::OpKernelContext* context);
 
   Decomposition form_;
-  std::vector<int> last_use_;  // by step: the last step that reads its results
+  std::vector<int> last_use_;  // by step: the last step that reads the step's results
   std::vector<std::unique_ptr<tensorflow::OpKernel>> kernels_;
 };
 

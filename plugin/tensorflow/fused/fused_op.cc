@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<passes::OpStatement>> FusedOp::DecompositionOf(const 
 }
 
 FusedKernels::FusedKernels(const char* op, std::initializer_list<const char*> constants, bool only_shapes) {
-  // TensorFlow's registry owns the definition; the registrar object itself is a token.
+  // TensorFlow's registry owns the definition; the registrar object may be destroyed at once.
   tensorflow::kernel_factory::OpKernelRegistrar(tensorflow::KernelDefBuilder(op).Device(tensorflow::DEVICE_CPU).Build(),
                                                 "HpuDecompositionKernel", MakeKernel);
   tensorflow::XlaOpRegistrationBuilder lowering = tensorflow::XlaOpRegistrationBuilder::Name(op);

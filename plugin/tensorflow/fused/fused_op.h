@@ -14,7 +14,7 @@
 namespace hpu {
 
 // The decomposition of a fused op, in the notation of op_text.h. Inputs and results have the names of the op's
-// arguments, and $name inserts an attribute. It defines the op's CPU kernel and its lowering.
+// arguments, and $name inserts an attribute. The decomposition defines the op's CPU kernel and its lowering.
 //
 // Constructed while the plugin is loaded, by one thread.
 class FusedOp {
@@ -23,14 +23,14 @@ class FusedOp {
   // first condition that holds applies.
   FusedOp(const char* op, const char* condition, std::string decomposition);
 
-  // The decomposition of a node.
+  // The decomposition whose condition holds for the node; Internal if there is none.
   static absl::StatusOr<std::vector<passes::OpStatement>> DecompositionOf(const tensorflow::NodeDef& node);
 };
 
 // Registers the CPU kernel and the lowering of an op that has a decomposition.
 class FusedKernels {
  public:
-  // `constants` names inputs whose values the compiler must know; `only_shapes`: only the shapes of all inputs matter.
+  // `constants`: inputs whose values must be known at compile time. `only_shapes`: the op reads only shapes of inputs.
   explicit FusedKernels(const char* op, std::initializer_list<const char*> constants = {}, bool only_shapes = false);
 };
 

@@ -1,4 +1,4 @@
-// HabanaSize.
+// HabanaSize: the number of elements of a tensor, known at compile time.
 #include "plugin/tensorflow/fused/fused_op.h"
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"

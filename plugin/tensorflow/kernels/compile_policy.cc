@@ -53,7 +53,13 @@ CompileDecision DecideCompile(const ClusterCounts& counts) {
   if (counts.longest_compile_seconds > static_cast<double>(flags::CompileLimitS())) {
     return {Action::kRunOnHost, HostReason::kCompileLimit};
   }
-  if (mode == "async") return {Action::kCompileInBackground, HostReason::kCompiling};
+  if (mode == "async") {
+    // Counts queued and running background compilations, too. Otherwise every new size that arrives during a slow
+    // compilation would be compiled.
+    ClusterCounts later = counts;
+    later.recipes += counts.in_background;
+    return {IsMegamorphic(later) ? Action::kRunOnHost : Action::kCompileInBackground, HostReason::kCompiling};
+  }
   if (counts.host_runs < flags::LazyCompileAfter()) return {Action::kRunOnHost, HostReason::kLazy};
   return {};
 }

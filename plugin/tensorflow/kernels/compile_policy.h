@@ -33,27 +33,28 @@ struct CompileDecision {
     kRunOnHost,            // this execution runs on the CPU
   };
   Action action = Action::kCompile;
-  HostReason reason = HostReason::kFailure;  // for running on the CPU
+  HostReason reason = HostReason::kFailure;  // why the execution runs on the CPU
 };
 
 // Counters of a cluster that the policy reads.
 struct ClusterCounts {
-  int64_t recipes = 0;     // made, of all signatures
-  int64_t executions = 0;  // of all signatures, on the HPU and the CPU
+  int64_t recipes = 0;     // compiled, for all signatures
+  int64_t executions = 0;  // for all signatures, on the HPU and the CPU
   double longest_compile_seconds = 0;
-  int64_t host_runs = 0;    // of this signature
-  bool scheduled = false;   // this signature, to be compiled in the background
-  bool in_buckets = false;  // its sizes need few recipes (batch_buckets.h)
+  int64_t host_runs = 0;      // of this signature
+  bool scheduled = false;     // whether a background compilation of this signature is queued
+  int64_t in_background = 0;  // signatures queued for, or in, background compilation
+  bool in_buckets = false;    // a batch bucket serves this signature (batch_buckets.h)
 };
 
 // Whether the cluster was compiled more than 10 times and has run fewer than 50 times per compilation. This is the rule
-// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). It does not hold forever: a
-// cluster that keeps running earns its next recipe. Always false for a signature that runs with its bucket's recipe.
+// of XLA's lazy compilation (tensorflow/compiler/jit/device_compilation_profiler.cc). A cluster that keeps running gets
+// its next recipe eventually. Always false for a signature that runs with its bucket's recipe.
 bool IsMegamorphic(const ClusterCounts& counts);
 
 // Reads HPU_COMPILE_MODE at each call. In the modes lazy and async, a megamorphic cluster runs new signatures on the
 // CPU. So does a cluster that once took longer than HPU_COMPILE_LIMIT_S to compile. With TF_ENABLE_DYNAMIC_SHAPES the
-// megamorphic rule also applies in the mode strict, unless the CPU is forbidden.
+// megamorphic rule also applies in the mode strict, unless TF_CPU_RUNTIME_FALLBACK=forbid.
 CompileDecision DecideCompile(const ClusterCounts& counts);
 
 }  // namespace hpu

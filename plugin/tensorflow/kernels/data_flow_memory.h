@@ -12,14 +12,14 @@
 
 namespace hpu {
 
-// Whether inputs and outputs of this type lie in device memory at ops on the HPU. int32 does not, nor do types that
+// Whether ops on the HPU have inputs and outputs of this type in device memory. False for int32 and for types that
 // cannot be copied byte by byte (strings, resource handles, variants).
 bool LivesOnDevice(tensorflow::DataType dtype);
 
 // Copies and clears tensors of one type (numbers, bool or variants) during one kernel execution. Nothing is copied
-// through the host: work on device memory is queued on the compute stream, and work on host memory is done at once.
-// Tensors may lie in the other memory than their type requires, because whole lists are copied between devices. Such
-// tensors are copied across. Not thread safe.
+// through the host: work on device memory is queued on the compute stream, and work on host memory is done at once. A
+// tensor may be in the wrong memory for its type, because TensorFlow copies whole lists between devices. Only such
+// tensors are copied between host and device. Not thread safe.
 class ElementMemory {
  public:
   static absl::StatusOr<ElementMemory> Create(tensorflow::OpKernelContext* context, tensorflow::DataType dtype);
@@ -34,7 +34,7 @@ class ElementMemory {
                     int64_t count) const;
   // Sets `count` elements to zero, or makes them empty variants.
   absl::Status Clear(tensorflow::Tensor* tensor, int64_t from, int64_t count) const;
-  // `tensor` itself if it lies in the memory that its type requires, otherwise a copy there.
+  // `tensor` itself if it is in the memory that its type requires, otherwise a copy in that memory.
   absl::StatusOr<tensorflow::Tensor> InPlace(const tensorflow::Tensor& tensor) const;
 
  private:

@@ -29,7 +29,7 @@ class KernelArguments {
   KernelArguments(const KernelArguments&) = delete;
   KernelArguments& operator=(const KernelArguments&) = delete;
 
-  // Finds the variables; creates missing ones, uninitialised. FailedPrecondition names an input that is a resource of
+  // Looks up the variables and creates missing ones, uninitialised. FailedPrecondition if an input is a resource of
   // another kind.
   absl::Status FindVariables();
   // Whether one variable is passed twice. tf2xla would then lose one of the writes.
@@ -38,12 +38,12 @@ class KernelArguments {
   // Names of the variables without a value; empty if all have one. Requires Lock().
   std::vector<std::string> UninitializedVariables() const;
 
-  // Locks all variables, in the order of their addresses, so that two launches that share some cannot deadlock.
+  // Locks all variables in the order of their addresses, so that launches with common variables cannot deadlock.
   void Lock();
   void Unlock();
 
-  // These require Lock().
-  void Sign(Signature* signature) const;
+  // Sign and Describe require Lock().
+  void Sign(recipes::Signature* signature) const;
   std::vector<ArgumentDescription> Describe() const;
   // The array of input `i`: the input itself, or the value of the variable that the input names.
   const tensorflow::Tensor& value(int i) const { return variables_[i] ? *variables_[i]->tensor() : context_->input(i); }

@@ -29,17 +29,17 @@ class OpCounters {
   void Collect(bool collect) ABSL_LOCKS_EXCLUDED(mutex_);
   bool collects() const { return collects_.load(std::memory_order_relaxed); }
 
-  // A CPU kernel ran an op of the graph `record` that is in no cluster, and `bytes` were copied between host and
-  // device.
+  // Counts a run of a CPU kernel, for an op of the graph `record` outside clusters, and the bytes that the run copied
+  // between host and device.
   void AddCpuRun(int64_t record, const std::string& node, int64_t bytes) {
     if (collects()) Record(&cpu_runs_, record, node, bytes);
   }
-  // The graph `record` sent or received a tensor. `key` is TensorFlow's name for it (attribute tensor_name).
+  // Counts a tensor that the graph `record` sent or received. `key` is the node's attribute tensor_name.
   void AddCopy(int64_t record, const std::string& key, int64_t bytes) {
     if (collects()) Record(&copies_, record, key, bytes);
   }
-  // A cluster did not run as intended. Rule "compile-error": it was split without `nodes`. Rule "fallback": it ran on
-  // the CPU. Recorded once for each cluster and rule.
+  // Records, once for each cluster and rule, that a cluster did not run as intended. Rule "compile-error": it was split
+  // without `nodes`. Rule "dynamic-shapes": its rows were not padded. NameOf(HostReason): it ran on the CPU.
   void AddFailure(int64_t record, const std::string& cluster, absl::string_view rule,
                   const std::vector<std::string>& nodes, absl::string_view reason) {
     if (collects()) RecordFailure(record, cluster, rule, nodes, reason);

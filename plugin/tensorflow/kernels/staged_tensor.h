@@ -1,4 +1,4 @@
-// Staged: a reduction's tensor on its way to the host, prepared by HpuCollectiveStart.
+// Staged: the host copy of a reduction's input, started by HpuCollectiveStart.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_STAGED_TENSOR_H_
 
@@ -15,7 +15,7 @@
 
 namespace hpu {
 
-// The host copy of a reduction's input, started by HpuCollectiveStart. Thread safe.
+// The output of HpuCollectiveStart. Thread safe.
 class Staged : public tensorflow::ResourceBase {
  public:
   std::string DebugString() const override { return "a tensor that is being copied to the host"; }
@@ -41,7 +41,7 @@ class Staged : public tensorflow::ResourceBase {
   }
 
   tensorflow::Tensor tensor;  // complete once the copy has arrived
-  EventPool::Lease ready;     // marks when the tensor is computed, if devices reduce among themselves; no copy then
+  EventPool::Lease ready;     // marks when the tensor is computed; set instead of a copy if devices reduce directly
 
  private:
   absl::Mutex mutex_;
@@ -49,7 +49,7 @@ class Staged : public tensorflow::ResourceBase {
   std::function<void(absl::Status)> waiter_;
 };
 
-// Finds the Staged among a kernel's inputs, where it is one of the ordering tokens. Null if there is none.
+// The Staged among a kernel's ordering tokens; null if there is none.
 inline tensorflow::core::RefCountPtr<Staged> FindStaged(tensorflow::OpKernelContext* context) {
   for (int i = 0; i < context->num_inputs(); ++i) {
     if (context->input_dtype(i) != tensorflow::DT_RESOURCE) continue;

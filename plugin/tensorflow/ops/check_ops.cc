@@ -1,4 +1,4 @@
-// Check ops: raise the errors of an op's CPU kernel outside the cluster that holds the op.
+// Check ops, which raise the errors of an op's CPU kernel outside the cluster that contains the op.
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 

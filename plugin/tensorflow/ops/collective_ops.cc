@@ -1,4 +1,4 @@
-// Ops that the pass over collective ops adds to a graph (collective_pass.h).
+// Ops that the collective pass adds to a graph (collective_pass.h).
 #include "tensorflow/core/framework/common_shape_fns.h"
 #include "tensorflow/core/framework/op.h"
 

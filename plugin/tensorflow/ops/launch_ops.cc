@@ -15,7 +15,8 @@ REGISTER_OP("HabanaLaunch")
     .Attr("num_resource_args: int >= 0 = 0")
     .Attr("must_compile: bool = false")
     .SetIsStateful()
-    // The device may be remote. For other ops TensorFlow turns Unavailable, which reports a lost server, into Internal.
+    // Keeps the status Unavailable, which reports a lost device server. For other ops TensorFlow turns Unavailable into
+    // Internal.
     .SetIsDistributedCommunication()
     .SetShapeFn(tensorflow::shape_inference::UnknownShape)
     .Doc(R"doc(

@@ -20,7 +20,7 @@ using tensorflow::profiler::XEvent;
 using tensorflow::profiler::XLine;
 using tensorflow::profiler::XPlane;
 
-// TensorBoard shows planes of unknown devices if they have this prefix.
+// TensorBoard shows planes of unknown devices only with the prefix /device:CUSTOM:.
 constexpr char kPlane[] = "/device:CUSTOM:HPU:0";
 // Identifies the plane in the trace viewer; the host's plane is 0.
 constexpr int64_t kPlaneNumber = 1;
@@ -99,7 +99,7 @@ class HpuProfiler : public tsl::profiler::ProfilerInterface {
   explicit HpuProfiler(bool detailed) : detailed_(detailed) {}
 
   absl::Status Start() override {
-    if (session_.has_value()) return absl::FailedPreconditionError("the HPU trace is already running");
+    if (session_.has_value()) return absl::FailedPreconditionError("the HPU trace is already running; stop it first");
     session_.emplace(detailed_);
     return absl::OkStatus();
   }

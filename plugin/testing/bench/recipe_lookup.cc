@@ -40,8 +40,8 @@ hal::Program Program(int64_t values) {
   return hal::Program{builder.name(), builder.Build().value().proto().SerializeAsString()};
 }
 
-Signature SignatureOf(int64_t batch) {
-  Signature signature;
+recipes::Signature SignatureOf(int64_t batch) {
+  recipes::Signature signature;
   for (int i = 0; i < kArguments; ++i) signature.AddParameter(tensorflow::DT_FLOAT, {batch, 16, 16});
   return signature;
 }
@@ -49,7 +49,7 @@ Signature SignatureOf(int64_t batch) {
 // Alternates between two signatures, so that the shortcut for the previous signature never applies.
 void BySignature(benchmark::State& state) {
   static auto* table = new ExecutableTable;
-  const Signature signatures[] = {SignatureOf(1), SignatureOf(2)};
+  const recipes::Signature signatures[] = {SignatureOf(1), SignatureOf(2)};
   int turn = state.thread_index();
   for (auto _ : state) benchmark::DoNotOptimize(&table->FindOrCreate(signatures[turn++ & 1]));
 }
@@ -60,7 +60,7 @@ void ByKey(benchmark::State& state) {
     static hal::Device* device = Acquire("null").release();
     const hal::Program program = Program(16);
     CHECK(RecipeCache::Get().FindOrCompile(*device, program).ok());
-    return new store::Key(KeyOf(*device, program).value());
+    return new recipes::Key(KeyOf(*device, program).value());
   }();
   for (auto _ : state) benchmark::DoNotOptimize(RecipeCache::Get().Find(*key));
 }
@@ -71,12 +71,12 @@ void FromDisk(benchmark::State& state) {
   CHECK(mkdtemp(directory.data()) != nullptr);
   const std::unique_ptr<hal::Device> device = Acquire("emulator");
   const hal::Program program = Program(state.range(0) / 4);
-  const store::Key key = KeyOf(*device, program).value();
+  const recipes::Key key = KeyOf(*device, program).value();
   const std::string payload = device->Compile(program).value()->Serialize().value();
-  store::StoreCounters counters;
-  store::StoreSettings settings;
+  recipes::StoreCounters counters;
+  recipes::StoreSettings settings;
   settings.path = directory;
-  store::RecipeStore store(settings, &counters, [](const std::string& message) { LOG(ERROR) << message; });
+  recipes::RecipeStore store(settings, &counters, [](const std::string& message) { LOG(ERROR) << message; });
   store.Put(key, {}, payload, store.FindOrClaim(key, program.name).claim);
   for (auto _ : state) {
     const std::optional<std::string> found = store.FindOrClaim(key, program.name).payload;

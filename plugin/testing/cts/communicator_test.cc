@@ -143,7 +143,7 @@ TEST_P(CommunicatorTest, SizesThatDifferAreAnErrorOfAllThatNamesThem) {
     const absl::Status status = rank.stream->Synchronize();
     for (int r = 0; r < kRanks; ++r) {
       ExpectError(status, absl::StatusCode::kInvalidArgument,
-                  absl::StrCat("rank ", r, ": AllReduce of ", 10 + r, " elements of float32"));
+                  absl::StrCat("rank ", r, ": AllReduce(sum) of ", 10 + r, " elements of float32"));
     }
   }
   WriteElements(4);  // the communicator still works
@@ -168,7 +168,7 @@ TEST_P(CommunicatorTest, ShapesThatDifferAreAnErrorOfAllThatNamesThem) {
     const absl::Status status = rank.stream->Synchronize();
     for (int r = 0; r < kRanks; ++r) {
       ExpectError(status, absl::StatusCode::kInvalidArgument,
-                  absl::StrCat("rank ", r, ": AllReduce of 6 elements of float32, shape ", shapes[r]));
+                  absl::StrCat("rank ", r, ": AllReduce(sum) of 6 elements of float32, shape ", shapes[r]));
     }
   }
   for (int r = 0; r < kRanks; ++r) {

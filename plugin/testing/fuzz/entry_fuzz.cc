@@ -9,7 +9,7 @@
 #include "plugin/recipes/listing.h"
 #include "plugin/recipes/sha256.h"
 
-namespace hpu::store {
+namespace hpu::recipes {
 namespace {
 
 constexpr size_t kChecksumBytes = 32;
@@ -41,19 +41,19 @@ void Parse(absl::string_view bytes) {
 }
 
 }  // namespace
-}  // namespace hpu::store
+}  // namespace hpu::recipes
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using hpu::store::kChecksumBytes;
+  using hpu::recipes::kChecksumBytes;
   static const google::protobuf::LogSilencer silence;  // silences the parser's message on each refusal
   // In a separate allocation, so that AddressSanitizer detects a read past the end.
   std::string bytes(reinterpret_cast<const char*>(data), size);
   bytes.shrink_to_fit();
-  hpu::store::Parse(bytes);
+  hpu::recipes::Parse(bytes);
   if (size < kChecksumBytes) return 0;
   // Random mutations do not find valid checksums. Setting the right one reaches the code behind the check.
-  const hpu::store::Digest digest = hpu::store::Sha256({absl::string_view(bytes).substr(0, size - kChecksumBytes)});
+  const hpu::recipes::Digest digest = hpu::recipes::Sha256({absl::string_view(bytes).substr(0, size - kChecksumBytes)});
   bytes.replace(size - kChecksumBytes, kChecksumBytes, reinterpret_cast<const char*>(digest.data()), digest.size());
-  hpu::store::Parse(bytes);
+  hpu::recipes::Parse(bytes);
   return 0;
 }

@@ -10,7 +10,7 @@ from tensorflow.compiler.xla.service import hlo_pb2
 from tests.soak.attacks.protobuf_mutations import flip_bytes, mutate, number
 from tests.soak.attacks.targeted import OPCODES, TARGETS
 
-_WORDS = (*OPCODES, *TARGETS, "LT", "NE", "SIGNED", "hpu_dilation", "hpu_linear_algebra", "hpu_crop_gradient", "image")
+_WORDS = (*OPCODES, *TARGETS, "LT", "NE", "SIGNED", "hpu_operation", "dilation", "image")
 _DIMENSIONS = (0, 1, 2, 8, 64, 1 << 16, 1 << 31, 1 << 40, -1)
 
 

@@ -44,7 +44,7 @@ def is_needed(ranks: launchers.Ranks, mpi_built: bool) -> bool:
     return not mpi_built or ranks.launcher not in (launchers.Launcher.OPEN_MPI, launchers.Launcher.SLURM)
 
 
-def meet(ranks: launchers.Ranks) -> None:
+def join(ranks: launchers.Ranks) -> None:
     """Blocks until all processes of the job have joined, then sets Horovod's variables. Raises errors.JobError."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     host, port = _address(ranks, deadline)

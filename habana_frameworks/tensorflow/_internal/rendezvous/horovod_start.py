@@ -35,7 +35,7 @@ def start(basics: Any, init: Callable[..., None], *args: Any, **kwargs: Any) -> 
         return
     ranks = launchers.ranks()
     if gloo.is_needed(ranks, bool(basics.mpi_built())):
-        gloo.meet(ranks)
+        gloo.join(ranks)
     init(basics, *args, **kwargs)
     chosen = args[0] if args else kwargs.get("comm")
     if not chosen:

@@ -13,9 +13,9 @@ import pathlib
 from collections.abc import Collection
 from typing import Any
 
-_MOST_MILLISECONDS = 10_000
-_MOST_NUMBER = 2**53
-_MOST_RULES = 1000
+_MAX_MILLISECONDS = 10_000
+_MAX_NUMBER = 2**53
+_MAX_RULES = 1000
 _WHEN = ("at", "from", "probability")
 
 
@@ -67,8 +67,8 @@ def _entries(schedule: Any) -> list[str]:
     _check_keys(schedule, "", ("seed", "faults"))
     seed = _integer(schedule.get("seed", 0), "seed", 0)
     rules = schedule.get("faults")
-    if not isinstance(rules, list) or len(rules) > _MOST_RULES:
-        raise FaultScheduleError(f"faults must be a list of at most {_MOST_RULES} objects")
+    if not isinstance(rules, list) or len(rules) > _MAX_RULES:
+        raise FaultScheduleError(f"faults must be a list of at most {_MAX_RULES} objects")
     return [f"seed={seed}", *(_entry(rule, f"faults[{number}]") for number, rule in enumerate(rules))]
 
 
@@ -80,12 +80,16 @@ def _entry(rule: Any, where: str) -> str:
         raise FaultScheduleError(f"{where} needs exactly one of {', '.join(_WHEN)}, not {', '.join(given) or 'none'}")
     entry = kind.value + _when(rule, given[0], where)
     if kind.delays != ("milliseconds" in rule):
-        raise FaultScheduleError(f"{where}: {kind.value} {'requires' if kind.delays else 'does not take'} milliseconds")
+        raise FaultScheduleError(
+            f"{where}: {kind.value} {'requires' if kind.delays else 'does not accept'} milliseconds"
+        )
     if kind.delays:
-        entry += f":{_integer(rule['milliseconds'], f'{where}.milliseconds', 1, _MOST_MILLISECONDS)}"
+        entry += f":{_integer(rule['milliseconds'], f'{where}.milliseconds', 1, _MAX_MILLISECONDS)}"
     if "session" in rule:
         if kind is Kind.BUSY:
-            raise FaultScheduleError(f"{where}: busy does not take session: it occurs before the session exists")
+            raise FaultScheduleError(
+                f"{where}: busy does not accept session, because it occurs before the session exists"
+            )
         entry += f"#{_integer(rule['session'], f'{where}.session', 1)}"
     return entry
 
@@ -106,7 +110,7 @@ def _kind(value: Any, where: str) -> Kind:
     raise FaultScheduleError(f"{where} is {value!r}; {_hint(str(value), names)}")
 
 
-def _integer(value: Any, where: str, least: int, most: int = _MOST_NUMBER) -> int:
+def _integer(value: Any, where: str, least: int, most: int = _MAX_NUMBER) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise FaultScheduleError(f"{where} is {value!r}, not a whole number from {least} to {most}")
     return value

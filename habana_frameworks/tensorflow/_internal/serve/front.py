@@ -161,18 +161,18 @@ class Front:
         task = asyncio.get_running_loop().create_task(self._serve(connection, peer))
         self._connections.add(task)
         self._waiting[task] = None
-        task.add_done_callback(lambda task: self._forget(task, connection))
+        task.add_done_callback(lambda task: self._forget(task, connection, peer))
         if len(self._waiting) > _MAX_WAITING:
             oldest = next(iter(self._waiting))
             del self._waiting[oldest]
             oldest.cancel()
 
-    def _forget(self, task: asyncio.Task[None], connection: socket.socket) -> None:
+    def _forget(self, task: asyncio.Task[None], connection: socket.socket, peer: str) -> None:
         connection.close()
         self._connections.discard(task)
         self._waiting.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
-            _logger.error("a connection failed", exc_info=task.exception())
+            _logger.error("the connection of %s failed", peer, exc_info=task.exception())
 
     async def _serve(self, connection: socket.socket, peer: str) -> None:
         """Serves a connection until a session process has taken it over, or until TLS has ended.
@@ -185,7 +185,7 @@ class Front:
             elif await asyncio.wait_for(_has_data(connection), _FIRST_BYTE_SECONDS):
                 await self._start_process(connection, peer)
         except asyncio.TimeoutError:
-            _logger.info("the connection of %s is closed: it was silent for %d s", peer, _FIRST_BYTE_SECONDS)
+            _logger.info("closed the connection of %s, which was silent for %d s", peer, _FIRST_BYTE_SECONDS)
         except tls.HandshakeError as error:
             self._refusals.add(f"TLS handshake of {peer} failed: {error}")
         except OSError as error:
@@ -266,10 +266,12 @@ def _check_address(address: str, access: Access) -> None:
         device_channel.check_address(address)
     except ValueError as error:
         raise StatusError(Code.INVALID_ARGUMENT, str(error)) from None
-    if address.startswith("unix:") and len(os.fsencode(address)) - len("unix:") > listener.MAX_PATH_BYTES:
+    path_bytes = len(os.fsencode(address)) - len("unix:")
+    if address.startswith("unix:") and path_bytes > listener.MAX_PATH_BYTES:
         raise StatusError(
             Code.INVALID_ARGUMENT,
-            f"{address}: the path is longer than a Unix socket's may be ({listener.MAX_PATH_BYTES})",
+            f"{address}: the socket path has {path_bytes} bytes, but the maximum is {listener.MAX_PATH_BYTES}; pass a "
+            "shorter path to --listen",
         )
     access.check_address(address)
 

@@ -48,7 +48,8 @@ class _Group:
         return len(self.members) == self.size
 
     def missing(self) -> str:
-        return ", ".join(str(rank) for rank in range(self.size) if rank not in self.members)
+        ranks = [str(rank) for rank in range(self.size) if rank not in self.members]
+        return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(ranks)}"
 
     def close(self) -> None:
         """Cancels the timers and closes the segments."""
@@ -73,7 +74,8 @@ class GroupTable:
         if group.size != request.size:
             raise StatusError(
                 Code.INVALID_ARGUMENT,
-                f"rank {request.rank} gives the communicator {request.size} ranks, other ranks give it {group.size}",
+                f"rank {request.rank} joins a communicator of {request.size} ranks, but the other ranks joined with a "
+                f"size of {group.size}; pass the same size on all ranks",
             )
         if request.rank in group.members:
             raise StatusError(
@@ -123,13 +125,16 @@ class GroupTable:
         group.close()
 
     def _expire(self, group: _Group, rank: int) -> None:
-        reason = f"rank {rank} of {group.size} has waited a minute for rank {group.missing()}"
+        reason = (
+            f"rank {rank} of {group.size} waited {_WAIT_SECONDS:g} s for {group.missing()} to join the communicator; "
+            "check that these processes are running"
+        )
         self._fail(group, reason, rank, Code.DEADLINE_EXCEEDED)
 
     def _end(self, group: _Group, rank: int, reason: bytes) -> None:
         """Ends the group because `rank` has left."""
         if not group.formed:
-            waited = f"rank {rank} of {group.size} has gone while it waited for rank {group.missing()}"
+            waited = f"rank {rank} of {group.size} disconnected while waiting for {group.missing()}"
             self._fail(group, waited, rank, Code.CANCELLED)
             return
         del self._groups[group.identity]

@@ -119,7 +119,7 @@ class Listener:
     def _pause_for_a_moment(self, error: OSError) -> None:
         now = self._loop.time()
         if self._timer is None or now - self._timer.when() > _QUIET_SECONDS:
-            _logger.warning("not accepting connections for a moment: %s", error.strerror)
+            _logger.warning("briefly not accepting connections: %s", error.strerror)
         self.pause()
         self._timer = self._loop.call_later(_PAUSE_SECONDS, self.resume)
 

@@ -60,7 +60,7 @@ class MemorySocket:
         except StatusError as error:
             self._refusals.add(f"refused shared memory to {peer}: {error}")
         except (OSError, asyncio.TimeoutError) as error:
-            logging.getLogger(__name__).info("no shared memory for %s: %s", peer, error or "it sent no session")
+            logging.getLogger(__name__).info("no shared memory for %s: %s", peer, error or "it sent no session name")
 
     async def _receive(self, connection: socket.socket) -> bytes:
         """Receives the name of the client's session. The name is truncated if the client disconnects early."""

@@ -80,7 +80,9 @@ class FrontService:
     def handle(self, process: SessionProcess, message: pb.ToFront, file: packets.File | None) -> None:
         kind = message.WhichOneof("kind")
         if (file is not None) != (kind in ("share", "join_group")):
-            raise RuleError(f"a message with{'out its' if file is None else ' an unexpected'} file")
+            raise RuleError(
+                f"it sent a message of kind {kind} with{'out its' if file is None else ' an unexpected'} file"
+            )
         try:
             if kind == "claim":
                 process.reply_later(message.number, self._claim(process, message.claim))
@@ -125,7 +127,7 @@ class FrontService:
             text = status.message.decode(errors="replace")
             self._refusals.add_call(process.peer, method.decode(errors="replace"), status.code, text)
         else:
-            raise RuleError("a message of unknown kind")
+            raise RuleError("it sent a message of unknown kind")
         return answer
 
     async def _claim(self, process: SessionProcess, message: pb.Claim) -> pb.ToSession:
@@ -134,7 +136,7 @@ class FrontService:
         try:
             request = device_pb2.Acquire.FromString(message.acquire)
         except DecodeError:
-            raise StatusError(Code.INVALID_ARGUMENT, "Acquire cannot be parsed") from None
+            raise StatusError(Code.INVALID_ARGUMENT, "the Acquire request cannot be parsed") from None
         modules.check_bounds(request)
         if request.faults and not self._settings.allow_faults:
             raise StatusError(
@@ -172,7 +174,7 @@ class FrontService:
         try:
             self._description.take_report(process, device_pb2.Module.FromString(report))
         except DecodeError:
-            raise RuleError("a report cannot be parsed") from None
+            raise RuleError("its report cannot be parsed") from None
 
     def _share(self, process: SessionProcess, share: pb.Share, file: packets.File) -> None:
         """Stores a session's shared memory until its client fetches it."""
@@ -220,7 +222,7 @@ class FrontService:
         if process.has_claimed:
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                "this connection has already had its session: open a new connection for another session",
+                "a connection can have only one session: open a new connection for another session",
             )
 
     def _check_session(self, process: SessionProcess) -> None:

@@ -119,7 +119,7 @@ class SessionProcess:
         """Answers with the coroutine's result or StatusError. The end of the process cancels the coroutine."""
         if len(self._tasks) >= _MAX_PENDING:
             answer.close()
-            raise RuleError(f"more than {_MAX_PENDING} unanswered messages")
+            raise RuleError(f"it has more than {_MAX_PENDING} unanswered messages")
         task = self._loop.create_task(self._reply_with(number, answer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -136,7 +136,7 @@ class SessionProcess:
         except ConnectionError:
             pass  # it has ended; _on_packet() handles this
         except OSError as error:
-            self.kill(f"a message cannot be sent: {error.strerror}")
+            self.kill(f"cannot send it a message: {error.strerror}")
 
     def kill(self, reason: str) -> None:
         """Sends SIGKILL. reason: for the log; empty for a process that is expected to end, which is not logged."""
@@ -150,7 +150,7 @@ class SessionProcess:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _end_unauthorized(self) -> None:
-        _logger.info("%s showed no authorization within %d s", self.peer, _AUTHORIZE_SECONDS)
+        _logger.info("%s sent no credentials within %d s", self.peer, _AUTHORIZE_SECONDS)
         self.kill("")
 
     async def _reply_with(self, number: int, answer: Coroutine[Any, Any, pb.ToSession]) -> None:
@@ -161,8 +161,8 @@ class SessionProcess:
         except asyncio.CancelledError:
             raise
         except Exception:
-            _logger.exception("a message of %s failed", self.peer)
-            self.refuse(number, StatusError(Code.INTERNAL, "the server failed: its log says why"))
+            _logger.exception("handling a message from %s failed", self.peer)
+            self.refuse(number, StatusError(Code.INTERNAL, "internal error in the device server; see its log"))
 
     def _on_packet(self) -> None:
         try:
@@ -179,12 +179,12 @@ class SessionProcess:
             try:
                 self._service.handle(self, pb.ToFront.FromString(packet.data), _file_of(packet))
             except DecodeError:
-                self.kill("a message cannot be parsed")
+                self.kill("its message cannot be parsed")
             except RuleError as error:
                 self.kill(str(error))
             except Exception:
-                _logger.exception("a message of %s failed", self.peer)
-                self.kill("the server failed")
+                _logger.exception("handling a message from %s failed", self.peer)
+                self.kill("handling its message failed")
 
     def _on_end(self) -> None:
         self._loop.remove_reader(self._pidfd)
@@ -202,5 +202,5 @@ def _file_of(packet: packets.Packet) -> packets.File | None:
     if not packet.files:
         return None
     if not packet.files[0].is_memory:
-        raise RuleError("it sent a file that is not in memory")
+        raise RuleError("it sent a file that is not in memory (memfd)")
     return packet.files[0]

@@ -8,7 +8,7 @@ from typing import Any
 from habana_frameworks.tensorflow._internal import text
 from habana_frameworks.tensorflow.cli import numbers
 from habana_frameworks.tensorflow.cli.cache import common
-from habana_frameworks.tensorflow.recipe_store import BundleError, SigningKey, export_bundle, import_bundle
+from habana_frameworks.tensorflow.recipe_store import SigningKey, export_bundle, import_bundle
 
 _DEFAULT_MAX_MB = 4096
 
@@ -34,7 +34,7 @@ def add_parsers(subparsers: Any) -> None:
         parser.add_argument("bundle", help="bundle file")
     read.add_argument(
         "--max-mb",
-        type=numbers.whole(1, numbers.MOST_MB),
+        type=numbers.whole(1, numbers.MAX_MB),
         default=_DEFAULT_MAX_MB,
         help=f"refuse bundles larger than this, in MiB (default: {_DEFAULT_MAX_MB})",
     )
@@ -53,16 +53,13 @@ def _export(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     path, key = common.directory_of(arguments), SigningKey(arguments.key)
-    try:
-        done = import_bundle(path, arguments.bundle, key, arguments.max_mb << 20)
-    except BundleError as error:
-        raise BundleError(f"{arguments.bundle} is refused: {error}") from error
+    done = import_bundle(path, arguments.bundle, key, arguments.max_mb << 20)
     if arguments.json:
         common.print_json(done)
     else:
         print(f"{text.number(len(done.entries), 'recipe')} imported into {path}")
         refused = [f"{entry[: common.SHORT_KEY]}: {'; '.join(reasons)}" for entry, reasons in done.refused.items()]
-        common.print_list("Refused, for no program could use them here:", refused)
+        common.print_list("Not imported, because no program can load them on this machine:", refused)
         needed = {", ".join(settings) for settings in done.conditions.values()}
-        common.print_list("Found only by programs that run with:", sorted(needed))
+        common.print_list("Used only by programs that set:", sorted(needed))
     return 1 if done.refused else 0

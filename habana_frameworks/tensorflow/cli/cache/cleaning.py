@@ -26,7 +26,7 @@ def add_parsers(subparsers: Any) -> None:
     )
     gc.add_argument(
         "--max-mb",
-        type=numbers.whole(0, numbers.MOST_MB),
+        type=numbers.whole(0, numbers.MAX_MB),
         metavar="N",
         help="remove recipes until the rest fit in N MiB (default: HPU_RECIPE_CACHE_MAX_MB)",
     )
@@ -49,7 +49,7 @@ def _seconds(text: str) -> int:
 def _gc(arguments: argparse.Namespace) -> int:
     limit_mb = arguments.max_mb
     if limit_mb is None and flags.recipe_cache_max_mb() > 0:
-        limit_mb = min(flags.recipe_cache_max_mb(), numbers.MOST_MB)
+        limit_mb = min(flags.recipe_cache_max_mb(), numbers.MAX_MB)
     max_bytes = None if limit_mb is None else limit_mb << 20
     return _report(clean(common.directory_of(arguments), max_bytes, arguments.max_age), arguments)
 

@@ -39,7 +39,7 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
         found = [f"remote cache: {remote[miss.entry.key]}"] if miss.entry.key in remote else []
         common.print_list(f"{common.name_of(miss.entry)} was compiled; {against}", [*miss.differences, *found])
     if not misses:
-        print("no recipe has this key or cluster name" if arguments.name else "the directory holds no recipe")
+        print("no recipe has this key or cluster name" if arguments.name else "the directory contains no recipes")
     return 0 if misses else 1
 
 

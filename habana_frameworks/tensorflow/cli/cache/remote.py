@@ -80,7 +80,7 @@ def _pull(arguments: argparse.Namespace) -> int:
     else:
         print(f"{text.number(len(done.entries), 'recipe')} fetched into {path}, which had {done.present} before")
         unfit = {key: "; ".join(reasons) for key, reasons in done.misfits.items()}
-        common.print_list("Not fetched, because no program could use them here:", _lines(unfit))
+        common.print_list("Not fetched, because no program can load them on this machine:", _lines(unfit))
         common.print_list("Refused:", _lines(done.refused))
         common.print_list("Not fetched:", _lines(done.failed))
     return 1 if done.refused or done.failed else 0

@@ -12,7 +12,7 @@ from habana_frameworks.tensorflow import flags, modules
 from habana_frameworks.tensorflow.cli.checks.finding import Finding, Level
 
 _SHARED_MEMORY = pathlib.Path("/dev/shm")
-_LEAST_SHARED_BYTES = 1 << 30
+_MIN_SHARED_BYTES = 1 << 30
 
 
 def check() -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def _check_shared_memory() -> Finding:
     usage = os.statvfs(_SHARED_MEMORY)
     free = usage.f_bavail * usage.f_frsize
     text = f"{free >> 20} MiB free in {_SHARED_MEMORY}"
-    if free >= _LEAST_SHARED_BYTES:
+    if free >= _MIN_SHARED_BYTES:
         return Finding("shared memory", Level.OK, text, data={"bytes": free})
     return Finding(
         "shared memory",

@@ -67,7 +67,10 @@ class HttpStorage(Storage):
             raise self._error("HEAD", name, response)
 
     def names(self) -> list[str]:
-        raise NotListableError(f"{self._url} cannot be listed, because HTTP has no listing: pass the keys")
+        raise NotListableError(
+            f"cannot list the recipes at {self._url}: HTTP storage does not support listing; name the recipes to fetch "
+            "(hpu cache remote pull KEY ...)"
+        )
 
     def check(self) -> None:
         self.has(_UNKNOWN_NAME)

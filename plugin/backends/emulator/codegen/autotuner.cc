@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRounds = 5;
 constexpr std::chrono::milliseconds kRound{1};
 
-// About 0.1 in float32 and in bfloat16. Zero and denormal numbers would distort the times.
+// Memory filled with numbers of about 0.1, in float32 and in bfloat16. Zeros and denormals would distort the times.
 AlignedBlock Numbers(uint64_t bytes) {
   constexpr uint16_t kTenth = 0x3dcd;
   AlignedBlock block(bytes + sizeof(kTenth));
@@ -44,7 +44,7 @@ absl::StatusOr<double> SecondsOf(const Call& call) {
   }
 }
 
-// Times of one round each.
+// Seconds per call of both, from one round each.
 template <typename Xla, typename Kernel>
 absl::StatusOr<Autotuner::Times> TimesOf(const Xla& xla, const Kernel& kernel) {
   Autotuner::Times times;
@@ -93,18 +93,18 @@ absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program) {
   ComputePool pool;
   const auto run_xla = [&] { return by_xla(pool); };
   const auto run_kernels = [&] { return by_kernels(pool); };
-  // The first call includes one-time work only for the kernel. If the kernel is much faster all the same, XLA's code
-  // consists of loops over single elements, and one measurement suffices.
+  // The kernel's first call includes one-time work. If the kernel is much faster even so, XLA's code consists of loops
+  // over single elements, and one measurement suffices.
   constexpr double kHopeless = 10;
-  HPU_ASSIGN_OR_RETURN(Autotuner::Times least, TimesOf(run_xla, run_kernels));
-  if (least.xla > kHopeless * least.kernel) return least;
+  HPU_ASSIGN_OR_RETURN(Autotuner::Times fastest, TimesOf(run_xla, run_kernels));
+  if (fastest.xla > kHopeless * fastest.kernel) return fastest;
   constexpr double kEternity = std::numeric_limits<double>::infinity();
-  least = {kEternity, kEternity};
+  fastest = {kEternity, kEternity};
   for (int round = 0; round < kRounds; ++round) {
     HPU_ASSIGN_OR_RETURN(const Autotuner::Times times, TimesOf(run_xla, run_kernels));
-    least = {std::min(least.xla, times.xla), std::min(least.kernel, times.kernel)};
+    fastest = {std::min(fastest.xla, times.xla), std::min(fastest.kernel, times.kernel)};
   }
-  return least;
+  return fastest;
 }
 
 Autotuner& Autotuner::OfProcess() {
@@ -119,7 +119,7 @@ absl::StatusOr<bool> Autotuner::PrefersKernel(const xla::HloInstruction& instruc
   absl::MutexLock lock(&mutex_);
   if (const auto known = preferred_.find(text); known != preferred_.end()) return known->second;
   HPU_ASSIGN_OR_RETURN(const Times times, stopwatch_(*program));
-  VLOG(1) << text << ": " << 1e6 * times.kernel << " us, XLA " << 1e6 * times.xla << " us";
+  VLOG(1) << text << ": kernel " << 1e6 * times.kernel << " us, XLA " << 1e6 * times.xla << " us";
   return preferred_[text] = times.kernel < times.xla;
 }
 

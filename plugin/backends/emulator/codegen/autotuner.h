@@ -27,12 +27,12 @@ class Autotuner {
   using Stopwatch = std::function<absl::StatusOr<Times>(const xla::HloModule&)>;
 
   explicit Autotuner(Stopwatch stopwatch) : stopwatch_(std::move(stopwatch)) {}
-  // The process's instance, which uses MeasureTimes.
+  // The process-wide instance, which measures with MeasureTimes.
   static Autotuner& OfProcess();
 
   // Whether a kernel that replaces the instruction, together with its operands in `inner`, is faster than XLA's code.
-  // Measured once per instruction and shapes. Measurements run one at a time, so that they do not disturb each other.
-  // Errors are the stopwatch's.
+  // Measured once per instruction with the same operand shapes. Measurements run one at a time, so that they do not
+  // disturb each other. Fails with the stopwatch's errors.
   absl::StatusOr<bool> PrefersKernel(const xla::HloInstruction& instruction,
                                      absl::Span<const xla::HloInstruction* const> inner = {})
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -43,9 +43,9 @@ class Autotuner {
   std::map<std::string, bool> preferred_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Compiles a program of one result by XLA alone and with kernels, and runs both in turn. This takes about 10 ms if a
-// call takes less than 1 ms. The shortest of several times counts, because other load can only add to a time. If XLA's
-// code takes ten times as long, it runs only once. Errors: see CompileRecipe.
+// Compiles a program with one result twice, with and without kernels, and runs both in turn. This takes about 10 ms if
+// a call takes less than 1 ms. Returns the shortest of several times, because other load only lengthens a run. If XLA's
+// code takes more than ten times as long as the kernels, it is measured only once. Errors: see CompileRecipe.
 absl::StatusOr<Autotuner::Times> MeasureTimes(const xla::HloModule& program);
 
 }  // namespace hpu::emulator

@@ -169,7 +169,7 @@ TEST(AutotunerTest, MeasuresBoth) {
   EXPECT_TRUE(std::isfinite(times->kernel) && times->kernel > 0) << times->kernel;
 }
 
-// With either choice the numbers are right, and a stored recipe keeps the choice of its compilation.
+// Both choices compute the right results, and a stored recipe keeps the choice of its compilation.
 TEST(AutotunerTest, TheRecipeKeepsTheChoice) {
   const std::string untuned = CompilerTarget();
   cts::ScopedVariable setting("HPU_AUTOTUNE", "on");

@@ -21,8 +21,8 @@ namespace {
 using xla::cpu_function_runtime::BufferInfo;
 using Modules = std::vector<std::unique_ptr<xla::HloModule>>;
 
-// XLA aligns the buffers of a program to 16 bytes. Behind a small buffer, large ones then straddle cache lines, and
-// TensorFlow's kernels copy such operands. With rounded sizes, each buffer begins at a multiple of 64.
+// XLA aligns the buffers of a program to 16 bytes. After a small buffer, large ones then straddle cache lines, and
+// TensorFlow's kernels copy such operands. With sizes rounded up, each buffer begins at a multiple of 64.
 class AligningCompiler final : public xla::cpu::CpuCompiler {
  public:
   xla::HloCostAnalysis::ShapeSizeFunction ShapeSizeBytesFunction() const override {
@@ -35,9 +35,8 @@ class AligningCompiler final : public xla::cpu::CpuCompiler {
 // set-up too often.
 constexpr size_t kBatch = 8;
 
-// True if XLA's buffer can be the caller's memory of result `index`. That is impossible if the result aliases an
-// argument and XLA did not use the alias: the memory is the argument's, and the code may read it after writing the
-// result.
+// Whether the buffer can be the caller's memory of its result. It cannot if the result aliases an argument and XLA did
+// not use the alias: the code may then read the argument after it has written the result.
 bool MayLieInResult(const BufferInfo& buffer, const ProgramTable& table) {
   if (!buffer.is_temp_buffer() || !buffer.is_result_parameter()) return false;
   const uint32_t index = buffer.result_parameter_number();
@@ -52,8 +51,9 @@ absl::StatusOr<BufferSlot> SlotOf(const BufferInfo& buffer, const ProgramTable& 
     slot.source = BufferSlot::Source::kArgument;
     slot.value = buffer.entry_parameter_number();
     if (slot.value >= table.arguments.size() || AlignUp(table.arguments[slot.value].bytes) != buffer.size()) {
-      return absl::InternalError(
-          absl::StrCat("XLA's buffer of argument ", slot.value, " has an unexpected size: ", buffer.size(), " bytes"));
+      return absl::InternalError(absl::StrCat(
+          "XLA's buffer of argument ", slot.value, " of ", table.arguments.size(), " has ", buffer.size(),
+          " bytes, expected ", slot.value < table.arguments.size() ? AlignUp(table.arguments[slot.value].bytes) : 0));
     }
     slot.bytes = table.arguments[slot.value].bytes;
   } else if (MayLieInResult(buffer, table)) {

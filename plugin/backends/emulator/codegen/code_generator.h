@@ -12,12 +12,11 @@
 
 namespace hpu::emulator {
 
-// Shared by all threads, because it has no state and its construction initialises LLVM.
+// One instance for all threads: it has no state, and its construction initialises LLVM.
 xla::cpu::CpuCompiler& XlaCompiler();
 
-// Generates the code of a recipe and of its functions, on as many threads as the emulator computes with; the code does
-// not depend on their number. Fills in only code, functions and profile of the result. `table` is the table of
-// `module`.
+// Generates the code of a recipe and of its functions, on up to ComputePool::DefaultThreads() threads. Sets everything
+// in the result except `kernels`. `table` describes `module`.
 absl::StatusOr<RecipeParts> GenerateCode(std::unique_ptr<xla::HloModule> module, ProgramTable table,
                                          std::vector<std::unique_ptr<xla::HloModule>> functions);
 

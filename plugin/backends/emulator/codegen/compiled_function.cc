@@ -14,7 +14,7 @@ namespace {
 // start of a cache line. The copies are kept between calls, so that a launch allocates nothing. Not thread safe.
 class AlignedOperands {
  public:
-  // The operands; an operand in `small` that does not start a cache line is copied.
+  // Returns the operands; copies an operand in `small` that does not start a cache line.
   const void* const* Of(const void* const* operands, const ProgramTable& table, const std::vector<size_t>& small) {
     const bool aligned = std::all_of(small.begin(), small.end(), [&](size_t i) { return IsAligned(operands[i]); });
     if (aligned) return operands;

@@ -22,7 +22,7 @@ class CompiledFunction : public Kernel {
  private:
   const FunctionParts& parts_;
   void* const entry_;
-  std::vector<size_t> small_;  // operands that may be constants of less than a cache line
+  std::vector<size_t> small_;  // indices of operands smaller than a cache line
 };
 
 }  // namespace hpu::emulator

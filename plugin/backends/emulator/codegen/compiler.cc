@@ -30,8 +30,8 @@
 namespace hpu::emulator {
 namespace {
 
-// HPU_COMPILE_EFFORT is LLVM's optimisation level; below 2, LLVM's slowest passes are off. The highest level leaves
-// XLA_FLAGS unchanged.
+// HPU_COMPILE_EFFORT is LLVM's optimisation level; below 2, LLVM's slowest passes are off. Level 3 leaves XLA_FLAGS
+// unchanged.
 absl::Status SetEffort(int64_t effort, xla::DebugOptions* debug_options) {
   if (effort < 0 || effort > 3) {
     return absl::InvalidArgumentError(absl::StrCat("HPU_COMPILE_EFFORT is ", effort,
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<xla::HloModule>> MakeModule(const xla::HloModuleP
   xla::HloModuleConfig config(xla::ProgramShape(proto.host_program_shape()), /*ignore_layouts=*/true);
   xla::DebugOptions debug_options = xla::GetDebugOptionsFromFlags();
   debug_options.set_xla_hlo_profile(flags::EmulatorProfile());
-  // XLA's CPU default loses NaN in maxima and minima, which would hide a diverged training.
+  // XLA's CPU default loses NaN in maxima and minima, which would hide that training has diverged.
   debug_options.set_xla_cpu_enable_fast_min_max(false);
   HPU_RETURN_IF_ERROR(SetEffort(flags::CompileEffort(), &debug_options));
   config.set_debug_options(debug_options);

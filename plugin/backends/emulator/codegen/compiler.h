@@ -10,12 +10,12 @@
 
 namespace hpu::emulator {
 
-// Compiles for this machine's CPU as XLA's just-in-time compiler does, with work split for
-// ComputePool::DefaultThreads() threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS) the numbers are the
-// same as XLA's. Errors: see CompileRecipe. Thread safe; compilations run in parallel.
+// Compiles for GetTargetCpu() as XLA's just-in-time compiler does, with loops split for ComputePool::DefaultThreads()
+// threads. XLA_FLAGS apply. Without kernels (HPU_EMULATOR_KERNELS=off), results equal XLA's bit for bit. Errors: see
+// CompileRecipe. Thread safe; compilations run in parallel.
 absl::StatusOr<RecipeParts> CompileParts(const hal::Program& program);
 
-// The serialised HLO from which CompileParts generates code, before outlining moves equal parts of it into functions.
+// The serialised HLO that CompileParts outlines and then generates code from.
 absl::StatusOr<std::string> OptimizedProgram(const hal::Program& program);
 
 // CompileParts with all kernels or with none, regardless of HPU_EMULATOR_KERNELS and HPU_AUTOTUNE.

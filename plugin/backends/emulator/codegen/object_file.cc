@@ -17,7 +17,7 @@ absl::Status DamagedFile(absl::string_view what) {
 
 namespace {
 
-// True if [offset, offset + size) lies within `bytes`.
+// True if `bytes` contains [offset, offset + size).
 bool Within(absl::string_view bytes, uint64_t offset, uint64_t size) {
   return offset <= bytes.size() && size <= bytes.size() - offset;
 }
@@ -52,13 +52,17 @@ class Parser {
 
  private:
   absl::Status ReadHeader() {
-    if (!Read(bytes_, 0, &header_)) return DamagedFile("shorter than its header");
+    if (!Read(bytes_, 0, &header_))
+      return DamagedFile(
+          absl::StrCat("shorter than its header: ", bytes_.size(), " bytes, expected at least ", sizeof(header_)));
     if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0) return DamagedFile("not an ELF file");
     if (header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_ident[EI_DATA] != ELFDATA2LSB ||
         header_.e_type != ET_REL || header_.e_machine != EM_X86_64) {
       return DamagedFile("not an x86-64 relocatable object");
     }
-    if (header_.e_shentsize != sizeof(Elf64_Shdr)) return DamagedFile("unexpected size of section headers");
+    if (header_.e_shentsize != sizeof(Elf64_Shdr))
+      return DamagedFile(
+          absl::StrCat("section headers have ", header_.e_shentsize, " bytes, expected ", sizeof(Elf64_Shdr)));
     return absl::OkStatus();
   }
 
@@ -66,7 +70,8 @@ class Parser {
     headers_.resize(header_.e_shnum);
     file_.sections.resize(header_.e_shnum);
     if (!Within(bytes_, header_.e_shoff, headers_.size() * sizeof(Elf64_Shdr))) {
-      return DamagedFile("invalid section table");
+      return DamagedFile(absl::StrCat("the section table, ", headers_.size(), " headers at offset ", header_.e_shoff,
+                                      ", exceeds the file of ", bytes_.size(), " bytes"));
     }
     for (size_t i = 0; i < headers_.size(); ++i) {
       Elf64_Shdr& header = headers_[i];
@@ -78,14 +83,16 @@ class Parser {
       section.alignment = header.sh_addralign == 0 ? 1 : header.sh_addralign;
       if (section.type == SHT_NULL || section.type == SHT_NOBITS) continue;
       if (!Within(bytes_, header.sh_offset, header.sh_size))
-        return DamagedFile(absl::StrCat("invalid contents of section ", i));
+        return DamagedFile(absl::StrCat("section ", i, ", ", header.sh_size, " bytes at offset ", header.sh_offset,
+                                        ", exceeds the file of ", bytes_.size(), " bytes"));
       section.data = bytes_.substr(header.sh_offset, header.sh_size);
     }
-    if (header_.e_shstrndx >= headers_.size()) return DamagedFile("invalid section of section names");
+    if (header_.e_shstrndx >= headers_.size())
+      return DamagedFile(absl::StrCat("section names are in section ", header_.e_shstrndx, " of ", headers_.size()));
     absl::string_view names = file_.sections[header_.e_shstrndx].data;
     for (size_t i = 0; i < headers_.size(); ++i) {
       if (!ReadString(names, headers_[i].sh_name, &file_.sections[i].name)) {
-        return DamagedFile(absl::StrCat("invalid name of section ", i));
+        return DamagedFile(absl::StrCat("section ", i, " has the invalid name offset ", headers_[i].sh_name));
       }
     }
     return absl::OkStatus();
@@ -98,7 +105,9 @@ class Parser {
       symbol_table_ = i;
     }
     if (symbol_table_ == 0) return DamagedFile("no symbol table");
-    if (headers_[symbol_table_].sh_link >= headers_.size()) return DamagedFile("invalid section of symbol names");
+    if (headers_[symbol_table_].sh_link >= headers_.size())
+      return DamagedFile(
+          absl::StrCat("symbol names are in section ", headers_[symbol_table_].sh_link, " of ", headers_.size()));
     absl::string_view names = file_.sections[headers_[symbol_table_].sh_link].data;
     absl::string_view data = file_.sections[symbol_table_].data;
     file_.symbols.resize(data.size() / sizeof(Elf64_Sym));
@@ -108,13 +117,16 @@ class Parser {
       ObjectFile::Symbol& symbol = file_.symbols[i];
       symbol.section = raw.st_shndx == SHN_ABS ? ObjectFile::kAbsolute : raw.st_shndx;
       symbol.value = raw.st_value;
-      if (!ReadString(names, raw.st_name, &symbol.name)) return DamagedFile(absl::StrCat("invalid name of symbol ", i));
+      if (!ReadString(names, raw.st_name, &symbol.name))
+        return DamagedFile(absl::StrCat("symbol ", i, " has the invalid name offset ", raw.st_name));
       if (raw.st_shndx == SHN_UNDEF || raw.st_shndx == SHN_ABS) continue;
       if (raw.st_shndx >= headers_.size()) {
-        return DamagedFile(absl::StrCat("invalid section of symbol '", symbol.name, "'"));
+        return DamagedFile(
+            absl::StrCat("symbol '", symbol.name, "' is in section ", raw.st_shndx, " of ", headers_.size()));
       }
       if (raw.st_value > file_.sections[raw.st_shndx].size) {
-        return DamagedFile(absl::StrCat("invalid value of symbol '", symbol.name, "'"));
+        return DamagedFile(absl::StrCat("symbol '", symbol.name, "' has offset ", raw.st_value, " in a section of ",
+                                        file_.sections[raw.st_shndx].size, " bytes"));
       }
     }
     return absl::OkStatus();
@@ -122,10 +134,14 @@ class Parser {
 
   absl::Status ReadRelocations() {
     for (size_t i = 0; i < headers_.size(); ++i) {
-      if (headers_[i].sh_type == SHT_REL) return DamagedFile("unsupported relocations without addends");
+      if (headers_[i].sh_type == SHT_REL)
+        return DamagedFile(
+            absl::StrCat("section ", i, " has relocations without addends (SHT_REL), expected SHT_RELA"));
       if (headers_[i].sh_type != SHT_RELA) continue;
       if (headers_[i].sh_info >= headers_.size() || headers_[i].sh_link != symbol_table_) {
-        return DamagedFile(absl::StrCat("invalid target of relocation section ", i));
+        return DamagedFile(absl::StrCat("relocation section ", i, " refers to section ", headers_[i].sh_info, " of ",
+                                        headers_.size(), " and to symbol table ", headers_[i].sh_link, ", expected ",
+                                        symbol_table_));
       }
       absl::string_view data = file_.sections[i].data;
       for (size_t offset = 0; offset + sizeof(Elf64_Rela) <= data.size(); offset += sizeof(Elf64_Rela)) {
@@ -133,7 +149,8 @@ class Parser {
         Read(data, offset, &raw);
         uint32_t symbol = ELF64_R_SYM(raw.r_info);
         if (symbol >= file_.symbols.size()) {
-          return DamagedFile(absl::StrCat("invalid symbol in a relocation of section ", i));
+          return DamagedFile(
+              absl::StrCat("relocation section ", i, " refers to symbol ", symbol, " of ", file_.symbols.size()));
         }
         uint32_t type = ELF64_R_TYPE(raw.r_info);
         file_.relocations.push_back({headers_[i].sh_info, raw.r_offset, type, symbol, raw.r_addend});

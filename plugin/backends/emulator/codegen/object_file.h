@@ -12,7 +12,7 @@
 
 namespace hpu::emulator {
 
-// Views into the bytes that were passed to ParseObjectFile, which must outlive it.
+// Holds views into the bytes that were passed to ParseObjectFile; the bytes must outlive it.
 struct ObjectFile {
   // Value of Symbol::section for a symbol with an absolute address.
   static constexpr uint32_t kAbsolute = ~uint32_t{0};
@@ -49,7 +49,7 @@ void AppendObjectFile(const ObjectFile& file, ObjectFile* all);
 // The InvalidArgument error of an object that cannot be parsed or loaded; `what` names the malformed part.
 absl::Status DamagedFile(absl::string_view what);
 
-// InvalidArgument if the bytes are not such an object; the error names the malformed part.
+// InvalidArgument if the bytes are not an x86-64 ELF relocatable object; the error names the malformed part.
 absl::StatusOr<ObjectFile> ParseObjectFile(absl::string_view bytes);
 
 }  // namespace hpu::emulator

@@ -26,9 +26,9 @@ namespace {
 // Regions of the mapping, in this order, each with its own protection.
 enum Region : uint8_t { kCode, kConstants, kData, kRegions, kNotLoaded = kRegions };
 
-// Relative references are signed 32-bit numbers, so the whole mapping must be smaller.
+// Relative references are signed 32-bit offsets, so the whole mapping must be smaller than 2 GiB.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 31;
-// The instruction jmp *0(%rip), followed by the 8-byte address and padding.
+// Size of a stub: the instruction jmp *0(%rip), the 8-byte address, padding.
 constexpr uint64_t kStubBytes = 16;
 constexpr uint64_t kSlotBytes = 8;
 
@@ -66,7 +66,7 @@ class ObjectLinker {
   }
 
  private:
-  // Collects the symbols that are reached indirectly, and resolves those outside the object.
+  // Collects the symbols that code reaches through stubs or slots, and resolves the undefined ones.
   absl::Status Resolve() {
     absl::btree_set<absl::string_view> missing;
     for (const ObjectFile::Relocation& relocation : file_.relocations) {
@@ -79,8 +79,9 @@ class ObjectLinker {
       if (it->second.address == nullptr) missing.insert(symbol.name);
     }
     if (missing.empty()) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat("undefined symbols in compiled code: ", absl::StrJoin(missing, ", "),
-                                            "; register a custom call for platform Host before compiling it"));
+    return absl::NotFoundError(
+        absl::StrCat("undefined symbols in compiled code: ", absl::StrJoin(missing, ", "),
+                     "; register a custom call target for platform Host before compiling the program"));
   }
 
   // Assigns an offset to every loaded section, stub and slot.
@@ -89,14 +90,15 @@ class ObjectLinker {
     offsets_.assign(file_.sections.size(), 0);
     uint64_t end = 0;
     for (uint8_t region = 0; region < kRegions; ++region) {
-      end = region_begin_[region] = hal::RoundUp(end, page);
+      end = region_begin_[region] = RoundUp(end, page);
       for (size_t i = 0; i < file_.sections.size(); ++i) {
         const ObjectFile::Section& section = file_.sections[i];
         if (RegionOf(section) != region) continue;
         if ((section.alignment & (section.alignment - 1)) != 0 || section.alignment > page) {
-          return DamagedFile(absl::StrCat("invalid alignment of section '", section.name, "'"));
+          return DamagedFile(absl::StrCat("section '", section.name, "' has alignment ", section.alignment,
+                                          ", expected a power of two up to ", page));
         }
-        end = offsets_[i] = hal::RoundUp(end, section.alignment);
+        end = offsets_[i] = RoundUp(end, section.alignment);
         if (section.size >= kMaxBytes - end) return DamagedFile("sections exceed 2 GiB");
         end += section.size;
       }
@@ -104,7 +106,7 @@ class ObjectLinker {
       if (region == kConstants) end = PlaceIndirect(end, kSlotBytes, &Indirect::slot);
       if (end >= kMaxBytes - page) return DamagedFile("sections exceed 2 GiB");
     }
-    size_ = hal::RoundUp(end, page);
+    size_ = RoundUp(end, page);
     return absl::OkStatus();
   }
 
@@ -112,8 +114,8 @@ class ObjectLinker {
     if (size_ == 0) return DamagedFile("no sections to load");
     void* base = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("cannot map ", size_, " bytes for compiled code: ", std::strerror(errno)));
+      return absl::ResourceExhaustedError(absl::StrCat("cannot map ", size_, " bytes for compiled code: ",
+                                                       std::strerror(errno), "; free memory or raise ulimit -v"));
     }
     object_.reset(new LoadedObject(static_cast<char*>(base), size_));
     for (size_t i = 0; i < file_.sections.size(); ++i) {
@@ -138,7 +140,7 @@ class ObjectLinker {
     return absl::OkStatus();
   }
 
-  // The psABI's formulas: S symbol, A addend, P place, G slot. Sums wrap around, as in the psABI.
+  // Applies a relocation by the formulas of the x86-64 psABI. Sums wrap around.
   absl::Status Apply(const ObjectFile::Relocation& relocation) {
     const uint64_t place =
         reinterpret_cast<uint64_t>(object_->base_) + offsets_[relocation.section] + relocation.offset;
@@ -175,7 +177,7 @@ class ObjectLinker {
   };
 
   uint64_t PlaceIndirect(uint64_t end, uint64_t bytes, uint64_t Indirect::*offset) {
-    end = hal::RoundUp(end, bytes);
+    end = RoundUp(end, bytes);
     for (auto& [symbol, indirect] : indirect_) {
       indirect.*offset = end;
       end += bytes;
@@ -183,8 +185,7 @@ class ObjectLinker {
     return end;
   }
 
-  // `near`: the address must be reachable with 32 bits, so functions outside the object are reached through their
-  // stubs.
+  // `near`: the address must be within 2 GiB of the code, so undefined symbols yield the address of their stub.
   absl::StatusOr<uint64_t> AddressOf(uint32_t index, bool near) const {
     const ObjectFile::Symbol& symbol = file_.symbols[index];
     if (symbol.section == ObjectFile::kAbsolute) return symbol.value;
@@ -210,7 +211,8 @@ class ObjectLinker {
   absl::Status Write(const ObjectFile::Relocation& relocation, T value) {
     const ObjectFile::Section& section = file_.sections[relocation.section];
     if (section.size < sizeof(T) || relocation.offset > section.size - sizeof(T)) {
-      return DamagedFile(absl::StrCat("relocation beyond the end of section '", section.name, "'"));
+      return DamagedFile(absl::StrCat("relocation of ", sizeof(T), " bytes at offset ", relocation.offset,
+                                      " exceeds section '", section.name, "' of ", section.size, " bytes"));
     }
     std::memcpy(object_->base_ + offsets_[relocation.section] + relocation.offset, &value, sizeof(T));
     return absl::OkStatus();
@@ -219,7 +221,7 @@ class ObjectLinker {
   absl::Status WriteRelative(const ObjectFile::Relocation& relocation, uint64_t value) {
     const int64_t distance = static_cast<int64_t>(value);
     if (distance < std::numeric_limits<int32_t>::min() || distance > std::numeric_limits<int32_t>::max()) {
-      return DamagedFile("relocation does not fit in 32 bits");
+      return DamagedFile(absl::StrCat("relative relocation ", distance, " does not fit in 32 bits"));
     }
     return Write<int32_t>(relocation, static_cast<int32_t>(distance));
   }

@@ -21,10 +21,10 @@ class LoadedObject {
   // Returns the address of an undefined symbol, or null.
   using Resolver = void* (*)(const std::string& name);
 
-  // Maps at least one object and finds the function `entry` of each; objects do not see each other's symbols.
-  // InvalidArgument if the bytes are damaged. NotFound if symbols are unresolved (the error lists all of them).
-  // Unimplemented for an unsupported relocation type. ResourceExhausted if memory cannot be mapped. `objects` are not
-  // used afterwards.
+  // Maps the objects (at least one) and finds the function `entry` of each. An object cannot refer to symbols of
+  // another object. InvalidArgument if the bytes are damaged. NotFound if symbols are unresolved (the error lists all
+  // of them). Unimplemented for an unsupported relocation type. ResourceExhausted if memory cannot be mapped. `objects`
+  // may be freed afterwards.
   static absl::StatusOr<std::unique_ptr<LoadedObject>> Load(absl::Span<const absl::string_view> objects,
                                                             absl::string_view entry, Resolver resolve);
   ~LoadedObject();

@@ -31,7 +31,7 @@ using xla::HloInstruction;
 using xla::HloModule;
 using xla::HloOpcode;
 
-// Fewer instructions are compiled as fast in one piece.
+// With fewer instructions, outlining does not save compile time.
 constexpr size_t kFewest = 12;
 
 bool IsArrayOf(const xla::Shape& shape, int64_t elements) {
@@ -39,7 +39,7 @@ bool IsArrayOf(const xla::Shape& shape, int64_t elements) {
          xla::primitive_util::BitWidth(shape.element_type()) >= 8;
 }
 
-// Results of the instruction: its own shape, or the elements of its tuple.
+// Shapes of the instruction's results: its own shape, or the elements of its tuple.
 std::vector<xla::Shape> ResultsOf(const HloInstruction* instruction) {
   if (instruction->shape().IsTuple()) return instruction->shape().tuple_shapes();
   return {instruction->shape()};
@@ -49,7 +49,7 @@ xla::ShapeIndex IndexOf(const HloInstruction* instruction, int64_t result) {
   return instruction->shape().IsTuple() ? xla::ShapeIndex{result} : xla::ShapeIndex{};
 }
 
-// Whether its code depends only on its operands and calls no kernel.
+// Whether the result depends only on the operands, and the code calls no kernel.
 bool IsPure(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
     case HloOpcode::kBroadcast:
@@ -110,7 +110,7 @@ bool IsWorthAFunction(const HloInstruction* instruction) {
          IsPureInside(instruction) && xla::HloDataflowAnalysis::GetInPlaceInputOutputPairs(instruction).empty();
 }
 
-// Adds the instructions of the computations that run in sequence: the entry, bodies of loops, branches.
+// Adds the instructions to outline from the computations that run in sequence: the entry, loops and branches.
 void AddSequential(const HloComputation* computation, std::vector<HloInstruction*>* found) {
   for (HloInstruction* instruction : computation->MakeInstructionPostOrder()) {
     switch (instruction->opcode()) {
@@ -152,7 +152,7 @@ absl::Status ComputeInPlace(const std::vector<InPlace>& in_place, HloModule* pro
   return absl::OkStatus();
 }
 
-// Text of everything that the program computes, without names and graph metadata.
+// Text that identifies what the program computes; it excludes names and graph metadata.
 std::string TextOf(const HloModule& program) {
   xla::HloPrintOptions options = xla::HloPrintOptions::Canonical();
   options.set_print_large_constants(true).set_print_backend_config(true).set_print_ids(false);
@@ -161,14 +161,14 @@ std::string TextOf(const HloModule& program) {
 
 struct Function {
   int number = 0;
-  std::optional<int64_t> overwritten_operand;  // overwritten by its only result
+  std::optional<int64_t> overwritten_operand;  // operand that the only result overwrites
 };
 
 absl::Status ReplaceByCall(HloInstruction* instruction, const Function& function) {
   HloComputation* computation = instruction->parent();
   HloInstruction::InstructionVector operands = instruction->operands();
   if (function.overwritten_operand.has_value()) {
-    // XLA requires equal shapes; the function only sees the memory.
+    // XLA requires an aliased operand and result to have equal shapes.
     HloInstruction*& overwritten = operands[*function.overwritten_operand];
     if (!xla::ShapeUtil::Equal(overwritten->shape(), instruction->shape())) {
       overwritten = computation->AddInstruction(HloInstruction::CreateBitcast(instruction->shape(), overwritten));

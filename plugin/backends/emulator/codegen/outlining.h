@@ -1,4 +1,4 @@
-// Outlining of a program's loops into functions of their own.
+// Outlining of a program's loops into separately compiled functions.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_OUTLINING_H_
 
@@ -11,18 +11,18 @@
 
 namespace hpu::emulator {
 
-// Replaces fusions, and other instructions that become loops, by kernel calls. Returns for each kernel a program that
-// computes it: its parameters are the instruction's operands, its result is a tuple of the instruction's results.
-// Instructions that compute the same from the same shapes share a program. LLVM compiles one function of hundreds of
-// loops much more slowly than each loop by itself, and shared programs are compiled once. The numbers stay the same.
+// Replaces fusions, and other instructions that XLA compiles to loops, by kernel calls. Returns one program per kernel:
+// its parameters are the instruction's operands, and its result is a tuple of the instruction's results. Instructions
+// with the same computation and shapes share a program, which is compiled once. Outlining saves compile time, because
+// LLVM compiles one function with hundreds of loops much more slowly than hundreds of functions. Results do not change.
 // Kernel numbers start at `first_number`.
 //
-// `module` is ready for code generation: XLA's passes must not run on it again, because calls do not declare the
-// arguments that they overwrite. A small program stays unchanged.
+// XLA's passes must not run on `module` afterwards, because the calls do not declare all operands that they overwrite.
+// A small program stays unchanged.
 absl::StatusOr<std::vector<std::unique_ptr<xla::HloModule>>> Outline(xla::HloModule* module, int first_number);
 
 // A program that computes only the instruction and returns a tuple of its results. Its parameters are the instruction's
-// operands. Operands in `inner` are computed by the program too; their own operands become parameters instead.
+// operands. The program also computes the operands in `inner`; their own operands become parameters instead.
 std::unique_ptr<xla::HloModule> ProgramOfInstruction(const xla::HloInstruction& instruction,
                                                      absl::Span<const xla::HloInstruction* const> inner = {});
 

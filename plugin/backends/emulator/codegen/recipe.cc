@@ -28,9 +28,9 @@ bool AnyUnaligned(absl::Span<void* const> pointers, uintptr_t alignment) {
   return bits % alignment != 0;
 }
 
-// Copies results that the code left elsewhere to the caller's memory: two results of one value, a parameter that is a
-// result, an unused alias. Reads all of them before it writes any, because one result's destination may be another's
-// source.
+// Moves results that are in other memory to the caller's: XLA's code leaves them there if two results are one value, if
+// a parameter is a result, or if an alias is unused. Reads all results before it writes any, because one result's
+// destination may be the source of another result.
 void MoveResults(const std::vector<hal::ResultSpec>& specs, void* const* produced, absl::Span<void* const> wanted) {
   std::vector<std::pair<size_t, AlignedBlock>> moved;
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -95,7 +95,7 @@ absl::Status EmulatorRecipe::Run(absl::Span<void* const> arguments, absl::Span<v
 
 absl::Status EmulatorRecipe::Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                                   ComputePool& pool, void* const** produced) const {
-  // Kept per thread: a launch allocates nothing.
+  // Kept per thread, so that a launch allocates nothing.
   thread_local CodeTables tables;
   absl::Status done;
   {

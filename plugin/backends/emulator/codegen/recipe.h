@@ -21,7 +21,7 @@
 
 namespace hpu::emulator {
 
-// Construction fails with the errors of LoadedObject::Load and RecipeKernels::Make.
+// Create fails with the errors of LoadedObject::Load and RecipeKernels::Make.
 class EmulatorRecipe : public hal::Recipe {
  public:
   static absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> Create(std::string name, RecipeParts parts);
@@ -37,17 +37,18 @@ class EmulatorRecipe : public hal::Recipe {
   // Runs on the pool and on the calling thread, which must not belong to the pool. Pointers are host addresses of the
   // data, one per argument and result; null for 0 bytes. A result may share the memory of the argument that it aliases,
   // and of no other. `workspace` has workspace_bytes() bytes and is aligned to kWorkspaceAlignment. Thread safe.
-  // Allocates only if a pointer is not aligned to 16 bytes, or if XLA's code leaves a result elsewhere.
+  // Allocates only if an argument is not aligned to 16 bytes, if a result is not aligned to kWorkspaceAlignment, or if
+  // XLA's code leaves a result in other memory.
   absl::Status Run(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                    ComputePool& pool) const;
 
  private:
   EmulatorRecipe(std::string name, RecipeParts parts, RecipeKernels kernels, std::unique_ptr<LoadedObject> object);
 
-  // Calls the function; `produced` receives the results' addresses.
+  // Calls the recipe's code and sets `produced` to the results' addresses.
   absl::Status Call(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                     ComputePool& pool, void* const** produced) const;
-  // Runs on aligned copies, for pointers that XLA's code cannot use.
+  // Runs on aligned copies of arguments and results, because XLA's code requires alignment.
   absl::Status RunUnaligned(absl::Span<void* const> arguments, absl::Span<void* const> results, void* workspace,
                             ComputePool& pool) const;
 
@@ -59,11 +60,11 @@ class EmulatorRecipe : public hal::Recipe {
 };
 
 // Compiles on the calling thread. InvalidArgument for an invalid program, Unimplemented for features that XLA's CPU
-// compiler lacks, NotFound for unregistered custom calls. Thread safe.
+// compiler lacks, NotFound for custom call targets that are not registered. Thread safe.
 absl::StatusOr<std::shared_ptr<const EmulatorRecipe>> CompileRecipe(const hal::Program& program);
 
-// Compiles a program to the bytes that Serialize would return, without loading it. So an error of loading only shows in
-// LoadRecipe.
+// Compiles a program to the bytes that Serialize returns, without loading them. Only LoadRecipe reports errors of
+// loading.
 absl::StatusOr<std::string> CompileToBytes(const hal::Program& program);
 
 // Inverse of Serialize. InvalidArgument for damaged bytes or another format, FailedPrecondition for another target.

@@ -23,13 +23,13 @@ struct CodeCall {
 // thread safe.
 class CodeTables {
  public:
-  // Calls `entry`, the function of the object that `slots` belong to, which returns `results` arrays. `counters` is
-  // null unless the code is timed. Internal if a custom call fails.
+  // Calls `entry`, whose buffers `slots` describe; it returns `results` arrays. `counters` is null unless the code is
+  // timed. Internal if a custom call fails.
   absl::Status Call(void* entry, const std::vector<BufferSlot>& slots, size_t results, const CodeCall& call,
                     int64_t* counters = nullptr);
 
-  // Addresses of the last call's results. They are the addresses in CodeCall, except for two results of one value, an
-  // argument returned as a result, or an alias that was not used.
+  // Addresses of the last call's results. They differ from CodeCall::results if two results are one value, if an
+  // argument is a result, or if XLA did not use an alias.
   void* const* produced() const { return tables_.data(); }
 
  private:

@@ -17,7 +17,7 @@ constexpr absl::string_view kMagic = "HPURECP\n";
 constexpr uint32_t kVersion = 4;
 // Magic, version, and checksum of the rest.
 constexpr size_t kHeaderBytes = 8 + 4 + 4;
-// Limits the allocation for a damaged count.
+// Limits the allocation if the count is damaged.
 constexpr uint32_t kMaxCounters = 1 << 24;
 // Prevents overflow in sums of workspaces.
 constexpr uint64_t kMaxWorkspace = uint64_t{1} << 60;
@@ -26,7 +26,7 @@ absl::Status DamagedRecipe(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("serialised recipe is damaged: ", what));
 }
 
-// Appends fixed-width little-endian values (the one byte order of this backend) to `bytes`, or only counts them.
+// Appends fixed-width little-endian values (the backend supports x86-64 only) to `bytes`, or only counts them.
 class Writer {
  public:
   explicit Writer(std::string* bytes) : bytes_(bytes) {}
@@ -109,7 +109,8 @@ class Reader {
     rest_.remove_prefix(size);
     return value;
   }
-  // A count of elements of at least `bytes_each` bytes; limits the allocation for a damaged count.
+  // Reads a count of elements that have at least `bytes_each` bytes. Fails if fewer bytes are left, which limits the
+  // allocation if the count is damaged.
   uint32_t GetCount(size_t bytes_each) {
     uint32_t count = Get<uint32_t>();
     return Has(uint64_t{count} * bytes_each) ? count : 0;
@@ -215,18 +216,23 @@ bool ProfileIsValid(const RecipeProfile& profile) {
 }
 
 absl::Status ValidateCode(const ProgramTable& table, const CodeParts& code) {
-  if (!AliasesAreValid(table)) return DamagedRecipe("invalid aliases");
-  if (code.workspace_bytes > kMaxWorkspace) return DamagedRecipe("invalid workspace size");
+  if (!AliasesAreValid(table))
+    return DamagedRecipe("a result aliases a missing argument, or an argument of another size");
+  if (code.workspace_bytes > kMaxWorkspace)
+    return DamagedRecipe(absl::StrCat("its workspace has ", code.workspace_bytes, " bytes, limit ", kMaxWorkspace));
   int tables = 0;
   for (const BufferSlot& slot : code.slots) {
-    if (!SlotIsValid(table, code, slot)) return DamagedRecipe("invalid buffer table");
+    if (!SlotIsValid(table, code, slot))
+      return DamagedRecipe("a buffer slot does not match its argument, result or workspace");
     if (slot.source == BufferSlot::Source::kResultTable) ++tables;
   }
-  return tables == 1 ? absl::OkStatus() : DamagedRecipe("invalid result table");
+  return tables == 1 ? absl::OkStatus() : DamagedRecipe(absl::StrCat("it has ", tables, " result tables, expected 1"));
 }
 
 absl::Status Validate(const RecipeParts& parts) {
-  if (!ProfileIsValid(parts.profile)) return DamagedRecipe("invalid profile");
+  if (!ProfileIsValid(parts.profile))
+    return DamagedRecipe(absl::StrCat("its profile has ", parts.profile.counters, " counters, limit ", kMaxCounters,
+                                      ", or refers to a missing counter"));
   for (const FunctionParts& function : parts.functions) {
     HPU_RETURN_IF_ERROR(ValidateCode(function.table, function));
   }
@@ -290,13 +296,14 @@ std::string SerializeParts(const RecipeParts& parts, absl::string_view target) {
 
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target) {
   if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic) {
-    return absl::InvalidArgumentError("not a serialised recipe of the emulator");
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a serialised recipe of the emulator (", bytes.size(), " bytes)"));
   }
   Reader header(bytes.substr(kMagic.size()));
   const uint32_t version = header.Get<uint32_t>();
   if (version != kVersion) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("serialised recipe has format ", version, "; this build reads format ", kVersion));
+    return absl::InvalidArgumentError(absl::StrCat("serialised recipe has format ", version,
+                                                   "; this build reads format ", kVersion, "; recompile it"));
   }
   const uint32_t checksum = header.Get<uint32_t>();
   absl::string_view body = bytes.substr(kHeaderBytes);

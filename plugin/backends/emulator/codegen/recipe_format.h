@@ -15,8 +15,8 @@ std::string SerializeParts(const RecipeParts& parts, absl::string_view target);
 // Size in bytes of the result of SerializeParts.
 uint64_t SerializedSize(const RecipeParts& parts, absl::string_view target);
 
-// InvalidArgument for bytes that are damaged, truncated or of another format; FailedPrecondition for bytes of another
-// target than `target`. The result is consistent: every index and offset has been checked.
+// InvalidArgument for bytes that are damaged, truncated or of another format; FailedPrecondition for a recipe that was
+// compiled for a target other than `target`. The result is consistent: every index and offset has been checked.
 absl::StatusOr<RecipeParts> ParseParts(absl::string_view bytes, absl::string_view target);
 
 }  // namespace hpu::emulator

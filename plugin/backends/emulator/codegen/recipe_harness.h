@@ -41,9 +41,9 @@ std::vector<std::string> RunRecipe(const EmulatorRecipe& recipe, const std::vect
 // Bytes that XLA's LocalClient computes, as tf.function(jit_compile=True) does on the CPU.
 std::vector<std::string> RunJit(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 
-// Random numbers of the element type, the same for the same seed: floats in [-1, 1), integers over their whole range.
+// Random values of the element type, the same for the same seed: floats in [-1, 1), integers over their whole range.
 xla::Literal Numbers(const xla::Shape& shape, uint32_t seed);
-// Numbers for every parameter of the computation.
+// Random values for every parameter of the computation.
 std::vector<xla::Literal> ArgumentsOf(const xla::XlaComputation& computation);
 
 // Fails the test unless the computation's recipe returns the same bytes after it has been serialised and loaded.

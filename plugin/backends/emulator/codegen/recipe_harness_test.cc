@@ -92,7 +92,7 @@ xla::Literal Numbers(const xla::Shape& shape, uint32_t seed) {
   char* bytes = static_cast<char*>(literal.untyped_data());
   if (xla::primitive_util::IsFloatingPointType(shape.element_type()) ||
       xla::primitive_util::IsComplexType(shape.element_type())) {
-    // Generates float32 and converts it, so that every element type gets similar numbers.
+    // Generates float32 and converts it, so that all element types have similar values.
     std::uniform_real_distribution<float> uniform(-1, 1);
     xla::Literal floats(xla::ShapeUtil::ChangeElementType(shape, xla::F32));
     for (float& value : floats.data<float>()) value = uniform(random);

@@ -7,9 +7,9 @@ namespace hpu::emulator {
 uint64_t FunctionWorkspaceOffset(const RecipeParts& parts) { return AlignUp(parts.workspace_bytes); }
 
 uint64_t WorkspaceBytes(const RecipeParts& parts) {
-  uint64_t most = 0;
-  for (const FunctionParts& function : parts.functions) most = std::max(most, function.workspace_bytes);
-  return most == 0 ? parts.workspace_bytes : FunctionWorkspaceOffset(parts) + most;
+  uint64_t max = 0;
+  for (const FunctionParts& function : parts.functions) max = std::max(max, function.workspace_bytes);
+  return max == 0 ? parts.workspace_bytes : FunctionWorkspaceOffset(parts) + max;
 }
 
 }  // namespace hpu::emulator

@@ -17,7 +17,7 @@ namespace hpu::emulator {
 inline constexpr char kRecipeEntry[] = "hpu_recipe_entry";
 // Alignment of the workspace's buffers; their sizes are rounded up to it.
 inline constexpr uint64_t kWorkspaceAlignment = 64;
-constexpr uint64_t AlignUp(uint64_t bytes) { return hal::RoundUp(bytes, kWorkspaceAlignment); }
+constexpr uint64_t AlignUp(uint64_t bytes) { return RoundUp(bytes, kWorkspaceAlignment); }
 
 // Origin of one pointer in the compiled function's buffer table.
 struct BufferSlot {
@@ -40,7 +40,7 @@ struct CodeParts {
   std::string object;  // ELF relocatable object with the function kRecipeEntry
 };
 
-// Code that the recipe's own code calls as a kernel, from every place with the same computation; see outlining.h.
+// An outlined function: code that the recipe's own code calls as a kernel; see outlining.h.
 struct FunctionParts : CodeParts {
   ProgramTable table;
 };
@@ -48,11 +48,11 @@ struct FunctionParts : CodeParts {
 struct RecipeParts : CodeParts {
   ProgramTable table;
   std::vector<KernelSpec> kernels;       // kernels that the object calls by number
-  std::vector<FunctionParts> functions;  // their numbers follow those of the kernels
+  std::vector<FunctionParts> functions;  // numbered after the kernels
   RecipeProfile profile;                 // instructions that the object times
 };
 
-// Workspace of the recipe's own code, followed by one workspace that its functions share.
+// Bytes of the recipe's workspace: the workspace of its own code, then one workspace that all functions share.
 uint64_t WorkspaceBytes(const RecipeParts& parts);
 // Offset of the functions' workspace.
 uint64_t FunctionWorkspaceOffset(const RecipeParts& parts);

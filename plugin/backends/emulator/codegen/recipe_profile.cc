@@ -20,7 +20,7 @@ namespace {
 
 using CounterOf = absl::flat_hash_map<std::string, uint32_t>;  // key: name of an instruction or computation
 
-// XLA passes an instruction's text, which starts with its name: "%name = …".
+// The name of an instruction in the text that XLA reports for it: "%name = …".
 std::string NameIn(absl::string_view text) {
   text = text.substr(0, text.find(" = "));
   absl::ConsumePrefix(&text, "ROOT ");
@@ -30,7 +30,7 @@ std::string NameIn(absl::string_view text) {
 
 std::string KindOf(const xla::HloInstruction& instruction) {
   if (!instruction.IsCustomCall(kKernelSymbol)) return instruction.ToCategory();
-  // The text behind the kernel's number.
+  // The text after the kernel's number.
   const std::string& text = instruction.raw_backend_config_string();
   return text.substr(text.find(' ') + 1);
 }

@@ -1,4 +1,4 @@
-// RecipeProfile: the instructions of a recipe that are timed, and their times.
+// RecipeProfile: the timed instructions of a recipe, and their times.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_CODEGEN_RECIPE_PROFILE_H_
 
@@ -20,9 +20,9 @@ namespace hpu::emulator {
 
 // Code that is compiled for timing (HPU_EMULATOR_PROFILE) adds the cycles of each instruction to a counter.
 struct ProfiledInstruction {
-  hal::InstructionTime names;  // without its time
+  hal::InstructionTime names;  // `seconds` is not set
   uint32_t counter = 0;
-  std::vector<uint32_t> inner;  // counters of a loop's functions, whose instructions have entries of their own
+  std::vector<uint32_t> inner;  // counters of a loop's condition and body, whose instructions have entries too
 };
 
 // Part of a recipe; empty for code that is not timed.
@@ -31,7 +31,8 @@ struct RecipeProfile {
   uint32_t counters = 0;  // number of counters that the code writes
 };
 
-// The instructions of `module` that run in sequence, including those in loop bodies, with their counters from `data`.
+// The instructions of `module` that run in sequence, including instructions in loop bodies, with their counters from
+// `data`.
 RecipeProfile ProfileOf(const xla::HloModule& module, const xla::HloProfilePrinterData& data);
 
 // Sums of a recipe's counters over all its runs. Thread safe.
@@ -39,15 +40,16 @@ class ProfileTimes {
  public:
   explicit ProfileTimes(const RecipeProfile& profile);
 
-  // Calls `run` with zeroed counters for the code to write, or null if nothing is timed, and adds them to the sums.
+  // Calls `run` with zeroed counters, which the code increments, and adds them to the sums. Passes null if nothing is
+  // timed.
   void Measure(absl::FunctionRef<void(int64_t* counters)> run);
-  // In the order of the profile.
+  // Time of each instruction, in the order of the profile.
   std::vector<hal::InstructionTime> Seconds() const;
 
  private:
-  const RecipeProfile& profile_;  // the recipe's
+  const RecipeProfile& profile_;
   const std::unique_ptr<std::atomic<int64_t>[]> cycles_;
-  // Totals over all runs, from which the duration of a cycle follows.
+  // Totals over all runs, which convert cycles to seconds.
   std::atomic<int64_t> all_cycles_{0};
   std::atomic<int64_t> nanoseconds_{0};
 };

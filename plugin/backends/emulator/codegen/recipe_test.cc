@@ -122,7 +122,7 @@ TEST(RecipeTest, AliasThatTheCodeDoesNotTake) {
   EXPECT_TRUE(RunRecipe(**recipe, arguments) == RunJit(computation, arguments));
 }
 
-// Even small buffers take whole cache lines, so that the next buffer begins at a multiple of 64.
+// Even small buffers occupy whole cache lines, so that the next buffer begins at a multiple of 64.
 TEST(RecipeTest, BuffersTakeWholeCacheLines) {
   XlaBuilder builder("products");
   const XlaOp a = xla::Parameter(&builder, 0, Floats({5, 5}), "a");

@@ -11,8 +11,8 @@ namespace hpu::emulator {
 void* FindRuntimeSymbol(const std::string& name) {
   if (name == kKernelSymbol) return KernelSymbolAddress();
   if (name == kForkJoinSymbol) return ForkJoinAddress();
-  // The just-in-time compiler resolves symbols only in this registry, so the same functions compute the same numbers.
-  // The registry also contains names that no library exports (__truncsfbf2).
+  // Looks in XLA's registry first: the just-in-time compiler resolves symbols there, so recipes call the same
+  // functions. The registry also contains names that no library exports (__truncsfbf2).
   void* address = xla::CustomCallTargetRegistry::Global()->Lookup(name, "Host");
   return address != nullptr ? address : dlsym(RTLD_DEFAULT, name.c_str());
 }

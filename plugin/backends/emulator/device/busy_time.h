@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// A running activity counts up to now, so that a long one does not look idle until it ends. Thread safe.
+// The total includes running activities, so that a long activity does not look like idle time. Thread safe.
 class BusyTime {
  public:
   // An activity that lasts as long as this object.

@@ -27,7 +27,7 @@ struct Part {
 // source to the destination, so both may be the same memory.
 class CollectiveSteps {
  public:
-  // first_piece: index of the piece of chunk 0, less than kCollectivePieces. Borrows the arguments.
+  // first_piece: index of the piece of chunk 0, less than kCollectivePieces. Borrows `segment` and `part`.
   CollectiveSteps(const PeerSegment& segment, int rank, int size, const Part& part, uint64_t first_piece);
 
   // At least 1: the ranks compare their parts even if there are no elements.
@@ -35,11 +35,11 @@ class CollectiveSteps {
   // Whether Exchange has to run between CopyIn and CopyOut.
   bool exchanges_results() const { return part_.kind == Part::Kind::kAllReduce; }
 
-  // Copies the data that other ranks read from the source into this rank's piece.
+  // Copies the data that other ranks need into this rank's piece.
   void CopyIn(uint64_t chunk) const;
-  // Call it once all ranks have copied in. For AllReduce, reduces this rank's share for all ranks.
+  // For AllReduce: reduces this rank's share of the chunk for all ranks. Requires that all ranks have called CopyIn.
   void Exchange(uint64_t chunk) const;
-  // Writes the destination. Call it once all ranks have copied in, and have exchanged results if exchanges_results().
+  // Writes the destination. Requires that all ranks have called CopyIn, and Exchange if exchanges_results().
   void CopyOut(uint64_t chunk) const;
 
  private:
@@ -48,7 +48,7 @@ class CollectiveSteps {
     uint64_t end = 0;
     uint64_t count() const { return end - begin; }
   };
-  // The operand's elements in a chunk.
+  // Range of the operand's elements in a chunk.
   Range ChunkRange(uint64_t chunk) const;
   // For AllReduce: the elements of the chunk that `rank` reduces.
   Range ShareOf(const Range& chunk, int rank) const;

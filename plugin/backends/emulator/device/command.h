@@ -13,7 +13,7 @@
 
 namespace hpu::emulator {
 
-// Each field names the kinds that use it. Pointers are host addresses: of the device's data or of mapped host memory.
+// Comments name the kinds that use a field. Pointers are host addresses of device data or of mapped host memory.
 struct Command {
   enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kExchange, kStop };
 
@@ -32,8 +32,8 @@ struct Command {
 
   common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback
-  // kExchange: work that other devices wait for. Called even after an error of the stream, which it gets as its
-  // argument, so that it can report the error to them.
+  // kExchange: work that other devices wait for. Runs even if the stream has failed. Its argument is the stream's
+  // error, which it reports to the waiting devices.
   std::function<absl::Status(const absl::Status&)> exchange;
 
   // Releases what the command kept alive, but keeps the storage of its arrays.

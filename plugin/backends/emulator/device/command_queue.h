@@ -23,7 +23,7 @@ class CommandQueue {
   explicit CommandQueue(std::shared_ptr<common::Timeline> timeline)
       : timeline_(std::move(timeline)), slots_(kCapacity) {}
 
-  // `fill` writes the command into its slot. Returns its number. Thread safe.
+  // `fill` writes the command into its slot. Returns the command's number. Thread safe.
   template <typename Fill>
   uint64_t Push(const Fill& fill) {
     std::lock_guard<std::mutex> lock(push_mutex_);
@@ -36,8 +36,8 @@ class CommandQueue {
   // Number of the last command pushed; 0 if there is none. Thread safe.
   uint64_t pushed() const { return pushed_.load(std::memory_order_acquire); }
 
-  // Waits for the command `sequence` and returns it. The caller may use it until Timeline::Complete(sequence). Only for
-  // the thread that runs the commands, which takes them in order.
+  // Waits for the command `sequence` and returns it. The caller may use it until Timeline::Complete(sequence). Called
+  // only by the thread that runs the commands, with ascending numbers.
   Command& Take(uint64_t sequence);
 
  private:

@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds kPoll{50};
 }  // namespace
 
 std::string EmulatorCommunicator::NewId() {
-  static const auto* process = new std::string(hal::RandomId());
-  return absl::StrCat(*process, ":", hal::RandomId());
+  static const auto* process = new std::string(RandomId());
+  return absl::StrCat(*process, ":", RandomId());
 }
 
 absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorCommunicator::Create(

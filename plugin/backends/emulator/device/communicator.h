@@ -17,13 +17,13 @@ namespace hpu::emulator {
 
 class EmulatorDevice;
 
-// Operations are commands of the streams; a stream's thread works with the threads of the other ranks.
+// Operations run as stream commands. The stream's thread exchanges data with the stream threads of the other ranks.
 class EmulatorCommunicator final : public common::CheckedCommunicator {
  public:
-  // The id begins with a name for this process, whose devices can form one communicator, and a colon.
+  // The id is "<process>:<random>". Only devices of that process can form the communicator without options.meet.
   static std::string NewId();
-  // Blocks until all ranks have joined: through options.meet, or, if all ranks are devices of this process, for at most
-  // a minute.
+  // Blocks until all ranks have joined: through options.meet if it is set, else for at most a minute. Without
+  // options.meet, all ranks must be devices of this process.
   static absl::StatusOr<std::unique_ptr<hal::Communicator>> Create(const EmulatorDevice* device,
                                                                    const hal::CommunicatorOptions& options);
   ~EmulatorCommunicator() override;
@@ -43,10 +43,11 @@ class EmulatorCommunicator final : public common::CheckedCommunicator {
   bool OwnsStream(const hal::Stream& stream) const override;
   absl::Status Queue(hal::Stream& stream, const common::Collective& collective) override;
   absl::Status Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) override;
-  // Queues work that needs the other ranks. If the stream has failed by then, the communicator is aborted instead.
+  // Queues `work`, which needs the other ranks. If the stream fails before `work` runs, aborts the communicator
+  // instead.
   template <typename Work>
   void QueueWork(hal::Stream& stream, Lane* lane, Work work);
-  // Blocks until operation `number` is the lane's next one.
+  // Blocks until all earlier operations of the lane have ended.
   absl::Status AwaitTurn(const Lane& lane, uint64_t number);
 
   const EmulatorDevice* const device_;

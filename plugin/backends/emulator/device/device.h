@@ -55,18 +55,18 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   absl::Status Synchronize() override;
   void TakeHostResults() override { takes_host_results_.store(true, std::memory_order_relaxed); }
 
-  // For the streams.
+  // For streams and communicators.
   const common::Liveness& liveness() const { return liveness_; }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
   ComputePool& pool() { return state_->pool; }
   // Host address of the data at a device address; null for address 0.
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
-  // Host address of a checked result, which may lie in host memory.
+  // Host address of a result. The address has been checked; it may be in host memory.
   char* ToResult(hal::DeviceAddress address) const {
     return address == 0 || reservation_->Contains(address) ? ToData(address) : reinterpret_cast<char*>(address);
   }
-  // Host memory in which results may lie; null if they must lie in device memory.
+  // Host memory that may hold results; null if results must be in device memory.
   const common::HostMemory* host_of_results() const {
     return takes_host_results_.load(std::memory_order_relaxed) ? &state_->host : nullptr;
   }
@@ -95,7 +95,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   void WaitForStreams();
 
   const hal::DeviceInfo info_;
-  const std::optional<common::ModuleLock> lock_;  // empty if the module was claimed by other means
+  const std::optional<common::ModuleLock> lock_;  // empty if the caller has claimed the module
   common::Liveness liveness_;
   std::atomic<bool> takes_host_results_{false};
   const common::Reservation* const reservation_;  // owned by state_->memory

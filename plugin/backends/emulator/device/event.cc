@@ -7,8 +7,8 @@
 namespace hpu::emulator {
 
 EmulatorEvent::~EmulatorEvent() {
-  // Leaks the point. Destroying a timeline's last reference destroys a condition variable; that never returns if a
-  // thread slept on it when this process was forked.
+  // Leaks the point. Destroying a timeline's last reference destroys a condition variable. Its destructor never returns
+  // if a thread was waiting on it when this process was forked.
   if (liveness_.forked()) static_cast<void>(state_.release());
 }
 

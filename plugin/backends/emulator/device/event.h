@@ -11,7 +11,7 @@
 
 namespace hpu::emulator {
 
-// Free for the stream: Record copies the stream's position into the event, and Wait copies it out again.
+// Record queues no command: it copies the stream's current position into the event.
 class EmulatorEvent final : public hal::Event {
  public:
   explicit EmulatorEvent(const common::Liveness& liveness) : liveness_(liveness), state_(std::make_unique<State>()) {}

@@ -41,7 +41,7 @@ std::string LocalRendezvous::MissingLocked() const {
   for (size_t rank = 0; rank < has_joined_.size(); ++rank) {
     if (!has_joined_[rank]) missing.push_back(rank);
   }
-  return absl::StrJoin(missing, ", ");
+  return absl::StrCat(missing.size() > 1 ? "ranks " : "rank ", absl::StrJoin(missing, ", "));
 }
 
 absl::StatusOr<std::unique_ptr<files::SharedMemory>> LocalRendezvous::Join(const hal::CommunicatorOptions& options) {
@@ -63,14 +63,14 @@ absl::Status LocalRendezvous::AwaitRanks(const hal::CommunicatorOptions& options
   changed_.notify_all();
   while (joined_ < has_joined_.size() && aborted_.empty()) {
     if (options.abandoned && options.abandoned()) {
-      aborted_ = absl::StrCat("rank ", options.rank, " of ", options.size, " has gone while it waited for rank ",
+      aborted_ = absl::StrCat("rank ", options.rank, " of ", options.size, " disconnected while waiting for ",
                               MissingLocked());
       changed_.notify_all();
       return absl::CancelledError(aborted_);
     }
     if (std::chrono::steady_clock::now() > end) {
-      aborted_ =
-          absl::StrCat("rank ", options.rank, " of ", options.size, " has waited a minute for rank ", MissingLocked());
+      aborted_ = absl::StrCat("rank ", options.rank, " of ", options.size, " waited 60 s for ", MissingLocked(),
+                              " to join the communicator; check that these processes are running");
       changed_.notify_all();
       return absl::DeadlineExceededError(aborted_);
     }

@@ -1,4 +1,4 @@
-// LocalRendezvous: joins the ranks of a communicator whose ranks are devices of this process.
+// LocalRendezvous: rendezvous of the ranks of a communicator within this process.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_LOCAL_RENDEZVOUS_H_
 
@@ -15,16 +15,16 @@
 
 namespace hpu::emulator {
 
-// Every rank owns it as long as its communicator, so that a second rank with the same number is detected. Thread safe.
+// Each rank's communicator holds a reference, so that a second rank with the same number is detected. Thread safe.
 class LocalRendezvous {
  public:
-  // The rendezvous for `id`; the first call creates it. InvalidArgument if another rank has created it for another
+  // The rendezvous for `id`; the first call creates it. InvalidArgument if another rank has created it with a different
   // size.
   static absl::StatusOr<std::shared_ptr<LocalRendezvous>> Find(const std::string& id, int size);
 
-  // Blocks for at most a minute until all ranks have joined; returns this rank's mapping of the segment that all ranks
-  // share. DeadlineExceeded names the missing ranks. InvalidArgument if this rank has joined before. If one rank is
-  // abandoned, Join fails with Cancelled on all ranks.
+  // Blocks until all ranks have joined, for at most a minute. Returns this rank's mapping of the shared segment.
+  // DeadlineExceeded names the missing ranks. InvalidArgument if this rank has joined before. If one rank is abandoned,
+  // Join fails with Cancelled on all ranks.
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> Join(const hal::CommunicatorOptions& options);
 
  private:
@@ -38,9 +38,9 @@ class LocalRendezvous {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<bool> has_joined_;  // by rank; guarded by mutex_, as all below
+  std::vector<bool> has_joined_;  // by rank; guarded by mutex_, like all members below
   size_t joined_ = 0;
-  std::string aborted_;  // the reason
+  std::string aborted_;  // why the rendezvous failed; empty if it has not
 };
 
 }  // namespace hpu::emulator

@@ -108,14 +108,20 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
     parts.push_back(part);
   }
   if (agree) return absl::OkStatus();
+  static constexpr const char* kReductions[] = {"sum", "product", "min", "max", "average"};  // by hal::ReduceOp
   std::vector<std::string> told;
   for (int rank = 0; rank < size_; ++rank) {
     const PartRecord& part = parts[rank];
-    told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind), " of ", part.elements.Describe(),
-                                ", reduction ", part.op, ", root ", part.root));
+    const auto kind = static_cast<Part::Kind>(part.kind);
+    const bool reduces = kind == Part::Kind::kAllReduce || kind == Part::Kind::kReduceScatter;
+    told.push_back(absl::StrCat("rank ", rank, ": ", NameOf(part.kind),
+                                reduces ? absl::StrCat("(", kReductions[part.op], ")") : "",
+                                kind == Part::Kind::kBroadcast ? absl::StrCat(" from rank ", part.root) : "", " of ",
+                                part.elements.Describe()));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the ", size_, " ranks of a communicator request different operations: ", absl::StrJoin(told, "; ")));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the ", size_, " ranks of a communicator request different operations: ", absl::StrJoin(told, "; "),
+                   "; issue the same collectives in the same order on every rank"));
 }
 
 // A piece is reused three chunks later (kCollectivePieces), when all ranks have copied out of it. The peers copy out of

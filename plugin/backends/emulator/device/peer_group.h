@@ -28,9 +28,9 @@ struct Transfer {
   hal::DataType dtype = hal::DataType::kInvalid;
 };
 
-// The ranks are threads or processes that map one segment, which is all the state that they share. A rank does not
-// trust the segment: if it reads a value that no correct rank writes, its work fails with InternalError. If a rank
-// dies, its peers wait until Abort.
+// The ranks are threads or processes. They share only the segment, which each rank maps. A rank does not trust the
+// segment: if it reads a value that no correct rank writes, its operation fails with Internal. If a rank dies, its
+// peers wait until Abort.
 //
 // Only one Run and one Exchange may run at a time; any thread may call Abort.
 class PeerGroup {
@@ -47,13 +47,13 @@ class PeerGroup {
   PeerGroup(const PeerGroup&) = delete;
   PeerGroup& operator=(const PeerGroup&) = delete;
 
-  // Runs one collective; returns when the other ranks no longer use this rank's memory. If the ranks' parts differ, Run
-  // fails on all ranks with an InvalidArgument that lists the part of each rank.
+  // Runs one collective; returns when the other ranks no longer use this rank's memory. If kind, elements, dtype, op or
+  // root differ between ranks, Run fails on all ranks with InvalidArgument, which lists each rank's operation.
   absl::Status Run(const Part& own);
-  // Runs transfers, which start together. Transfers between the same two ranks match in order; if two do not match,
-  // Exchange fails with InvalidArgument on both ranks.
+  // Runs transfers concurrently. The sends of one rank match the receives of its peer in order. If the elements of a
+  // send and a receive differ, Exchange fails with InvalidArgument on both ranks.
   absl::Status Exchange(const std::vector<Transfer>& transfers);
-  // Ends waiting work and all later work with Cancelled, on all ranks. Only the first reason counts. An empty reason
+  // Makes waiting and later operations fail with Cancelled, on all ranks. Only the first reason counts. An empty reason
   // becomes "rank N has aborted the communicator".
   void Abort(absl::string_view reason);
   // OK, or the error of an aborted communicator.
@@ -70,7 +70,7 @@ class PeerGroup {
 
   PeerGroup(std::unique_ptr<files::SharedMemory> segment, int rank, int size);
 
-  // Waits until `ready` is true; fails if the communicator is aborted first. `awaited` as in Bell.
+  // Waits until `ready` is true; fails if the communicator is aborted first. `awaited`: see Bell::awaited.
   template <typename Ready>
   absl::Status Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin& spin, const Ready& ready);
   // Signals to the other ranks that this rank has reached its next barrier; returns that barrier's number.
@@ -80,7 +80,7 @@ class PeerGroup {
   absl::Status CompareParts(const PartRecord& own);
   // Aborts the communicator because of an impossible value in the segment; returns the error.
   absl::Status Damaged(absl::string_view what);
-  // Only the first error counts; `reason` is passed to the other ranks.
+  // Ends the communicator with `error`, unless it has already ended. `reason` is the text for the other ranks.
   void End(const absl::Status& error, absl::string_view reason);
 
   const PeerSegment segment_;

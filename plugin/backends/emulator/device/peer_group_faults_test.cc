@@ -116,8 +116,8 @@ TEST(PeerProcessTest, RanksAreProcesses) {
   EXPECT_TRUE(third.Succeeded());
 }
 
-// Rank 1 of 3 is a process that repeats its work until it is killed, each time at a different moment. The others are
-// threads, which learn of it a little later. Calls `work` with (rank, group, memory of kCount floats).
+// Rank 1 of 3 is a process that repeats its work until it is killed, each time at a different moment. The other ranks
+// are threads; their communicator is aborted a little later. Calls `work` with (rank, group, memory of kCount floats).
 void KillRankOne(const std::function<absl::Status(int, PeerGroup*, char*)>& work) {
   constexpr int kSize = 3;
   const GuardedMemory memories[kSize] = {GuardedMemory(kCount * sizeof(float)), GuardedMemory(kCount * sizeof(float)),

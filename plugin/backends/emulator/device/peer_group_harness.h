@@ -38,7 +38,7 @@ class RankGroups {
   int size() const { return static_cast<int>(groups_.size()); }
   const files::SharedMemory& segment() const { return *segment_; }
   PeerGroup& operator[](int rank) { return *groups_[rank]; }
-  // Runs `work` of (rank) on a thread per rank; returns the results by rank.
+  // Calls work(rank) on a thread per rank; returns the results by rank.
   template <typename Work>
   std::vector<absl::Status> Run(const Work& work) {
     std::vector<absl::Status> results(groups_.size());
@@ -55,7 +55,7 @@ class RankGroups {
   std::vector<std::unique_ptr<PeerGroup>> groups_;
 };
 
-// Memory of an operand. Accesses behind it fault; writes directly before it are detected when it is destroyed.
+// Memory of an operand. Accesses after its end fault; the destructor detects writes directly before it.
 class GuardedMemory {
  public:
   explicit GuardedMemory(uint64_t bytes) : bytes_(bytes), mapped_((bytes + kGuard + kPage - 1) / kPage * kPage) {

@@ -103,7 +103,8 @@ void RunCase(RankGroups& groups, const Case& c, uint64_t count, bool in_place) {
   }
 }
 
-// 0; fewer than the ranks; not divisible by their number; several chunks; an exact number of chunks.
+// Element counts: 0, fewer than the ranks, not divisible by the number of ranks, several chunks, an exact number of
+// chunks.
 const uint64_t kCounts[] = {0, 1, 3, 5003, 65536, 150'001};
 
 class PeerGroupTest : public testing::TestWithParam<int> {
@@ -308,9 +309,10 @@ TEST(PeerErrorTest, PartsThatDifferAreAnErrorOfAllRanks) {
   for (int round = 0; round < 5; ++round) {
     for (const absl::Status& status : run(true)) {
       ExpectError(status, absl::StatusCode::kInvalidArgument,
-                  "the 3 ranks of a communicator request different operations: rank 0: AllReduce of 10 elements of "
-                  "float32, reduction 0, root 0; rank 1: Broadcast of 1010 elements of float32, reduction 0, root 0; "
-                  "rank 2: AllReduce of 2010 elements of float32, shape [5,402], reduction 0, root 0");
+                  "the 3 ranks of a communicator request different operations: rank 0: AllReduce(sum) of 10 elements "
+                  "of float32; rank 1: Broadcast from rank 0 of 1010 elements of float32; rank 2: AllReduce(sum) of "
+                  "2010 elements of float32, shape [5,402]; issue the same collectives in the same order on every "
+                  "rank");
     }
     for (const absl::Status& status : run(false)) EXPECT_OK(status);
   }

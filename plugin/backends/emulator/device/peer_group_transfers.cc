@@ -1,7 +1,7 @@
 // PeerGroup::Exchange: interleaved sends and receives of one rank.
 //
-// A receiver announces each transfer, and the sender fills pieces for announced transfers only. So a filled piece
-// always has a receiver inside Exchange that takes it, even while other transfers wait.
+// A receiver announces each transfer, and the sender fills pieces for announced transfers only. So a receiver inside
+// Exchange reads every filled piece, even while other transfers wait.
 #include <algorithm>
 #include <cstring>
 #include <deque>

@@ -22,14 +22,14 @@ constexpr uint64_t kMaxPieceBytes = uint64_t{256} << 10;
 constexpr uint64_t kMaxDataBytes = uint64_t{160} << 20;
 constexpr timespec kMaxSleep = {0, 50'000'000};
 
-constexpr uint64_t RoundUp(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+constexpr uint64_t RoundUpToPage(uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 uint64_t PieceBytes(int ranks) { return std::min(kMaxPieceBytes, kMaxDataBytes / (kPieces * ranks) / kPage * kPage); }
 
 // Offsets in the segment; `aborted_by` is its first word.
 constexpr uint64_t kRanksOffset = kPage;
-uint64_t PairsOffset(uint64_t ranks) { return kRanksOffset + RoundUp(ranks * sizeof(RankBlock)); }
-uint64_t PiecesOffset(uint64_t ranks) { return PairsOffset(ranks) + RoundUp(ranks * ranks * sizeof(PairBlock)); }
+uint64_t PairsOffset(uint64_t ranks) { return kRanksOffset + RoundUpToPage(ranks * sizeof(RankBlock)); }
+uint64_t PiecesOffset(uint64_t ranks) { return PairsOffset(ranks) + RoundUpToPage(ranks * ranks * sizeof(PairBlock)); }
 
 std::string Printable(const char* text, uint32_t bytes) {
   std::string printable(text, bytes);

@@ -15,9 +15,9 @@
 
 namespace hpu::emulator {
 
-// The structs below lie in shared memory and start as all zeros. Every rank can write every byte at any time. So a
-// reader copies a value once (atomic load or Snapshot) and checks the copy. There are no locks, because a killed rank
-// would never release them.
+// The structs below are in shared memory, which starts as zeros. Any rank can write any byte at any time, so a reader
+// copies a value once (atomic load or Snapshot) and checks the copy. There are no locks, because a killed rank would
+// never release them.
 
 // A private copy of a shared value; the compiler cannot read the original again.
 template <typename T>
@@ -29,7 +29,7 @@ T Snapshot(const T& shared) {
   return copy;
 }
 
-// hal::Elements with their type.
+// hal::Elements and their data type.
 struct ElementsRecord {
   static ElementsRecord Of(const hal::Elements& elements, hal::DataType dtype);
   bool IsValid() const;
@@ -52,7 +52,7 @@ struct PartRecord {
   ElementsRecord elements;
 };
 
-// Why a rank has aborted the communicator.
+// A rank's reason for aborting the communicator.
 struct ReasonRecord {
   static constexpr uint32_t kMaxBytes = 508;
 
@@ -71,7 +71,7 @@ struct alignas(64) Bell {
   // Wakes the sleeper if it waits for `rank`; makes no system call otherwise.
   void RingFrom(int rank);
   void Ring();
-  // Sleeps until the bell rings. Returns at once if `rings` is no longer `seen`, and after 50 ms at the latest, because
+  // Sleeps until the bell rings. Returns at once if `rings` differs from `seen`, and after 50 ms at the latest, because
   // a wake-up may be lost.
   void Sleep(uint32_t seen);
 
@@ -84,7 +84,7 @@ struct alignas(64) RankBlock {
   std::atomic<uint32_t> progress;  // barriers at which the rank has arrived
   Bell collective_bell;
   Bell transfer_bell;
-  PartRecord parts[2];  // for operations with even and odd numbers
+  PartRecord parts[2];  // by operation number modulo 2
   ReasonRecord reason;  // complete before `aborted_by` names the rank
 };
 
@@ -100,7 +100,7 @@ struct alignas(64) PairBlock {
   ElementsRecord elements;       // of the latest wanted transfer
   // Written by the sender.
   alignas(64) std::atomic<uint32_t> offered;       // packets that the sender has filled
-  std::atomic<uint32_t> packets[kTransferPieces];  // by packet number: index of the piece, perhaps with kRefusal
+  std::atomic<uint32_t> packets[kTransferPieces];  // piece index, ORed with kRefusal if the sender refuses
   static constexpr uint32_t kRefusal = 256;        // the piece holds the sender's ElementsRecord
 };
 
@@ -111,7 +111,7 @@ class PeerSegment {
  public:
   static constexpr int kMaxRanks = 1024;
 
-  // Requires 1 <= ranks <= kMaxRanks, as do all members.
+  // Requires 1 <= ranks <= kMaxRanks, like the constructor.
   static uint64_t BytesFor(int ranks);
 
   PeerSegment(std::unique_ptr<files::SharedMemory> memory, int ranks);

@@ -1,4 +1,4 @@
-// Streams of the emulator: a queue and a thread each.
+// Streams of the emulator, each with a queue and a thread.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_STREAM_H_
 
@@ -35,7 +35,7 @@ class EmulatorStream final : public hal::Stream {
   absl::Status AddCallback(std::function<void(absl::Status)> callback) override;
   absl::Status Synchronize() override;
 
-  // Queues `exchange` of a communicator; see Command.
+  // Queues a command of kind kExchange; see Command::exchange.
   void QueueExchange(std::function<absl::Status(const absl::Status&)> exchange);
   const EmulatorDevice* device() const { return device_; }
   // How long the current launch has been running; zero if there is none. Any thread may call it.
@@ -65,7 +65,7 @@ class EmulatorStream final : public hal::Stream {
   common::Point Now();
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
 
-  // Run on the stream's thread.
+  // Called on the stream's thread.
   void RunCommands();
   void Run(Command& command, uint64_t sequence);
   absl::Status RunWork(Command& command);

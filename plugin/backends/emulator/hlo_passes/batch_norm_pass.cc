@@ -14,8 +14,8 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Builder of the elementwise instructions around the kernels, for arrays of the shape of `x` and for one number per
-// feature.
+// Builder of the elementwise instructions around the kernels, for arrays of the shape of `x` and for vectors with one
+// element per feature.
 class Builder {
  public:
   explicit Builder(HloInstruction* x)
@@ -29,7 +29,7 @@ class Builder {
   HloInstruction* Times(HloInstruction* a, HloInstruction* b) { return Binary(HloOpcode::kMultiply, a, b); }
   HloInstruction* Minus(HloInstruction* a, HloInstruction* b) { return Binary(HloOpcode::kSubtract, a, b); }
   HloInstruction* Plus(HloInstruction* a, HloInstruction* b) { return Binary(HloOpcode::kAdd, a, b); }
-  // One number for each feature.
+  // `value` for each feature.
   HloInstruction* Number(float value) {
     HloInstruction* number =
         computation_->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<float>(value)));
@@ -50,7 +50,7 @@ class Builder {
   HloInstruction* Tuple(absl::Span<HloInstruction* const> elements) {
     return computation_->AddInstruction(HloInstruction::CreateTuple(elements));
   }
-  // Shape of a tuple of two numbers per feature.
+  // Shape of a tuple of two vectors with one element per feature.
   xla::Shape pair() const { return xla::ShapeUtil::MakeTupleShape({narrow_, narrow_}); }
 
  private:
@@ -104,7 +104,7 @@ absl::StatusOr<HloInstruction*> Gradient(HloInstruction* norm, KernelCalls* call
   return b.Tuple({dx, b.Times(product, inverse), sum});
 }
 
-// Forwards an element of a tuple that this pass made, because a get-tuple-element would look like a value in memory.
+// Forwards an element of a tuple that this pass made, because IsInMemory returns true for every get-tuple-element.
 absl::StatusOr<HloInstruction*> ElementItself(HloInstruction* element) {
   HloInstruction* tuple = element->mutable_operand(0);
   return tuple->opcode() == HloOpcode::kTuple ? tuple->mutable_operand(element->tuple_index()) : nullptr;

@@ -14,11 +14,11 @@ namespace {
 
 using xla::HloInstruction;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinBatchedProducts = 1 << 13;
-// With shorter sides, the products are those of vectors, for which XLA's code is good.
+// Products with shorter sides resemble products with vectors, for which XLA's code is fast.
 constexpr int64_t kMinSide = 4;
-// A larger matrix does not stay in the second-level cache; Eigen handles such matrices well.
+// A larger matrix does not stay in the L2 cache; Eigen, which XLA calls, is fast for such matrices.
 constexpr int64_t kMaxElements = 1 << 17;
 
 // Several dimensions of an array, treated as one.
@@ -33,7 +33,7 @@ std::vector<int64_t> StridesOf(const xla::Shape& shape) {
   return strides;
 }
 
-// The dimensions in this order as one, if each is nested in the one before.
+// Merges the dimensions, in this order, into one; nullopt unless the strides allow it.
 template <typename Dimensions>
 std::optional<ProductDimension> Joined(const xla::Shape& shape, const Dimensions& dimensions) {
   const std::vector<int64_t> strides = StridesOf(shape);

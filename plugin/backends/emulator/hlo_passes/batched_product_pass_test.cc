@@ -49,7 +49,7 @@ TEST(BatchedProductPass, RandomProducts) {
       return letters;
     };
     const auto size = [&dice] { return dice.Roll(0, 3) == 0 ? dice.Roll(4, 9) : dice.Roll(10, 70); };
-    // Two batch dimensions, one of which may have one element; rows, columns and the contracted dimension.
+    // Two batch dimensions (one may have one element), rows, columns and the contracted dimension.
     std::map<char, int64_t> sizes = {
         {'p', dice.Roll(8, 12)}, {'q', dice.Roll(1, 3)}, {'r', size()}, {'c', size()}, {'k', size()}};
     const xla::XlaComputation computation = Product(shuffled("pqrk"), shuffled("pqck"), "pq", sizes);

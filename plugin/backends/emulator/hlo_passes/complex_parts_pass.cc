@@ -21,7 +21,7 @@ bool IsComplex(const HloInstruction* instruction) {
   return xla::primitive_util::IsComplexType(shape.element_type()) && shape.is_static();
 }
 
-// Excludes -0, for which the zeros of a quotient have other signs.
+// False for -0, with which zeros of a quotient would have other signs.
 bool IsPositiveZero(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
   if (!value->IsConstant()) return false;
@@ -71,7 +71,7 @@ absl::StatusOr<HloInstruction*> RealNumberOf(HloInstruction* number) {
   }
 }
 
-// Zeros with the signs of `numbers`, even where those are zero or infinite.
+// -0 for each negative number, 0 for every other number.
 absl::StatusOr<HloInstruction*> ZeroOverEach(HloInstruction* numbers) {
   HloInstruction* const zero = xla::MakeScalarLike(numbers, 0.0);
   HPU_ASSIGN_OR_RETURN(HloInstruction* const negative,

@@ -1,4 +1,4 @@
-// Pass that computes the real and imaginary parts of complex numbers separately.
+// Pass that splits complex quotients and selects into operations on real and imaginary parts.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_COMPLEX_PARTS_PASS_H_
 
@@ -10,8 +10,8 @@ namespace hpu::emulator {
 // Rewrites two patterns: quotients whose divisor was made from a real number, and selects between complex numbers.
 // Gradients of absolute values and scaled Fourier transforms contain them. XLA keeps real and imaginary part in one
 // value, which LLVM does not vectorise. Zeros of a quotient have XLA's signs; if one part is infinite or NaN, the other
-// becomes NaN, as in XLA and TensorFlow's own kernels. There is one difference: if both parts of a quotient are NaN,
-// XLA checks for infinite operands again; here they stay NaN.
+// becomes NaN, as in XLA and TensorFlow's own kernels. One difference remains: if both parts of a quotient are NaN, XLA
+// recomputes them for infinite operands, but this pass leaves NaN.
 absl::Status ComputeComplexParts(xla::HloModule* module);
 
 }  // namespace hpu::emulator

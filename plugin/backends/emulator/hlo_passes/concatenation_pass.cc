@@ -16,13 +16,13 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinConcatenationElements = 2048;
 constexpr int64_t kMinPieceBytes = 32;  // on average
 // Limited because each repetition is an operand.
 constexpr int64_t kMaxTimes = 64;
 
-// Whether a concatenation along `dimension` needs the whole array in slices, and nothing else needs it.
+// Whether the concatenation is the only user of `source` and reads all of it, in slices along `dimension`.
 bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatenation, int64_t dimension) {
   int64_t taken = 0;
   for (const HloInstruction* user : source->users()) {
@@ -33,9 +33,8 @@ bool IsForSlicesOf(const HloInstruction* source, const HloInstruction* concatena
   return taken >= source->shape().dimensions(dimension);
 }
 
-// Whether the operand of a concatenation is a slice that the kernel can read from its source. The slice must be along
-// the same dimension. The source must be in memory anyway or needed as a whole; of other sources, XLA computes only the
-// slices.
+// Whether the operand of a concatenation is a slice, along the same dimension, that the kernel can read from the sliced
+// array. The array must be in memory anyway or needed as a whole; otherwise XLA computes only the slices.
 bool IsReadInPlace(const HloInstruction* operand, const HloInstruction* concatenation) {
   if (operand->opcode() != HloOpcode::kSlice || !IsFloatArray(operand->operand(0)->shape())) return false;
   const HloInstruction* const source = operand->operand(0);
@@ -70,9 +69,9 @@ absl::StatusOr<HloInstruction*> ConcatenationKernel(HloInstruction* concatenatio
   return calls->Add(kernel.Spec(), sources, shape);
 }
 
-// An array repeated along a dimension (tf.tile) is a concatenation with itself: a broadcast that inserts one dimension
-// before another, followed by a reshape that merges both. Only if the result is needed in memory, because XLA fuses it
-// into other uses.
+// Replaces tf.tile along one dimension by a concatenation of the array with itself. tf2xla emits a broadcast that
+// inserts one dimension before another, followed by a reshape that merges both. Requires that the result is needed in
+// memory, because XLA fuses it into other users.
 absl::StatusOr<HloInstruction*> TiledKernelOf(HloInstruction* reshape, KernelCalls* calls) {
   HloInstruction* const broadcast = reshape->mutable_operand(0);
   const xla::Shape& shape = broadcast->shape();

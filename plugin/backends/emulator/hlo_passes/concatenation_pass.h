@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces concatenations of larger arrays. XLA fuses them with their operands into a loop that determines the source
-// of each element.
+// Replaces concatenations and tilings of large arrays. XLA fuses a concatenation with its operands into a loop that
+// determines the source of each element.
 absl::Status UseConcatenationKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -55,7 +55,7 @@ std::optional<Convolution::Kind> KindOf(const xla::ConvolutionDimensionNumbers& 
   return std::nullopt;
 }
 
-// Sets the high padding that yields `d.output` results of `d.input` elements; negative padding counts as none.
+// Sets the high padding with which `d.input` elements yield `d.output` results; negative padding becomes 0.
 void SetHighPadding(Convolution::Dimension* d) {
   d->pad_high =
       std::max<int64_t>(0, (d->output - 1) * d->stride + (d->window - 1) * d->dilation + 1 - d->input - d->pad_low);
@@ -124,7 +124,7 @@ std::optional<Convolution> Describe(const HloInstruction* convolution) {
   return c;
 }
 
-// The filter that `reversed` reverses in its spatial dimensions; null if it is not such a reversal.
+// The filter whose spatial dimensions `reversed` reverses; null if `reversed` is not such a reversal.
 HloInstruction* ReversedFilter(HloInstruction* reversed) {
   HloInstruction* source = SourceOf(reversed);
   const std::vector<int64_t> spatial = Range(0, source->shape().rank() - 2);
@@ -206,7 +206,7 @@ absl::StatusOr<bool> Prefers(const Convolution& c, const HloInstruction& convolu
   return calls->Prefers(convolution, inner);
 }
 
-// Lets the kernel pack a constant filter once, if it can.
+// Lets the kernel pack a constant filter only once, if the kernel supports it.
 void PackConstantFilter(const HloInstruction* filter, Convolution* c) {
   c->constant_filter = filter->opcode() == xla::HloOpcode::kConstant;
   if (c->constant_filter && !MakeKernel(c->Spec()).ok()) c->constant_filter = false;
@@ -255,7 +255,7 @@ HloInstruction* BiasOf(HloInstruction* add, HloInstruction** convolution) {
   return nullptr;
 }
 
-// Leaves a following rectifier to XLA: oneDNN's turns NaN into 0, XLA's keeps NaN.
+// Leaves a following ReLU to XLA: oneDNN's ReLU turns NaN into 0, XLA's keeps NaN.
 absl::StatusOr<HloInstruction*> KernelWithBias(HloInstruction* add, KernelCalls* calls) {
   HloInstruction* convolution = nullptr;
   HloInstruction* bias = BiasOf(add, &convolution);

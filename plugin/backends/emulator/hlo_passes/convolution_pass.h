@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Replaces the HLO that tf2xla emits for convolutions and their gradients in TensorFlow's order of dimensions (batch
-// first, features last). Pointwise ones become matrix products; others stay with XLA.
+// first, features last). Pointwise convolutions become matrix products. Convolutions without a kernel are left to XLA.
 absl::Status UseConvolutionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -112,14 +112,14 @@ Convolution RandomCase(uint32_t seed) {
   c.output_features = c.groups * dice.Roll(1, 4);
   const bool three = dice.Roll(0, 4) == 0;
   // Strides, dilations, both or neither; equal in all dimensions or not.
-  const int64_t most_stride = dice.Roll(0, 1) == 0 ? 1 : 3, most_dilation = dice.Roll(0, 1) == 0 ? 1 : 3;
-  const int64_t stride = dice.Roll(1, most_stride), dilation = dice.Roll(1, most_dilation);
+  const int64_t max_stride = dice.Roll(0, 1) == 0 ? 1 : 3, max_dilation = dice.Roll(0, 1) == 0 ? 1 : 3;
+  const int64_t stride = dice.Roll(1, max_stride), dilation = dice.Roll(1, max_dilation);
   const bool alike = dice.Roll(0, 1) == 0;
   const bool same_padding = dice.Roll(0, 1) == 0;
   for (int i = 0; i < (three ? 3 : 2); ++i) {
     Dimension d;
-    d.stride = alike ? stride : dice.Roll(1, most_stride);
-    d.dilation = alike ? dilation : dice.Roll(1, most_dilation);
+    d.stride = alike ? stride : dice.Roll(1, max_stride);
+    d.dilation = alike ? dilation : dice.Roll(1, max_dilation);
     d.window = dice.Roll(1, three ? 3 : 4);
     const int64_t reach = (d.window - 1) * d.dilation + 1;
     d.input = dice.Roll(reach, reach + (three ? 4 : 8));
@@ -316,7 +316,7 @@ XlaOp Relu(XlaOp x, xla::PrimitiveType type, bool zero_first) {
   return zero_first ? xla::Max(zero, x) : xla::Max(x, zero);
 }
 
-// A convolution with a bias, optionally followed by a rectifier.
+// A convolution with a bias, optionally followed by a ReLU.
 xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool relu, bool bias_first) {
   xla::XlaBuilder builder("convolution");
   const XlaOp convolved = Build(&builder, c, type);
@@ -328,8 +328,7 @@ xla::XlaComputation WithBias(const Convolution& c, xla::PrimitiveType type, bool
   return builder.Build().value();
 }
 
-// The convolution that replaces it: with the bias if a kernel supports it, and in float32 if no kernel rounds only
-// once.
+// The expected replacement: with the bias if a kernel supports it, and in float32 if no kernel rounds only once.
 Convolution Taken(Convolution c, xla::PrimitiveType type) {
   c.bfloat16 = type == xla::BF16;
   c.bias = true;
@@ -371,7 +370,7 @@ TEST(ConvolutionPass, KeepsResultsThatOthersUse) {
   EXPECT_TRUE(kernels[0] == c.Spec());
 }
 
-// Results are NaN and infinite in the same places as without a kernel, even behind a rectifier.
+// Results are NaN and infinite in the same places as without a kernel, even after a ReLU.
 TEST(ConvolutionPass, KeepsNanAndInfinities) {
   const float inf = std::numeric_limits<float>::infinity();
   const Convolution c{.batch = 2,
@@ -389,7 +388,7 @@ TEST(ConvolutionPass, KeepsNanAndInfinities) {
   ExpectSameAsEvaluator(computation, arguments, kernels, 2e-6);
 }
 
-// Batch normalisation with given moments, a residual addition and a rectifier behind a convolution.
+// Batch normalisation with given moments, a residual addition and a ReLU after a convolution.
 xla::XlaComputation NormalisedResidual(const Convolution& c) {
   xla::XlaBuilder builder("residual");
   const XlaOp convolved = Build(&builder, c, xla::F32);
@@ -406,7 +405,7 @@ xla::XlaComputation NormalisedResidual(const Convolution& c) {
   return builder.Build().value();
 }
 
-// All of that is one loop over the kernel's result.
+// XLA fuses the elementwise work into one loop over the kernel's result.
 TEST(ConvolutionPass, FusesWhatFollows) {
   if (IsTargetGeneric()) GTEST_SKIP() << "there is no kernel";
   const Convolution c{.batch = 2,

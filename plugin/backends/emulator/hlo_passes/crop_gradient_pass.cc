@@ -4,7 +4,7 @@
 #include <string>
 
 #include "plugin/backends/emulator/kernels/crop_gradient.h"
-#include "plugin/program/crop_gradients.h"
+#include "plugin/program/marked_call.h"
 
 namespace hpu::emulator {
 namespace {
@@ -20,7 +20,7 @@ bool IsOfImages(const xla::Shape& shape) { return IsFloat32Array(shape) && shape
 // The sizes, if the operands and the result are valid.
 std::optional<CropGradient> SizesOf(const HloInstruction& call, CropGradient::Of of) {
   const bool of_image = of == CropGradient::Of::kImage;
-  const int64_t places = of_image ? 1 : 2;  // index of the first positions operand
+  const int64_t places = of_image ? 1 : 2;  // index of the operand `y`
   if (call.operand_count() != places + 3) return std::nullopt;
   const xla::Shape& crops = call.operand(0)->shape();
   const xla::Shape& images = of_image ? call.shape() : call.operand(1)->shape();
@@ -42,8 +42,8 @@ std::optional<CropGradient> SizesOf(const HloInstruction& call, CropGradient::Of
 
 absl::StatusOr<HloInstruction*> CropGradientKernel(HloInstruction* call, const std::string& gradient,
                                                    KernelCalls* calls) {
-  const bool of_image = gradient == hal::kImageGradient;
-  if (!of_image && gradient != hal::kPlacesGradient) return nullptr;
+  const bool of_image = gradient == kImageGradient;
+  if (!of_image && gradient != kPlacesGradient) return nullptr;
   const auto sizes = SizesOf(*call, of_image ? CropGradient::Of::kImage : CropGradient::Of::kPlaces);
   if (!sizes.has_value() || !MakeKernel(sizes->Spec()).ok()) return nullptr;
   return calls->Add(sizes->Spec(), call->operands(), call->shape());
@@ -52,9 +52,9 @@ absl::StatusOr<HloInstruction*> CropGradientKernel(HloInstruction* call, const s
 }  // namespace
 
 absl::Status UseCropGradientKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceMarkedCalls(
-      module, hal::kCropGradientAttribute,
-      [calls](HloInstruction* call, const std::string& gradient) { return CropGradientKernel(call, gradient, calls); });
+  return ReplaceMarkedCalls(module, kCropGradient, [calls](HloInstruction* call, const std::string& gradient) {
+    return CropGradientKernel(call, gradient, calls);
+  });
 }
 
 }  // namespace hpu::emulator

@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Replaces the calls in plugin/program/crop_gradients.h, and removes the computations that they call.
+// Replaces calls marked `crop_gradient` (plugin/program/marked_call.h), and removes the called computations.
 absl::Status UseCropGradientKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -7,11 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/compiler.h"
 #include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/crop_gradient.h"
-#include "plugin/program/crop_gradients.h"
+#include "plugin/program/marked_call.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 
@@ -195,7 +196,7 @@ xla::XlaComputation Program(const CropGradient& sizes, const char* value, bool i
              images ? xla::ShapeUtil::MakeShape(xla::F32, {sizes.boxes, sizes.rows + sizes.columns}) : image);
   const xla::XlaComputation computation = body->Build().value();
   xla::FrontendAttributes attributes;
-  (*attributes.mutable_map())[hal::kCropGradientAttribute] = value;
+  (*attributes.mutable_map())[kOperationAttribute] = absl::StrCat(kCropGradient, " ", value);
   const xla::XlaOp call = [&] {
     const xla::XlaScopedFrontendAttributesAssignment scope(&builder, attributes);
     return xla::Call(&builder, computation, operands);
@@ -210,13 +211,13 @@ TEST(CropGradientPass, TakesWhatItKnows) {
   const auto count = [&](const char* value, bool images, xla::PrimitiveType index = xla::S32, int64_t channels = 7) {
     return CountKernels(Program(sizes, value, images, index, channels), name);
   };
-  EXPECT_EQ(count(hal::kImageGradient, false), 1u);
-  EXPECT_EQ(count(hal::kPlacesGradient, true), 1u);
-  EXPECT_EQ(count(hal::kImageGradient, true), 0u) << "of other operands";
-  EXPECT_EQ(count(hal::kPlacesGradient, false), 0u) << "of other operands";
+  EXPECT_EQ(count(kImageGradient, false), 1u);
+  EXPECT_EQ(count(kPlacesGradient, true), 1u);
+  EXPECT_EQ(count(kImageGradient, true), 0u) << "of other operands";
+  EXPECT_EQ(count(kPlacesGradient, false), 0u) << "of other operands";
   EXPECT_EQ(count("other", true), 0u) << "of another name";
-  EXPECT_EQ(count(hal::kImageGradient, false, xla::S64), 0u) << "of another type";
-  EXPECT_EQ(count(hal::kImageGradient, false, xla::S32, 6), 0u) << "of other images";
+  EXPECT_EQ(count(kImageGradient, false, xla::S64), 0u) << "of another type";
+  EXPECT_EQ(count(kImageGradient, false, xla::S32, 6), 0u) << "of other images";
 }
 
 }  // namespace crop_gradient_pass_test

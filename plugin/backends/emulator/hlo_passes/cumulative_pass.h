@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 reductions over a window as long as its one dimension, which ends, or begins, at each element. Must
-// run before the pass for windows of other lengths.
+// Replaces reductions of float32, float64 and int32 over a window that is as long as its dimension and ends, or begins,
+// at each element. Must run before the other passes for reduce-window.
 absl::Status UseCumulativeKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/dilation.h"
-#include "plugin/program/dilation.h"
+#include "plugin/program/marked_call.h"
 
 namespace hpu::emulator {
 namespace {
@@ -19,9 +19,9 @@ bool HasDims(const xla::Shape& shape, absl::Span<const int64_t> dims) {
 }
 
 std::optional<Dilation::Of> Named(absl::string_view word) {
-  if (word == hal::kDilationMaxima) return Dilation::Of::kMaxima;
-  if (word == hal::kDilationInputGradient) return Dilation::Of::kInput;
-  if (word == hal::kDilationFilterGradient) return Dilation::Of::kFilter;
+  if (word == kDilationMaxima) return Dilation::Of::kMaxima;
+  if (word == kDilationInputGradient) return Dilation::Of::kInput;
+  if (word == kDilationFilterGradient) return Dilation::Of::kFilter;
   return std::nullopt;
 }
 
@@ -76,7 +76,7 @@ absl::StatusOr<HloInstruction*> DilationKernel(HloInstruction* call, const std::
 }  // namespace
 
 absl::Status UseDilationKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceMarkedCalls(module, hal::kDilationAttribute, [calls](HloInstruction* call, const std::string& text) {
+  return ReplaceMarkedCalls(module, kDilation, [calls](HloInstruction* call, const std::string& text) {
     return DilationKernel(call, text, calls);
   });
 }

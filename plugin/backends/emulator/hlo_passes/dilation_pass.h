@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Replaces the calls in plugin/program/dilation.h, and removes the computations that they call.
+// Replaces calls marked `dilation` (plugin/program/marked_call.h), and removes the called computations.
 absl::Status UseDilationKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/dilation.h"
-#include "plugin/program/dilation.h"
+#include "plugin/program/marked_call.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"
@@ -155,7 +156,7 @@ xla::XlaComputation Program(const std::string& text, size_t operand_count, size_
   xla::Zeros(body.get(), xla::ShapeUtil::MakeShape(type, dims[like]));
   const xla::XlaComputation computation = body->Build().value();
   xla::FrontendAttributes attributes;
-  (*attributes.mutable_map())[hal::kDilationAttribute] = text;
+  (*attributes.mutable_map())[kOperationAttribute] = absl::StrCat(kDilation, " ", text);
   const xla::XlaOp call = [&] {
     const xla::XlaScopedFrontendAttributesAssignment scope(&builder, attributes);
     return xla::Call(&builder, computation, operands);

@@ -20,7 +20,7 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// The column indices that a row's iota is compared with, one for each row; null if `is_it` is not such a comparison.
+// The column index of each row, if `is_it` compares the columns' iota with it; else null.
 HloInstruction* ColumnsOf(HloInstruction* is_it) {
   if (is_it->opcode() != HloOpcode::kCompare || is_it->comparison_direction() != ComparisonDirection::kEq) {
     return nullptr;

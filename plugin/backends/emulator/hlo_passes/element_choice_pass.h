@@ -7,9 +7,10 @@
 
 namespace hpu::emulator {
 
-// Matches the selection of one element from each row of a matrix. It is written as the maximum or minimum of a row
-// whose other elements are the least or greatest number. Programs avoid gathers because a gather contains the number of
-// rows, and programs with a fixed number of rows cannot be padded. When this pass runs, the padding is final.
+// Replaces the selection of one element from each row of a matrix. Programs write it as a maximum (minimum) over the
+// row after a select has set the other elements to -infinity (infinity). They avoid gathers, because a gather contains
+// the number of rows, and a program with a fixed number of rows cannot be padded. When this pass runs, the padding is
+// final.
 absl::Status ReadChosenElements(xla::HloModule* module);
 
 }  // namespace hpu::emulator

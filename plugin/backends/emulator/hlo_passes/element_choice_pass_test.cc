@@ -23,7 +23,7 @@ struct Case {
   xla::PrimitiveType index = xla::S32;
   bool minimum = false;
   bool index_first = false;
-  // The compared iota and the value of the other elements; other settings are not a choice of elements.
+  // The compared iota and the value of the other elements. Other settings must not match.
   int64_t iota_dimension = 1;
   bool other_is_identity = true;
 };
@@ -45,7 +45,7 @@ xla::XlaComputation Program(const Case& c) {
   return builder.Build().value();
 }
 
-// Columns from before the first to behind the last; the numbers include infinities and NaN.
+// Column indices, some of them before the first or after the last column; elements include infinities and NaN.
 std::vector<xla::Literal> Arguments(const xla::XlaComputation& computation, const Case& c) {
   std::vector<xla::Literal> arguments = ArgumentsOf(computation);
   Dice dice(3);

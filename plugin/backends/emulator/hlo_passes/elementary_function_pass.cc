@@ -20,7 +20,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 using Direction = xla::ComparisonDirection;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinElementaryFunctionElements = 512;
 
 // The scalar that is broadcast to the array; null if there is none.
@@ -68,13 +68,13 @@ absl::StatusOr<HloInstruction*> OfTwo(ElementaryFunction::Function function, Hlo
   return CallOf(function, {first, scalar == nullptr ? second : scalar}, scalar != nullptr, calls);
 }
 
-// The instruction behind `instruction` if it has this opcode, else null.
+// SourceOf(instruction) if it has this opcode, else null.
 HloInstruction* As(HloOpcode opcode, HloInstruction* instruction) {
   HloInstruction* source = SourceOf(instruction);
   return source->opcode() == opcode ? source : nullptr;
 }
 
-// The other operand of a binary instruction with the constant `number`, which tf2xla puts first.
+// The second operand of a binary instruction whose first operand is the constant `number`; else null.
 HloInstruction* Beside(float number, HloOpcode opcode, HloInstruction* instruction) {
   HloInstruction* source = As(opcode, instruction);
   if (source == nullptr || !Repeats(source->mutable_operand(0), number)) return nullptr;

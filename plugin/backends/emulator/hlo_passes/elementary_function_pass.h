@@ -9,8 +9,8 @@
 
 namespace hpu::emulator {
 
-// Replaces functions of larger arrays by calls of the kernel `elementary_function`. Arcsines and arccosines are
-// recognised in the form that tf2xla emits. Powers that XLA turns into products or roots stay with XLA. Reciprocal
+// Replaces functions of large arrays by calls of the kernel `elementary_function`. Arcsines and arccosines are
+// recognised in the form that tf2xla emits. Powers that XLA turns into products or roots are left to XLA. Reciprocal
 // roots and inverse hyperbolic tangents are rewritten to forms that XLA vectorises.
 absl::Status UseElementaryFunctionKernels(xla::HloModule* module, KernelCalls* calls);
 

@@ -19,7 +19,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Compares bits, because a thread that flushes denormals would find them equal to zero. NaN does not count.
+// Compares bits, because denormals equal zero on a thread that flushes them. False for NaN.
 bool IsRoundedNumber(float number) { return (absl::bit_cast<uint32_t>(number) & 0xffff) == 0 && !std::isnan(number); }
 
 bool HoldsRoundedNumbers(const xla::Literal& literal) {
@@ -84,7 +84,7 @@ bool IsRounding(const HloInstruction* instruction) {
          instruction->operand(0)->shape().element_type() == xla::F32;
 }
 
-// The upper 16 bits of the numbers.
+// The upper 16 bits of each number, as bfloat16.
 absl::StatusOr<HloInstruction*> UpperHalves(HloInstruction* numbers) {
   xla::HloComputation* const computation = numbers->parent();
   const auto recast = [computation](HloInstruction* value, xla::PrimitiveType type) {

@@ -1,4 +1,4 @@
-// Pass that removes roundings to bfloat16 of numbers that are bfloat16 already.
+// Pass that removes roundings to bfloat16 whose operands are bfloat16 numbers already.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXACT_ROUNDINGS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_EXACT_ROUNDINGS_H_
 
@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA:CPU computes each bfloat16 op in float32 and rounds its result. Slices and maxima are rounded too, although their
-// numbers are rounded already; that costs eight instructions per number. This pass runs after XLA's. It removes such
-// roundings, or turns them into a shift if the result is stored. The numbers are the same.
+// XLA:CPU computes each bfloat16 op in float32 and rounds the result. It also rounds slices and maxima, whose elements
+// are bfloat16 numbers already; a rounding costs eight instructions per element. This pass runs after XLA's passes. It
+// removes such roundings, or turns them into shifts if the result is stored. Results do not change.
 absl::Status OmitExactRoundings(xla::HloModule* module);
 
 }  // namespace hpu::emulator

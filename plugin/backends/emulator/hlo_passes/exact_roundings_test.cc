@@ -1,4 +1,4 @@
-// Tests that roundings of rounded numbers are removed, others stay, and the numbers are the same.
+// Tests that roundings of bfloat16 numbers are removed, other roundings stay, and results do not change.
 #include "plugin/backends/emulator/hlo_passes/exact_roundings.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinExtremumElements = 8192;
 constexpr int64_t kMinRow = 16;
 constexpr int64_t kMinColumns = 8;
@@ -39,21 +39,22 @@ std::optional<Extremum> ExtremumSizes(const xla::Shape& shape, absl::Span<const 
   return worth ? std::optional(sizes) : std::nullopt;
 }
 
-bool IsInitial(HloInstruction* initial, bool least) {
+bool IsInitial(HloInstruction* initial, bool is_min) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  return ScalarOf(initial) == (least ? kInfinity : -kInfinity);
+  return ScalarOf(initial) == (is_min ? kInfinity : -kInfinity);
 }
 
 absl::StatusOr<HloInstruction*> ValueKernelOf(HloInstruction* reduce, KernelCalls* calls) {
   const xla::Shape& shape = reduce->operand(0)->shape();
   if (!IsFloatArray(shape)) return nullptr;
-  const bool least = Computes(reduce->to_apply(), HloOpcode::kMinimum);
-  if ((!least && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) || !IsInitial(reduce->mutable_operand(1), least)) {
+  const bool is_min = Computes(reduce->to_apply(), HloOpcode::kMinimum);
+  if ((!is_min && !Computes(reduce->to_apply(), HloOpcode::kMaximum)) ||
+      !IsInitial(reduce->mutable_operand(1), is_min)) {
     return nullptr;
   }
   std::optional<Extremum> kernel = ExtremumSizes(shape, reduce->dimensions());
   if (!kernel.has_value()) return nullptr;
-  kernel->least = least;
+  kernel->is_min = is_min;
   kernel->bfloat16 = shape.element_type() == xla::BF16;
   return calls->Add(kernel->Spec(), {reduce->mutable_operand(0)}, reduce->shape());
 }
@@ -65,10 +66,10 @@ bool IsCompare(const HloInstruction* value, const HloComputation& f, ComparisonD
 
 // Whether f(value, position, other value, other position) is the computation that tf2xla emits for ArgMax or ArgMin: it
 // returns the better value and its position, the first one of equal values.
-bool FindsPlace(const HloComputation& f, bool least) {
+bool FindsPlace(const HloComputation& f, bool is_min) {
   const HloInstruction* root = f.root_instruction();
   if (f.num_parameters() != 4 || root->opcode() != HloOpcode::kTuple || root->operand_count() != 2) return false;
-  const auto direction = least ? ComparisonDirection::kLe : ComparisonDirection::kGe;
+  const auto direction = is_min ? ComparisonDirection::kLe : ComparisonDirection::kGe;
   const auto is_choice = [&](const HloInstruction* value, int first) {
     return value->opcode() == HloOpcode::kSelect && IsCompare(value->operand(0), f, direction) &&
            value->operand(1) == f.parameter_instruction(first) &&
@@ -90,7 +91,7 @@ bool IsIota(HloInstruction* value, int64_t dimension) {
          xla::Cast<xla::HloIotaInstruction>(source)->iota_dimension() == dimension;
 }
 
-// Replaces the positions in reduce(x, iota) -> (values, positions).
+// Replaces the second result of reduce(x, iota) -> (values, positions).
 absl::StatusOr<HloInstruction*> PlaceKernelOf(HloInstruction* element, KernelCalls* calls) {
   HloInstruction* reduce = element->mutable_operand(0);
   if (element->tuple_index() != 1 || reduce->opcode() != HloOpcode::kReduce || reduce->operand_count() != 4 ||
@@ -98,16 +99,16 @@ absl::StatusOr<HloInstruction*> PlaceKernelOf(HloInstruction* element, KernelCal
     return nullptr;
   }
   HloInstruction* x = reduce->mutable_operand(0);
-  const bool least = FindsPlace(*reduce->to_apply(), /*least=*/true);
-  if (!IsFloatArray(x->shape()) || (!least && !FindsPlace(*reduce->to_apply(), /*least=*/false)) ||
-      !IsIota(reduce->mutable_operand(1), reduce->dimensions(0)) || !IsInitial(reduce->mutable_operand(2), least) ||
+  const bool is_min = FindsPlace(*reduce->to_apply(), /*is_min=*/true);
+  if (!IsFloatArray(x->shape()) || (!is_min && !FindsPlace(*reduce->to_apply(), /*is_min=*/false)) ||
+      !IsIota(reduce->mutable_operand(1), reduce->dimensions(0)) || !IsInitial(reduce->mutable_operand(2), is_min) ||
       !IsConstantOf(reduce->mutable_operand(3), 0)) {
     return nullptr;
   }
   std::optional<Extremum> kernel = ExtremumSizes(x->shape(), reduce->dimensions());
   if (!kernel.has_value()) return nullptr;
   kernel->place = true;
-  kernel->least = least;
+  kernel->is_min = is_min;
   kernel->bfloat16 = x->shape().element_type() == xla::BF16;
   return calls->Add(kernel->Spec(), {x}, element->shape());
 }

@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 maxima of rows, and minima of rows, of columns and of whole arrays. Also replaces their positions,
-// for bfloat16 too, in the form that tf2xla emits for ArgMax and ArgMin. Must run after the passes for softmax, whose
-// kernels contain maxima, and for sums.
+// Replaces maxima and minima of float32 and bfloat16 over adjacent dimensions. Also replaces their positions, in the
+// form that tf2xla emits for ArgMax and ArgMin. Must run after UseSoftmaxKernels, whose kernels include the maximum,
+// and after UseReductionKernels, which replaces float32 maxima of columns.
 absl::Status UseExtremumKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

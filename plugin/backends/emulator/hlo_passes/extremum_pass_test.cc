@@ -22,7 +22,7 @@ struct Case {
   std::vector<int64_t> dims;
   std::vector<int64_t> reduced;
   bool place = false;
-  bool least = false;
+  bool is_min = false;
   xla::PrimitiveType type = xla::F32;
 };
 
@@ -32,8 +32,8 @@ xla::XlaComputation ExtremumOf(const Case& c) {
   XlaOp result;
   if (c.place) {
     const auto axis = static_cast<int>(c.reduced[0]);
-    result = c.least ? xla::ArgMin(x, xla::S32, axis) : xla::ArgMax(x, xla::S32, axis);
-  } else if (c.least) {
+    result = c.is_min ? xla::ArgMin(x, xla::S32, axis) : xla::ArgMax(x, xla::S32, axis);
+  } else if (c.is_min) {
     result =
         xla::Reduce(x, xla::MaxValue(&builder, c.type), xla::CreateScalarMinComputation(c.type, &builder), c.reduced);
   } else {
@@ -86,7 +86,7 @@ TEST_P(ExtremumPassTest, EqualsXla) {
   Dice dice(GetParam());
   Case c;
   c.place = dice.Roll(0, 1) == 0;
-  c.least = dice.Roll(0, 1) == 0;
+  c.is_min = dice.Roll(0, 1) == 0;
   if (dice.Roll(0, 2) == 0) c.type = xla::BF16;
   const bool rows = dice.Roll(0, 1) == 0;
   for (int64_t rank = dice.Roll(1, 3); rank > 0; --rank) c.dims.push_back(dice.Roll(1, 5));
@@ -97,7 +97,7 @@ TEST_P(ExtremumPassTest, EqualsXla) {
   for (const int64_t size : c.dims) elements *= size;
   c.dims[0] *= (8 << 10) / elements + 2;
   // Maxima of columns have another kernel.
-  if (!rows && !c.place && c.type == xla::F32) c.least = true;
+  if (!rows && !c.place && c.type == xla::F32) c.is_min = true;
   SCOPED_TRACE(testing::PrintToString(c.dims));
   ASSERT_EQ(CountExtrema(c), 1);
   ExpectEqualsXla(c, &dice);
@@ -118,7 +118,7 @@ TEST_P(ExtremumPassLongRowTest, EqualsXla) {
   Case c;
   // Maxima of all elements have another kernel.
   c.place = dice.Roll(0, 1) == 0;
-  c.least = !c.place || dice.Roll(0, 1) == 0;
+  c.is_min = !c.place || dice.Roll(0, 1) == 0;
   if (dice.Roll(0, 2) == 0) c.type = xla::BF16;
   c.dims = {dice.Roll(0, 1) == 0 ? dice.Roll(8192, 65'536) : dice.Roll(65'537, 140'000)};
   if (dice.Roll(0, 2) == 0) c.dims = {2, dice.Roll(65'530, 65'550)};
@@ -133,8 +133,8 @@ INSTANTIATE_TEST_SUITE_P(Random, ExtremumPassLongRowTest, testing::Range(0, 8));
 TEST(ExtremumPass, PlacesInPieces) {
   constexpr int64_t kPiece = 64 << 10, kSize = 3 * kPiece + 5;
   constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
-  const auto place = [](const std::vector<float>& row, bool least) {
-    const Extremum kernel{true, least, false, 1, kSize, 1};
+  const auto place = [](const std::vector<float>& row, bool is_min) {
+    const Extremum kernel{true, is_min, false, 1, kSize, 1};
     return ElementsOf<int32_t>(RunKernel(kernel.Spec(), {BytesOf(row)}, sizeof(int32_t)))[0];
   };
   EXPECT_EQ(place(std::vector<float>(kSize, -kInfinity), false), 0);

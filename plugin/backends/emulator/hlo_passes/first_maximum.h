@@ -6,8 +6,8 @@
 
 namespace hpu::emulator {
 
-// True if it keeps the first of two scalars unless the second is greater. Selecting in order then finds the same first
-// maximum as TensorFlow's CPU kernels: a NaN counts only if it comes first.
+// True if `select` keeps the first of two scalars unless the second is greater. Applied in order, it selects the same
+// element as TensorFlow's CPU kernels: a NaN counts only if it comes first.
 bool SelectsFirstMaximum(const xla::HloComputation* select);
 
 }  // namespace hpu::emulator

@@ -24,12 +24,12 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// From this length of the last dimension on, vectors along it are as fast.
+// If the last dimension is at least this long, vectorising along it is as fast.
 constexpr int64_t kLongRow = 128;
 
 bool IsScalar(const xla::Shape& shape) { return shape.IsArray() && shape.rank() == 0; }
 
-// Whether the array has all `elements`, in row-major order.
+// Whether the array has `elements` elements, in row-major order.
 bool IsWhole(const xla::Shape& shape, int64_t elements) {
   return shape.IsArray() && shape.is_static() && shape.rank() > 0 && xla::ShapeUtil::ElementsIn(shape) == elements &&
          shape.has_layout() && xla::LayoutUtil::IsMonotonicWithDim0Major(shape.layout());
@@ -80,14 +80,14 @@ xla::Shape FlatShape(const xla::Shape& shape) {
   return xla::ShapeUtil::MakeShapeWithDenseLayout(shape.element_type(), {xla::ShapeUtil::ElementsIn(shape)}, {0});
 }
 
-// A copy of an elementwise instruction that is not a parameter.
+// A flat copy of an elementwise instruction that is not a parameter.
 std::unique_ptr<HloInstruction> FlatInstruction(const HloInstruction& instruction, const xla::Shape& shape,
                                                 absl::Span<HloInstruction* const> operands) {
   if (instruction.opcode() == HloOpcode::kBroadcast) return HloInstruction::CreateBroadcast(shape, operands[0], {});
   return instruction.CloneWithNewOperands(shape, operands);
 }
 
-// A copy of the computation for one row.
+// A flat copy of the computation.
 std::unique_ptr<HloComputation> FlatComputation(const HloComputation& computation) {
   HloComputation::Builder builder(computation.name());
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> flat;
@@ -116,7 +116,7 @@ std::unique_ptr<HloInstruction> FlatLoop(const HloInstruction& loop, absl::Span<
   return flat;
 }
 
-// A copy of a call's split loop for one row, with as many parts, each of adjacent elements.
+// A flat copy of a call's split loop, with the same number of parts, each of adjacent elements.
 absl::StatusOr<std::unique_ptr<HloInstruction>> FlatCall(const HloInstruction& call, const HloInstruction& loop,
                                                          absl::Span<HloInstruction* const> operands,
                                                          xla::HloModule* module) {
@@ -139,7 +139,7 @@ absl::StatusOr<std::unique_ptr<HloInstruction>> FlatCall(const HloInstruction& c
   return HloInstruction::CreateCall(flat->shape(), operands, computation);
 }
 
-// `loop` is the instruction itself, or the loop that the instruction, a call, splits over threads.
+// `loop` is the instruction itself or, if the instruction is a call, the loop that it splits over threads.
 absl::Status Flatten(HloInstruction* instruction, const HloInstruction& loop) {
   HloComputation* computation = instruction->parent();
   std::vector<HloInstruction*> operands;

@@ -7,9 +7,9 @@
 
 namespace hpu::emulator {
 
-// XLA vectorises only along the last dimension: for images with three channels, three elements at a time. Runs after
-// XLA's passes. Reshapes each elementwise loop to a single row, with bitcasts around it. A loop split over threads
-// keeps its number of parts. Results do not change.
+// XLA vectorises only along the last dimension: for images with three channels, three elements at a time. This pass
+// runs after XLA's passes. Reshapes each elementwise loop to a single row, with bitcasts around it. A loop split over
+// threads keeps its number of parts. Results do not change.
 absl::Status FlattenLoops(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Tests that flattened loops compute the same as the original ones, in as many parts.
+// Tests that flattened loops compute the same as the original ones, in the same number of parts.
 #include "plugin/backends/emulator/hlo_passes/flat_loops.h"
 
 #include <gtest/gtest.h>

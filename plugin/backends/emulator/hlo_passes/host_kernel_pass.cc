@@ -16,8 +16,9 @@ absl::StatusOr<HostKernelCall::Array> ArrayOf(const xla::Shape& shape, const std
       {xla::PRED, HPU_BOOL},   {xla::S16, HPU_INT16},     {xla::U8, HPU_UINT8}};
   const auto type = types->find(shape.element_type());
   if (!shape.IsArray() || !shape.is_static() || type == types->end()) {
-    return absl::UnimplementedError(absl::StrCat("kernel '", guid, "': user kernels do not support arrays of type ",
-                                                 shape.ToString(), "; see hpu_host_kernel.h"));
+    return absl::UnimplementedError(absl::StrCat(
+        "kernel '", guid, "': user kernels do not support ", shape.ToString(),
+        "; they support arrays of float32, bfloat16, int32, int8, bool, int16 and uint8 (hpu_host_kernel.h)"));
   }
   return HostKernelCall::Array{type->second, {shape.dimensions().begin(), shape.dimensions().end()}};
 }

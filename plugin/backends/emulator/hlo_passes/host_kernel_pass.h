@@ -1,4 +1,4 @@
-// Pass that replaces custom calls of user kernels.
+// Pass that replaces custom calls of user kernels by kernel calls.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_HOST_KERNEL_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_HOST_KERNEL_PASS_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces each call of kHostKernelTarget by a call of the kernel that it names. NotFound if that kernel does not
-// exist.
+// Replaces each custom call of kHostKernelTarget by a call of the user kernel that it names. NotFound if no loaded
+// library has the kernel.
 absl::Status UseHostKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

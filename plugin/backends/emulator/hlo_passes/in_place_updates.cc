@@ -49,7 +49,7 @@ std::vector<Variable> CopiedVariables(const xla::HloModule& module) {
   return variables;
 }
 
-// The instructions that read the copy. Nothing if the memory of the copy or of the variable holds yet another value.
+// The instructions that read the copy. Empty if the memory of the copy or of the variable holds yet another value.
 std::vector<HloInstruction*> ReadersOf(const Variable& variable, const xla::HloAliasAnalysis& aliases) {
   const xla::HloBuffer& copied = aliases.GetUniqueBufferAt(variable.copy);
   const xla::HloBuffer& kept = aliases.GetUniqueBufferAt(variable.argument);
@@ -82,7 +82,7 @@ Positions OrderOf(const HloComputation& computation, const std::vector<Variable>
     std::vector<const HloInstruction*> updates;  // updates that wait for this instruction, a reader
   };
   absl::flat_hash_map<const HloInstruction*, Waiting> waiting;
-  std::vector<const HloInstruction*> ready, early;  // `early`: updates that still have readers to come
+  std::vector<const HloInstruction*> ready, early;  // `early`: updates that could run, but still have readers
   for (const HloInstruction* instruction : computation.instructions()) {
     waiting[instruction].dependencies =
         instruction->unique_operands().size() + instruction->control_predecessors().size();
@@ -119,7 +119,8 @@ Positions OrderOf(const HloComputation& computation, const std::vector<Variable>
   return positions;
 }
 
-// Makes the readers run before the update. Changes nothing if a reader follows it in `positions`.
+// Makes the readers run before the update. Returns false and changes nothing if a reader follows the update in
+// `positions`.
 absl::StatusOr<bool> Order(const Variable& variable, const Positions& positions) {
   const int64_t updated = positions.at(variable.update);
   const auto comes_late = [&](HloInstruction* reader) { return positions.at(reader) > updated; };

@@ -88,7 +88,7 @@ TEST(InPlaceUpdates, OtherReadersComeFirst) {
   ExpectSameInPlace(2, body);
 }
 
-// A reader of one variable's old value needs the other's new one.
+// A reader of one variable's old value needs the other variable's new value.
 TEST(InPlaceUpdates, ReadersOfOtherUpdatesComeBetween) {
   for (const int first : {0, 1}) {
     const Body body = [first](XlaBuilder*, const std::vector<XlaOp>& v) {

@@ -1,9 +1,13 @@
 #include "plugin/backends/emulator/hlo_passes/kernel_calls.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
+#include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/recipe_kernels.h"
 #include "plugin/base/status_macros.h"
+#include "plugin/program/marked_call.h"
 #include "xla/layout_util.h"
 #include "xla/literal.h"
 #include "xla/service/hlo_dce.h"
@@ -59,13 +63,14 @@ absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replaceme
   return absl::OkStatus();
 }
 
-absl::Status ReplaceMarkedCalls(xla::HloModule* module, const char* attribute, CallReplacement replacement) {
+absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operation, CallReplacement replacement) {
   HPU_RETURN_IF_ERROR(
       ReplaceAll(module, xla::HloOpcode::kCall, [&](xla::HloInstruction* call) -> absl::StatusOr<xla::HloInstruction*> {
         const auto& attributes = call->frontend_attributes().map();
-        const auto found = attributes.find(attribute);
+        const auto found = attributes.find(kOperationAttribute);
         if (found == attributes.end()) return nullptr;
-        return replacement(call, found->second);
+        const std::pair<std::string, std::string> parts = absl::StrSplit(found->second, absl::MaxSplits(' ', 1));
+        return parts.first == operation ? replacement(call, parts.second) : nullptr;
       }));
   return xla::HloDCE().Run(module).status();
 }

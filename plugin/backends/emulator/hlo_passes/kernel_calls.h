@@ -27,15 +27,15 @@ using KernelChoice = std::function<absl::StatusOr<bool>(const xla::HloInstructio
 // The kernels that one program calls, numbered. Not thread safe.
 class KernelCalls {
  public:
-  // Passes call `choice` if both alternatives are library code. Null: kernels are always preferred.
+  // Passes call `choice` where XLA's code also calls a library. Null: kernels are always preferred.
   explicit KernelCalls(KernelChoice choice = nullptr) : choice_(std::move(choice)) {}
 
-  // The choice's result; true without a choice.
+  // Returns the result of the choice; true without a choice.
   absl::StatusOr<bool> Prefers(const xla::HloInstruction& instruction,
                                absl::Span<const xla::HloInstruction* const> inner = {}) const;
 
-  // Adds an instruction that calls the kernel, to the computation of its operands. All arrays are dense and row-major;
-  // `shape` is a tuple if the kernel returns several. Fails with MakeKernel's error if this machine lacks the kernel.
+  // Adds a call of the kernel to the computation of its operands. All arrays are dense and row-major; `shape` is a
+  // tuple if the kernel returns several arrays. Fails with MakeKernel's error if this machine lacks the kernel.
   absl::StatusOr<xla::HloInstruction*> Add(KernelSpec spec, absl::Span<xla::HloInstruction* const> operands,
                                            xla::Shape shape);
 
@@ -52,18 +52,20 @@ using Replacement = absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::
 // Calls `replacement` for each instruction of the program with this opcode.
 absl::Status ReplaceAll(xla::HloModule* module, xla::HloOpcode opcode, Replacement replacement);
 
-// Returns the replacement of a call whose frontend attribute says what it computes; receives the attribute's value.
+// Returns the replacement of a marked call, or null to keep the call. The second argument holds the attributes of its
+// operation.
 using CallReplacement =
     absl::FunctionRef<absl::StatusOr<xla::HloInstruction*>(xla::HloInstruction*, const std::string&)>;
 
-// Calls `replacement` for each call with this attribute. Afterwards it removes the computations that only replaced
-// calls used, so that no later pass finds kernels in dead code.
-absl::Status ReplaceMarkedCalls(xla::HloModule* module, const char* attribute, CallReplacement replacement);
+// Calls `replacement` for each marked call of this operation (plugin/program/marked_call.h). Then removes the
+// computations that only replaced calls used, so that later passes do not add kernels to dead code.
+absl::Status ReplaceMarkedCalls(xla::HloModule* module, absl::string_view operation, CallReplacement replacement);
 
-// The instruction whose value this one passes on, behind reshapes and conversions of tf2xla that change nothing.
+// The instruction behind reshapes and conversions that change nothing, as tf2xla emits them; `instruction` itself if
+// there are none.
 xla::HloInstruction* SourceOf(xla::HloInstruction* instruction);
 
-// The value in another element type.
+// `value`, converted to the element type `type`.
 xla::HloInstruction* Converted(xla::HloInstruction* value, xla::PrimitiveType type);
 
 // Whether the value was converted from bfloat16: its operand is the stored array.
@@ -72,13 +74,13 @@ bool IsWidened(const xla::HloInstruction* value);
 // The NumberType of an element type, if it has one.
 std::optional<NumberType> NumberTypeOf(xla::PrimitiveType type);
 
-// The value of a scalar constant of float32 or bfloat16.
+// The value of a scalar constant of float32 or bfloat16; nullopt for other instructions.
 std::optional<float> ScalarOf(xla::HloInstruction* instruction);
 
-// True if it is a constant whose elements all equal `number`; of booleans, 0 is false and 1 true.
+// True for a constant whose elements all equal `number`; for booleans, 0 is false and 1 is true.
 bool IsConstantOf(xla::HloInstruction* instruction, int8_t number);
 
-// The root of a computation of two scalars, if it is one instruction of both in order; else null.
+// The root of `computation` if it is an instruction on the computation's two parameters, in order; else null.
 const xla::HloInstruction* BinaryRoot(const xla::HloComputation* computation);
 
 // True if BinaryRoot has this opcode.
@@ -87,10 +89,10 @@ bool Computes(const xla::HloComputation* computation, xla::HloOpcode opcode);
 // True if `shape` is an array with a static shape and at least one element.
 bool IsPlainArray(const xla::Shape& shape);
 
-// IsPlainArray, of float32 or bfloat16.
+// IsPlainArray with elements of float32 or bfloat16.
 bool IsFloatArray(const xla::Shape& shape);
 
-// IsPlainArray, of float32.
+// IsPlainArray with elements of float32.
 bool IsFloat32Array(const xla::Shape& shape);
 
 }  // namespace hpu::emulator

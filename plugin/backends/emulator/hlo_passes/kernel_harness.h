@@ -29,7 +29,7 @@ class Dice {
   std::minstd_rand random_;
 };
 
-// The program in the form that the passes take.
+// The program in the form that the passes expect.
 std::unique_ptr<xla::HloModule> ModuleOf(const xla::XlaComputation& computation);
 
 // The program after XLA's passes; `before`, if set, runs ahead of them.
@@ -39,7 +39,7 @@ std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& comput
 // Puts NaN, infinities and zeros of both signs at some positions of an array of float32 or bfloat16.
 void SetSpecialNumbers(xla::Literal* array, Dice* dice);
 
-// Whether larger matrix products have kernels: only with oneDNN, and not if code is generated for any processor.
+// Whether large matrix products have kernels: only with oneDNN, and not if code is generated for any processor.
 bool HasProductKernels();
 inline constexpr char kNoProductKernels[] = "products have no kernels without oneDNN or for any processor";
 
@@ -49,7 +49,7 @@ std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
 size_t CountKernels(const xla::XlaComputation& computation, const std::string& name);
 
 // Bytes of the program's first result, with the kernels that the environment selects. A second run must return the same
-// bytes; so must a run with one more thread, unless a library computes. On an error it fails the test and returns "".
+// bytes; so must a run with one more thread, unless a library computes. Fails the test and returns "" on an error.
 std::string ResultOf(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 // Runs a kernel once and returns its result of `bytes` bytes, which must not depend on the number of threads.
 std::string RunKernel(const KernelSpec& spec, const std::vector<absl::string_view>& operands, uint64_t bytes);
@@ -71,7 +71,7 @@ std::vector<T> ElementsOf(absl::string_view bytes) {
 // other types, require equal bits.
 void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
-// Compares only with a recipe without kernels, because the evaluator does not support some instructions.
+// Compares only with a recipe without kernels, for instructions that the evaluator does not support.
 void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                      double tolerance);
 // Compares with the evaluator and with a recipe without kernels, which may add in another order and handles NaN less

@@ -28,7 +28,7 @@ namespace {
 // Types whose numbers may differ; other types require equal bits.
 bool IsCompared(xla::PrimitiveType type) { return type == xla::F32 || type == xla::BF16; }
 
-// Numbers of an array of such a type.
+// Elements of an array of one of these types.
 std::vector<float> Numbers(absl::string_view bytes, xla::PrimitiveType type) {
   std::vector<float> numbers(bytes.size() / xla::ShapeUtil::ByteSizeOfPrimitiveType(type));
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -81,7 +81,7 @@ std::string RunByXla(const xla::XlaComputation& computation, const std::vector<x
   return Run(CompileWithoutKernels(ProgramOf(computation)), arguments);
 }
 
-// Runs with kernels; if `kernels` is set, expects that many.
+// Runs with kernels; if `kernels` is set, expects this number of kernel calls.
 std::string RunByKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                          std::optional<size_t> kernels) {
   cts::ScopedVariable setting("HPU_EMULATOR_KERNELS", "on");

@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(xla::HloDCE().Run(module).status());
   HPU_RETURN_IF_ERROR(UseHostKernels(module, &calls));
   if (!replace) return calls.TakeSpecs();
-  // TensorFlow's kernels select their code, and thus their numbers, by the processor.
+  // TensorFlow's kernels select their code by the processor, so results could differ between processors.
   if (!IsTargetGeneric()) {
     HPU_RETURN_IF_ERROR(UseLinearAlgebraKernels(module, &calls));
     HPU_RETURN_IF_ERROR(UseFourierKernels(module, &calls));
@@ -60,7 +60,8 @@ absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool 
   HPU_RETURN_IF_ERROR(UseDilationKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UsePlacedGradientKernels(module, &calls));
   HPU_RETURN_IF_ERROR(UseSparseProductKernels(module, &calls));
-  // First products of bfloat16 if the processor has instructions for them, then the remaining ones in float32.
+  // First replaces bfloat16 products if the processor has bfloat16 instructions, then the remaining products in
+  // float32.
   HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));
   HPU_RETURN_IF_ERROR(WidenSums(module));
   HPU_RETURN_IF_ERROR(UseProductKernels(module, &calls));

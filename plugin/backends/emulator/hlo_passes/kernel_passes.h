@@ -11,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// Runs the passes on a program as tf2xla emitted it, and returns the kernels that it calls then.
-// docs/developer/emulator_kernels.md lists the replacements and their reasons. Without `replace`, only user kernels are
-// replaced, because XLA has no code for them. `choice`: see KernelCalls.
+// Runs the passes on a program that XLA's passes have not changed yet. Returns the kernels that the program calls
+// afterwards. docs/developer/emulator_kernels.md lists the replacements and their reasons. Without `replace`, only
+// custom calls of user kernels are replaced, because XLA has no code for them. `choice`: see KernelCalls.
 absl::StatusOr<std::vector<KernelSpec>> UseKernels(xla::HloModule* module, bool replace, KernelChoice choice);
 
 }  // namespace hpu::emulator

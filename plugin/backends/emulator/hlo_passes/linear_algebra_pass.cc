@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "plugin/backends/emulator/kernels/linear_algebra.h"
 #include "plugin/base/status_macros.h"
-#include "plugin/program/linear_algebra.h"
+#include "plugin/program/marked_call.h"
 #include "xla/shape_util.h"
 
 namespace hpu::emulator {
@@ -107,7 +107,7 @@ absl::StatusOr<HloInstruction*> KernelOfSolve(HloInstruction* solve, KernelCalls
 
 absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls) {
   HPU_RETURN_IF_ERROR(ReplaceMarkedCalls(
-      module, hal::kLinearAlgebraAttribute,
+      module, kLinearAlgebra,
       [calls](HloInstruction* call, const std::string& text) { return KernelOfCall(call, text, calls); }));
   HPU_RETURN_IF_ERROR(ReplaceAll(module, HloOpcode::kCholesky,
                                  [calls](HloInstruction* cholesky) { return KernelOfCholesky(cholesky, calls); }));

@@ -1,4 +1,4 @@
-// Pass that replaces linear algebra by kernels.
+// Pass that replaces matrix factorisations, linear systems, eigenvalues and the like by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_LINEAR_ALGEBRA_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_LINEAR_ALGEBRA_PASS_H_
 
@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Replaces the calls in plugin/program/linear_algebra.h, Cholesky factors and triangular solves from the left, for
-// float32 and float64. Removes the computations that the calls use.
+// Replaces calls marked `linear_algebra` (plugin/program/marked_call.h), Cholesky decompositions and triangular solves
+// from the left, for float32 and float64. Removes the called computations.
 absl::Status UseLinearAlgebraKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/codegen/recipe_harness.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/compiler_target.h"
 #include "plugin/backends/emulator/kernels/linear_algebra.h"
-#include "plugin/program/linear_algebra.h"
+#include "plugin/program/marked_call.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/lib/matrix.h"
 #include "xla/client/lib/qr.h"
@@ -45,7 +46,7 @@ Values Call(const std::string& text, const Values& operands, const Body& make) {
   const xla::XlaComputation computation =
       body->Build(results.size() == 1 ? results[0] : xla::Tuple(body.get(), results)).value();
   xla::FrontendAttributes attributes;
-  (*attributes.mutable_map())[hal::kLinearAlgebraAttribute] = text;
+  (*attributes.mutable_map())[kOperationAttribute] = absl::StrCat(kLinearAlgebra, " ", text);
   const xla::XlaScopedFrontendAttributesAssignment scope(builder, attributes);
   const XlaOp call = xla::Call(builder, computation, operands);
   if (results.size() == 1) return {call};

@@ -22,7 +22,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 
 constexpr char kKeep[] = "hpu_keep";
-// Smaller values stay in the first-level cache.
+// Smaller values stay in the cache, where reading them again is cheap.
 constexpr int64_t kMinBytes = 64 << 10;
 
 bool IsKept(const HloInstruction* instruction) { return instruction->IsCustomCall(kKeep); }
@@ -34,7 +34,7 @@ bool IsElementwiseArray(const HloInstruction* instruction) {
 
 int64_t BytesOf(const HloInstruction* instruction) { return xla::ShapeUtil::ByteSizeOf(instruction->shape()); }
 
-// Adds the consumers, including those behind reshapes.
+// Adds the consumers of the instruction and of its reshapes.
 void AddConsumers(const HloInstruction* instruction, std::vector<const HloInstruction*>* consumers) {
   for (const HloInstruction* user : instruction->users()) {
     if (user->opcode() == HloOpcode::kReshape) {
@@ -56,7 +56,7 @@ bool NeedsMemory(const HloInstruction* consumer) {
   }
 }
 
-// The instructions from which a value is computed, back to the values in memory.
+// The elementwise instructions that compute a value, and the other values that they read.
 struct Cone {
   absl::flat_hash_set<const HloInstruction*> inside;
   absl::flat_hash_set<const HloInstruction*> sources;
@@ -105,7 +105,8 @@ bool TakesPlaceOfSource(const HloInstruction* value, const Cone& cone) {
 // Rounding to bfloat16 takes longer than reading: without AVX512-BF16, several instructions per vector.
 bool IsRounded(const HloInstruction* value) { return IsWidened(value) && IsElementwiseArray(value->operand(0)); }
 
-// Whether XLA would fuse it into a loop over an array with another last dimension, which divides for each element.
+// Whether XLA would fuse the value into a loop over another last dimension; the loop would divide indices for each
+// element.
 bool IsReshapedForMemory(const HloInstruction* value) {
   return absl::c_any_of(value->users(), [&](const HloInstruction* user) {
     if (user->opcode() != HloOpcode::kReshape || user->shape().rank() == 0 || value->shape().rank() == 0) return false;
@@ -116,7 +117,8 @@ bool IsReshapedForMemory(const HloInstruction* value) {
   });
 }
 
-// A transposition that keeps the last dimension in place. Its loop copies rows, unless a reshape is fused into it.
+// Whether the value is a transposition that keeps the last dimension in place. Its loop copies rows, unless a reshape
+// is fused into it.
 bool MovesRows(const HloInstruction* value) {
   return value->opcode() == HloOpcode::kTranspose && value->shape().is_static() && value->shape().rank() > 0 &&
          value->dimensions().back() == value->shape().rank() - 1 && value->shape().dimensions().back() > 1 &&
@@ -144,8 +146,8 @@ absl::Status Keep(HloInstruction* value) {
   return absl::OkStatus();
 }
 
-// Whether the value can replace the call: nothing else reads it or shares its memory. XLA's passes may have replaced it
-// by another value, for example an argument, which must not be written.
+// Whether the value can replace the custom call: nothing else reads the value or shares its memory. XLA's passes may
+// have replaced the value by another one, for example by an argument, which must not be written.
 bool IsItsOwn(const HloInstruction* value, const HloInstruction* kept) {
   return value->user_count() == 1 && !kept->HasControlDependencies() &&
          xla::ShapeUtil::Equal(value->shape(), kept->shape()) &&

@@ -7,15 +7,15 @@
 
 namespace hpu::emulator {
 
-// XLA fuses cheap elementwise work into each of its consumers. If a kernel needs the value in memory anyway, that gains
-// nothing and costs memory: the value's operands, for example a convolution's result before its rectifier, stay in
-// memory until the last consumer has read them. If the value is a sum that continues from layer to layer, every layer
-// adds all earlier layers again, or rounds to bfloat16 again. Fusion also gains nothing if a reshape of the last
-// dimension follows the value, be it elementwise work or a transposition of rows. This pass runs before XLA's. It puts
-// a call between such values and their consumers, because XLA does not fuse through calls.
+// XLA fuses cheap elementwise work into each consumer. If a kernel needs the value in memory anyway, fusion gains
+// nothing and costs memory: the value's operands, for example a convolution's result before its ReLU, stay allocated
+// until the last consumer has read them. Fusion also repeats work: in a residual network, every layer adds up all
+// earlier layers again. A fused reshape of the last dimension makes the loop divide indices for each element.
+// KeepValues runs before XLA's passes. It puts a custom call between such values and their consumers, because XLA does
+// not fuse through custom calls.
 absl::Status KeepValues(xla::HloModule* module);
 
-// Removes the calls after XLA's passes.
+// Removes the custom calls after XLA's passes.
 absl::Status ReleaseValues(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -38,27 +38,27 @@ xla::XlaComputation Residual(int64_t rows) {
 }
 
 // Runs XLA's passes, with or without this pass around them; returns the maximum number of arrays that one loop reads.
-int64_t MostOperands(const xla::XlaComputation& computation, bool keep) {
+int64_t MaxOperands(const xla::XlaComputation& computation, bool keep) {
   const std::unique_ptr<xla::HloModule> module =
       keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
   EXPECT_TRUE(ReleaseValues(module.get()).ok());
-  int64_t most = 0;
+  int64_t max = 0;
   for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {
     EXPECT_NE(instruction->opcode(), xla::HloOpcode::kCustomCall) << instruction->ToString();
     if (instruction->opcode() == xla::HloOpcode::kFusion || instruction->opcode() == xla::HloOpcode::kCall) {
-      most = std::max<int64_t>(most, instruction->operand_count());
+      max = std::max<int64_t>(max, instruction->operand_count());
     }
   }
-  return most;
+  return max;
 }
 
 TEST(MaterializedValues, SumsAreReadNotAddedAnew) {
-  EXPECT_GT(MostOperands(Residual(512), /*keep=*/false), kLayers / 2);
-  EXPECT_LE(MostOperands(Residual(512), /*keep=*/true), 2);
+  EXPECT_GT(MaxOperands(Residual(512), /*keep=*/false), kLayers / 2);
+  EXPECT_LE(MaxOperands(Residual(512), /*keep=*/true), 2);
 }
 
 TEST(MaterializedValues, SmallOnesAreLeft) {
-  EXPECT_EQ(MostOperands(Residual(16), /*keep=*/true), MostOperands(Residual(16), /*keep=*/false));
+  EXPECT_EQ(MaxOperands(Residual(16), /*keep=*/true), MaxOperands(Residual(16), /*keep=*/false));
 }
 
 TEST(MaterializedValues, ComputesTheSame) {
@@ -66,7 +66,7 @@ TEST(MaterializedValues, ComputesTheSame) {
   ExpectSameWithKernels(computation, ArgumentsOf(computation), KernelsOf(computation).size(), 1e-5);
 }
 
-// A rectified product that another product reads, and the rectifier's gradient.
+// A ReLU of a product, which another product reads, and the gradient of the ReLU.
 xla::XlaComputation Rectified(int64_t rows) {
   XlaBuilder builder("rectified");
   const auto parameter = [&builder](int64_t number, std::vector<int64_t> dims) {
@@ -89,11 +89,11 @@ TEST(MaterializedValues, RectifiedOnesAreAllThatStays) {
     const std::unique_ptr<xla::HloModule> module =
         keep ? AfterXlaPasses(computation, KeepValues) : AfterXlaPasses(computation);
     EXPECT_TRUE(ReleaseValues(module.get()).ok());
-    int64_t most = 0;
+    int64_t max = 0;
     for (const xla::HloInstruction* instruction : module->entry_computation()->instructions()) {
-      if (instruction->opcode() == xla::HloOpcode::kDot) most = std::max(most, instruction->user_count());
+      if (instruction->opcode() == xla::HloOpcode::kDot) max = std::max(max, instruction->user_count());
     }
-    return most;
+    return max;
   };
   EXPECT_EQ(loops_over_products(/*keep=*/false), 2);
   EXPECT_EQ(loops_over_products(/*keep=*/true), 1);

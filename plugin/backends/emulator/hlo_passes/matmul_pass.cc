@@ -91,8 +91,8 @@ absl::StatusOr<HloInstruction*> ExchangedKernelOf(HloInstruction* transpose, Ker
 
 bool IsWorthAKernel(const MatMul& product) {
   const bool fast = product.bfloat16 && product.transpose_b && !product.transpose_a;
-  const int64_t least = fast ? kMinTransposedBfloat16Products : kMinProducts;
-  return product.rows * product.inner * product.columns >= least && product.rows > 1 && product.columns > 1 &&
+  const int64_t min_products = fast ? kMinTransposedBfloat16Products : kMinProducts;
+  return product.rows * product.inner * product.columns >= min_products && product.rows > 1 && product.columns > 1 &&
          UsesOneDnn("MatMul", product.bfloat16);
 }
 

@@ -9,11 +9,11 @@
 
 namespace hpu::emulator {
 
-// Whether a product is large enough, and TensorFlow has a kernel for it.
+// Whether the product is large enough for a kernel, and oneDNN has a kernel for its type.
 bool IsWorthAKernel(const MatMul& product);
 
-// Replaces larger products of float32 and bfloat16 without batch dimensions. A transposition of the result is included
-// if exchanging the operands computes it.
+// Replaces large products of float32 and bfloat16 without batch dimensions. Includes a transposition of the result if a
+// product of the exchanged operands computes it.
 absl::Status UseMatMulKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

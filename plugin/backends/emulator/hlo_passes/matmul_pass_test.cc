@@ -102,7 +102,7 @@ xla::XlaComputation TransposedProduct(const std::vector<int64_t>& order) {
   xla::DotDimensionNumbers numbers;
   numbers.add_lhs_contracting_dimensions(0);
   numbers.add_rhs_contracting_dimensions(0);
-  // Reshaped to one dimension, because the builder gives a transpose another layout.
+  // Reshaped to one dimension, because the builder changes the layout of a transpose.
   xla::Tuple(&builder, {xla::Reshape(xla::Transpose(xla::DotGeneral(dy, x, numbers), order), {4 * 32 * 96})});
   return builder.Build().value();
 }

@@ -14,10 +14,10 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Smaller arrays gain nothing, and identical functions stay identical.
+// Smaller arrays gain nothing. Without reuse, more functions are identical and share a program.
 constexpr int64_t kMinReusedBytes = 64 << 10;
 
-// Memory of one value that the program computes and does not return.
+// Whether the buffer holds only one value, which the program computes and does not return.
 bool IsTemporary(const xla::HloBuffer& buffer) {
   if (buffer.values().size() != 1) return false;
   const xla::HloValue& value = *buffer.values()[0];
@@ -89,7 +89,7 @@ bool MemoryReuse::EndsAt(const HloInstruction* value, const HloInstruction* inst
   const auto buffers = aliases_.ComputeBuffersAt(value);
   if (buffers.size() != 1 || !IsTemporary(*buffers[0])) return false;
   std::vector<const HloInstruction*> users;
-  // The value may have other names: bitcasts, elements of tuples.
+  // The value may be at several positions: bitcasts, elements of tuples.
   for (const xla::HloPosition& position : buffers[0]->values()[0]->positions()) {
     if (position.instruction->parent() != entry_) continue;
     users.insert(users.end(), position.instruction->users().begin(), position.instruction->users().end());

@@ -15,26 +15,26 @@ namespace hpu::emulator {
 // True if `user` reads each element of `operand` only before it writes the same element of its result.
 bool MayOverwrite(const xla::HloDataflowAnalysis& dataflow, xla::HloInstruction* operand, xla::HloInstruction* user);
 
-// Decides which operand an instruction of the entry computation may overwrite with its result. XLA decides that for
-// fusions itself, but not once they are calls of functions. The module and its analysis must outlive this object
-// unchanged. Thread safe.
+// Decides which operand an instruction of the entry computation may overwrite with its result. XLA decides it for
+// fusions, but not for calls of outlined functions. The module and its analysis must outlive this object unchanged.
+// Thread safe.
 class MemoryReuse {
  public:
   MemoryReuse(const xla::HloModule& module, const xla::HloAliasAnalysis& aliases);
 
-  // An operand that is read element by element and that nothing reads later in any schedule. Nothing for small arrays,
-  // and if the result or the operand shares its memory with another value.
+  // Index of an operand that the instruction reads element by element and that nothing reads later in any schedule.
+  // Nullopt for small arrays, and if the result or the operand shares its memory with another value.
   std::optional<int64_t> OperandToOverwrite(xla::HloInstruction* instruction) const;
 
  private:
-  // Whether the value, which `instruction` reads, has memory of its own that nothing needs later.
+  // Whether the value has its own memory, which nothing reads after `instruction`.
   bool EndsAt(const xla::HloInstruction* value, const xla::HloInstruction* instruction) const;
-  // Whether each of `others` is `instruction`, or precedes it in every order that respects its dependencies.
+  // Whether each of `others` is `instruction` or precedes it in every order that respects the dependencies.
   bool ComeBefore(const std::vector<const xla::HloInstruction*>& others, const xla::HloInstruction* instruction) const;
 
   const xla::HloComputation* entry_;
   const xla::HloAliasAnalysis& aliases_;
-  absl::flat_hash_map<const xla::HloInstruction*, int64_t> positions_;  // in one order of the entry computation
+  absl::flat_hash_map<const xla::HloInstruction*, int64_t> positions_;  // in a post order of the entry computation
 };
 
 }  // namespace hpu::emulator

@@ -24,7 +24,7 @@ bool IsInMemory(const HloInstruction* value) {
 }
 
 bool IsNeededInMemory(const HloInstruction* value) {
-  // Excludes convolutions without a kernel, which include padding and transposition themselves.
+  // Convolutions without a kernel do not count, because their code includes padding and transposition.
   return absl::c_all_of(value->users(), [](const HloInstruction* user) {
     switch (user->opcode()) {
       case HloOpcode::kReshape:

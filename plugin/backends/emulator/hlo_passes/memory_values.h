@@ -1,4 +1,4 @@
-// Analysis of which values are in memory; other values exist only inside the loops that XLA fuses them into.
+// Analysis of which HLO values are stored in memory; XLA fuses the other values into loops.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MEMORY_VALUES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_MEMORY_VALUES_H_
 
@@ -6,7 +6,8 @@
 
 namespace hpu::emulator {
 
-// Whether the value is certainly in memory. Constants do not count, because XLA folds what is computed from them alone.
+// Whether the value is certainly in memory. Constants do not count, because XLA folds values that are computed from
+// constants only.
 bool IsInMemory(const xla::HloInstruction* value);
 
 // Whether all users of the value read it from memory.

@@ -12,7 +12,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinPaddedBytes = 16 << 10;
 constexpr int64_t kMinRowBytes = 256;
 

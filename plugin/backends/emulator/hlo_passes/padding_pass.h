@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Replaces padding of larger arrays whose operand is in memory and whose result is needed there. XLA's loop tests for
+// Replaces pads with large results if the operand is in memory and the result is needed in memory. XLA's loop tests for
 // each element whether it is padding. Must run after the passes whose kernels include padding, such as convolutions.
 absl::Status UsePaddingKernels(xla::HloModule* module, KernelCalls* calls);
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "plugin/backends/emulator/kernels/placed_gradient.h"
-#include "plugin/program/placed_gradient.h"
+#include "plugin/program/marked_call.h"
 
 namespace hpu::emulator {
 namespace {
@@ -16,7 +16,7 @@ bool IsMatrix(const xla::Shape& shape, xla::PrimitiveType type) {
 
 absl::StatusOr<HloInstruction*> PlacedGradientKernel(HloInstruction* call, const std::string& places_of,
                                                      KernelCalls* calls) {
-  if (call->operand_count() != 2 || (places_of != hal::kPlacesOfImage && places_of != hal::kPlacesOfBatch)) {
+  if (call->operand_count() != 2 || (places_of != kPlacesOfImage && places_of != kPlacesOfBatch)) {
     return nullptr;
   }
   const xla::Shape &gradient = call->operand(0)->shape(), &places = call->operand(1)->shape(), &images = call->shape();
@@ -24,9 +24,9 @@ absl::StatusOr<HloInstruction*> PlacedGradientKernel(HloInstruction* call, const
       places.dimensions() != gradient.dimensions() || images.dimensions(0) != gradient.dimensions(0)) {
     return nullptr;
   }
-  const KernelSpec spec = PlacedGradient{places_of == hal::kPlacesOfBatch, gradient.dimensions(0),
-                                         gradient.dimensions(1), images.dimensions(1)}
-                              .Spec();
+  const KernelSpec spec =
+      PlacedGradient{places_of == kPlacesOfBatch, gradient.dimensions(0), gradient.dimensions(1), images.dimensions(1)}
+          .Spec();
   if (!MakeKernel(spec).ok()) return nullptr;
   return calls->Add(spec, call->operands(), images);
 }
@@ -34,10 +34,9 @@ absl::StatusOr<HloInstruction*> PlacedGradientKernel(HloInstruction* call, const
 }  // namespace
 
 absl::Status UsePlacedGradientKernels(xla::HloModule* module, KernelCalls* calls) {
-  return ReplaceMarkedCalls(module, hal::kPlacedGradientAttribute,
-                            [calls](HloInstruction* call, const std::string& places_of) {
-                              return PlacedGradientKernel(call, places_of, calls);
-                            });
+  return ReplaceMarkedCalls(module, kPlacedGradient, [calls](HloInstruction* call, const std::string& places_of) {
+    return PlacedGradientKernel(call, places_of, calls);
+  });
 }
 
 }  // namespace hpu::emulator

@@ -1,4 +1,4 @@
-// Pass that replaces gradients with given positions by kernels.
+// Pass that replaces gradients that are added at given positions of images by kernels.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PLACED_GRADIENT_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_PLACED_GRADIENT_PASS_H_
 
@@ -7,7 +7,7 @@
 
 namespace hpu::emulator {
 
-// Replaces the calls in plugin/program/placed_gradient.h, and removes the computations that they call.
+// Replaces calls marked `placed_gradient` (plugin/program/marked_call.h), and removes the called computations.
 absl::Status UsePlacedGradientKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

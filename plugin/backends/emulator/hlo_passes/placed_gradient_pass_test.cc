@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/hlo_passes/kernel_harness.h"
 #include "plugin/backends/emulator/kernels/placed_gradient.h"
-#include "plugin/program/placed_gradient.h"
+#include "plugin/program/marked_call.h"
 #include "xla/client/lib/constants.h"
 #include "xla/client/xla_builder.h"
 #include "xla/shape_util.h"
@@ -101,7 +102,7 @@ TEST(PlacedGradient, RefusesOtherParameters) {
   EXPECT_FALSE(MakeKernel(shorter).ok());
 }
 
-// A call with attribute `of`, whose operands may not fit.
+// A call with attribute `of`; its operands may have wrong types or shapes.
 xla::XlaComputation Program(const char* of, xla::PrimitiveType places, int64_t batch, int64_t count) {
   xla::XlaBuilder builder("program");
   const std::vector<xla::Shape> shapes = {xla::ShapeUtil::MakeShape(xla::F32, {3, 8}),
@@ -116,7 +117,7 @@ xla::XlaComputation Program(const char* of, xla::PrimitiveType places, int64_t b
   xla::Zeros(body.get(), xla::ShapeUtil::MakeShape(xla::F32, {batch, 20}));
   const xla::XlaComputation computation = body->Build().value();
   xla::FrontendAttributes attributes;
-  (*attributes.mutable_map())[hal::kPlacedGradientAttribute] = of;
+  (*attributes.mutable_map())[kOperationAttribute] = absl::StrCat(kPlacedGradient, " ", of);
   const xla::XlaOp call = [&] {
     const xla::XlaScopedFrontendAttributesAssignment scope(&builder, attributes);
     return xla::Call(&builder, computation, operands);
@@ -130,12 +131,12 @@ TEST(PlacedGradientPass, TakesWhatItKnows) {
   const auto count = [&](const char* of, xla::PrimitiveType places = xla::S64, int64_t batch = 3, int64_t count = 8) {
     return CountKernels(Program(of, places, batch, count), name);
   };
-  EXPECT_EQ(count(hal::kPlacesOfImage), 1u);
-  EXPECT_EQ(count(hal::kPlacesOfBatch), 1u);
+  EXPECT_EQ(count(kPlacesOfImage), 1u);
+  EXPECT_EQ(count(kPlacesOfBatch), 1u);
   EXPECT_EQ(count("other"), 0u) << "of another name";
-  EXPECT_EQ(count(hal::kPlacesOfImage, xla::S32), 0u) << "of another type";
-  EXPECT_EQ(count(hal::kPlacesOfImage, xla::S64, 4), 0u) << "of another batch";
-  EXPECT_EQ(count(hal::kPlacesOfImage, xla::S64, 3, 9), 0u) << "of other numbers";
+  EXPECT_EQ(count(kPlacesOfImage, xla::S32), 0u) << "of another type";
+  EXPECT_EQ(count(kPlacesOfImage, xla::S64, 4), 0u) << "of another batch";
+  EXPECT_EQ(count(kPlacesOfImage, xla::S64, 3, 9), 0u) << "of other numbers";
 }
 
 }  // namespace placed_gradient_pass_test

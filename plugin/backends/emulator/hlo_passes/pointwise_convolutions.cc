@@ -32,12 +32,12 @@ Window WindowOf(const HloInstruction& convolution) {
     whole = whole && d.size() == convolution.operand(0)->shape().dimensions(numbers.input_spatial_dimensions(i));
   }
   // If both apply, the order of dimensions decides: a filter's gradient has the product's order only as kWholeInput,
-  // others only as kOneElement.
+  // another convolution only as kOneElement.
   if (one && (!whole || numbers.output_batch_dimension() == 0)) return Window::kOneElement;
   return whole ? Window::kWholeInput : Window::kOther;
 }
 
-// The filter behind a reversal of dimensions of one element, which has no effect.
+// The filter without a reversal of dimensions that have one element; such a reversal has no effect.
 HloInstruction* Unreversed(HloInstruction* filter) {
   HloInstruction* source = SourceOf(filter);
   if (source->opcode() != xla::HloOpcode::kReverse) return filter;

@@ -1,4 +1,4 @@
-// Pass that rewrites pointwise convolutions to matrix products.
+// Pass that rewrites pointwise convolutions as matrix products.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POINTWISE_CONVOLUTIONS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_POINTWISE_CONVOLUTIONS_H_
 
@@ -8,8 +8,8 @@
 namespace hpu::emulator {
 
 // Rewrites convolutions without groups whose window is one element (1×1 filters and their input gradients) or the whole
-// input (filter gradients of 1×1 filters). Padded, strided, dilated and small ones stay convolutions, because XLA would
-// transpose images for their products.
+// input (filter gradients of 1×1 filters). Padded, strided and dilated convolutions stay unchanged. So do small ones:
+// without a kernel for the product, XLA would transpose the image.
 absl::Status MakeProductsOfPointwiseConvolutions(xla::HloModule* module);
 
 }  // namespace hpu::emulator

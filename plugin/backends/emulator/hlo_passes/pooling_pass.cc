@@ -19,7 +19,7 @@ using xla::HloInstruction;
 using xla::HloOpcode;
 using Dimension = Windows::Dimension;
 
-// With fewer adjacent elements, XLA's loops are as good.
+// With fewer adjacent elements, XLA's loops are as fast.
 constexpr int64_t kMinInner = 4;
 
 bool IsPlain(const Dimension& d) {
@@ -51,8 +51,8 @@ std::vector<Dimension> DimensionsOf(const xla::Window& window, const xla::Shape&
   return dimensions;
 }
 
-// Removes padding with `value` before windows that ignore empty elements: returns the operand, and adds the padding to
-// `dimensions`.
+// If `operand` is padded with `value`, which the windows ignore: returns the unpadded array and adds the padding to
+// `dimensions`. Else returns `operand`.
 HloInstruction* WithoutPadding(HloInstruction* operand, float value, std::vector<Dimension>* dimensions) {
   HloInstruction* pad = SourceOf(operand);
   if (pad->opcode() != HloOpcode::kPad || ScalarOf(pad->mutable_operand(1)) != value) return operand;
@@ -72,16 +72,16 @@ HloInstruction* WithoutPadding(HloInstruction* operand, float value, std::vector
   return pad->mutable_operand(0);
 }
 
-// Windows that each hold one element, or none at the edges: the gradient of pooling without overlaps. XLA's loops and
-// the kernel would test every position of each window.
+// Whether each window holds one element, or none at the edges, as in the gradient of pooling without overlaps. XLA's
+// loops and the kernel would test every position of such windows.
 bool Repeat(const std::vector<Dimension>& dimensions) {
   return std::all_of(dimensions.begin(), dimensions.end(), [](const Dimension& d) {
     return d.stride == 1 && d.dilation == 1 && d.window == d.base_dilation;
   });
 }
 
-// Repeats each element as often as its window is large, and inserts `edge` where a window is empty. Unlike a sum from
-// 0, it keeps -0.
+// Repeats each element once per position of the window, and inserts `edge` where a window is empty. Unlike a sum that
+// starts at 0, this keeps -0.
 absl::StatusOr<HloInstruction*> Repeated(HloInstruction* operand, const std::vector<Dimension>& dimensions,
                                          HloInstruction* edge) {
   std::vector<int64_t> copies, from, repeated;
@@ -116,7 +116,7 @@ absl::StatusOr<HloInstruction*> ReductionKernel(HloInstruction* cut, HloInstruct
   if (!add && !Computes(reduction->to_apply(), HloOpcode::kMaximum)) return nullptr;
   kernel.function = add ? WindowReduction::Function::kAdd : WindowReduction::Function::kMax;
   kernel.bfloat16 = shape.element_type() == xla::BF16;
-  // The identity of the function, so that empty elements may be skipped.
+  // The initial value must be the function's identity, because the kernel skips empty elements.
   const float initial = add ? 0 : -std::numeric_limits<float>::infinity();
   if (ScalarOf(reduction->mutable_operand(1)) != initial || (add && kernel.bfloat16)) return nullptr;
   std::vector<Dimension> dimensions = DimensionsOf(reduction->window(), reduction->operand(0)->shape(), cut->shape());

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces reduce-window by addition and maximum, with padding before it and cropping after it, as in average pooling
-// and its gradient. Also replaces select-and-scatter of the first maximum.
+// Replaces reduce-window with addition or maximum, including a pad before it and a crop after it, as in average pooling
+// and its gradient. Also replaces select-and-scatter that selects the first maximum.
 absl::Status UsePoolingKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -16,11 +16,11 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinReductionElements = 8192;
 constexpr int64_t kMinReducedColumns = 8;
 
-// The sizes before, of and behind the reduced dimensions, if these are adjacent.
+// The sizes before, in and after the reduced dimensions; nullopt unless the reduced dimensions are adjacent.
 std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int64_t> reduced) {
   if (reduced.empty()) return std::nullopt;
   const int64_t first = *absl::c_min_element(reduced), last = *absl::c_max_element(reduced);
@@ -32,12 +32,12 @@ std::optional<Columns> ColumnSizes(const xla::Shape& shape, absl::Span<const int
   return sizes;
 }
 
-// Number of adjacent rows that count as one if there are few columns, or 0 if there is no such number. A kernel reduces
-// the array to one such row, and XLA reduces that row to its columns. XLA alone would use one thread for all elements,
-// and add those of images one at a time.
+// Number of adjacent rows that the kernel treats as one long row if there are few columns; 0 if no number fits. The
+// kernel reduces the array to one long row, and XLA reduces the long row to the columns. XLA alone would use one
+// thread, and would add an image's elements one at a time.
 int64_t RowsTogether(const Columns& sizes) {
   constexpr int64_t kMaxOuter = 64, kMaxColumns = 128, kMinRows = 64, kLanes = 16;
-  // XLA's code is good for many rows.
+  // XLA's code is fast for many rows.
   if (sizes.columns == 1 && sizes.outer > kMaxOuter) return 0;
   if (sizes.rows * sizes.columns < kMinReductionElements) return 0;
   const auto greatest = [&](int64_t multiple) -> int64_t {
@@ -71,7 +71,7 @@ bool BeginsAtNothing(HloInstruction* reduce, ColumnReduction::Function function)
   return IsConstantOf(initial, function == ColumnReduction::Function::kProduct ? 1 : 0);
 }
 
-// The kernel's operands: the factors of summed products, and bfloat16 numbers as stored if nothing else reads them in
+// The kernel's operands: the factors if it sums products, and the bfloat16 arrays if nothing else reads them as
 // float32.
 std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction* kernel) {
   std::vector<HloInstruction*> operands = {reduce->mutable_operand(0)};
@@ -87,7 +87,7 @@ std::vector<HloInstruction*> OperandsFor(HloInstruction* reduce, ColumnReduction
     operands = {source->mutable_operand(0)};
     if (!square) operands.push_back(source->mutable_operand(1));
   }
-  // If other users need the numbers in float32, they are in memory already.
+  // If other users need the float32 array, it is in memory anyway.
   const auto is_narrow = [](const HloInstruction* operand) {
     return IsWidened(operand) && operand->operand(0)->user_count() == 1;
   };

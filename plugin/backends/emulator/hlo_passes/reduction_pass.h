@@ -9,8 +9,8 @@
 namespace hpu::emulator {
 
 // Replaces float32 sums, maxima and products, and the logical and / or of booleans. The reduced dimensions must be
-// adjacent and not the last one, or all dimensions, or the rows must be few and long; XLA's code is good for other
-// rows. A product or square that is summed becomes part of the kernel, and so does a conversion from bfloat16.
+// adjacent. If they include the last dimension, the rows must be few and long, because XLA's code is fast for many
+// rows. A summed product or square, and a conversion from bfloat16, become part of the kernel.
 absl::Status UseReductionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

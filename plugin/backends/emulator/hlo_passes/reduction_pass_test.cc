@@ -61,7 +61,7 @@ XlaOp AllOrAnyOf(XlaOp bools, bool all, const std::vector<int64_t>& reduced, boo
   return xla::Reduce(bools, xla::ConstantR0<bool>(bools.builder(), initial), combine, reduced);
 }
 
-// Whether all numbers are above a bound, or any is above another one; true in about half of the cases.
+// Whether all elements exceed a bound, or any exceeds another bound; true in about half of the cases.
 xla::XlaComputation AllOrAny(const std::vector<int64_t>& dims, const std::vector<int64_t>& reduced, bool all) {
   xla::XlaBuilder builder("all_or_any");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, dims), "x");
@@ -107,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, ReductionPassTest,
                                          Case{{70, 51, 64, 3}, {2, 1}}, Case{{2, 77, 99, 7}, {1, 2}},
                                          Case{{2, 96, 96, 3, 2}, {1, 2}}));
 
-// Adjacent dimensions, with or without others before and behind them; enough columns for a kernel, or few that count
-// together.
+// Adjacent dimensions, with or without others before and after them; enough columns for a kernel, or few columns, whose
+// rows are joined.
 Case RandomCase(Dice* dice) {
   Case c;
   const auto add = [&](int64_t dimensions, int64_t low, int64_t high, bool reduced) {
@@ -222,7 +222,7 @@ TEST(ReductionPass, OneBoolOfMany) {
   }
 }
 
-// With the other initial value, XLA's code must compute the result.
+// With another initial value, XLA's code must compute the result.
 TEST(ReductionPass, LeavesBoolsThatBeginElsewhere) {
   xla::XlaBuilder builder("bools");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::PRED, {9000, 16}), "x");

@@ -13,11 +13,11 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinGatheredBytes = 16 << 10;
 constexpr int64_t kMinGatheredRowBytes = 64;
 
-// The indexed dimensions of the operand, from `begin` to `end`; other dimensions are taken as a whole.
+// The indexed dimensions of the operand, from `begin` to `end`; the gather copies the other dimensions whole.
 struct Indexed {
   int64_t begin, end;
 };
@@ -27,7 +27,7 @@ bool IsTableInMemory(const HloInstruction* gather) {
   return IsInMemory(table) || (table->opcode() == HloOpcode::kConstant && !gather->operand(1)->IsConstant());
 }
 
-// Whether the result is [dimensions before, index vectors, dimensions behind], with whole dimensions.
+// Whether the result is [dimensions before, index vectors, dimensions after], with whole dimensions.
 bool TakesWholeRows(const HloInstruction* gather, const Indexed& indexed) {
   const xla::Shape& operand = gather->operand(0)->shape();
   const xla::GatherDimensionNumbers& numbers = gather->gather_dimension_numbers();

@@ -8,7 +8,7 @@
 
 namespace hpu::emulator {
 
-// Replaces gathers of whole rows from memory into larger arrays. XLA computes the address of each element.
+// Replaces gathers of whole rows from memory into large arrays. XLA's code computes the address of each element.
 absl::Status UseRowGatherKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

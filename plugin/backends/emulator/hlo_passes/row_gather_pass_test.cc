@@ -18,8 +18,8 @@ namespace row_gather_pass_test {
 using xla::XlaOp;
 using Dims = std::vector<int64_t>;
 
-// The indexed dimensions start at `begin`; the last dimension of `indices` holds one number for each, as tf.gather and
-// tf.gather_nd are lowered.
+// The indexed dimensions start at `begin`; the last dimension of `indices` holds one index for each, as in the
+// lowerings of tf.gather and tf.gather_nd.
 struct Case {
   Dims operand, indices;
   int64_t begin = 0;

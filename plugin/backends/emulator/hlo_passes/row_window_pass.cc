@@ -13,7 +13,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// With fewer sums per row, XLA's loops are as good.
+// With fewer sums per row, XLA's loops are as fast.
 constexpr int64_t kMinWindowColumns = 8;
 
 std::optional<RowWindows> Describe(const xla::Window& window, const xla::Shape& input, const xla::Shape& output) {

@@ -15,10 +15,10 @@ using xla::HloComputation;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Number of vectorised operations that take as long as starting a second thread: some ten microseconds.
+// Number of vectorised operations that take as long as starting a second thread: about ten microseconds.
 constexpr int64_t kFewOperations = 1 << 17;
 
-// Number of operations per element; -1 if the instruction makes the loop unsuitable for vectors.
+// Number of operations per element; -1 if the instruction prevents vectorisation.
 int64_t OperationsOfElement(const HloInstruction& instruction) {
   switch (instruction.opcode()) {
     case HloOpcode::kParameter:

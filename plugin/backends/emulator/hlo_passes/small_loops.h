@@ -12,9 +12,10 @@ namespace hpu::emulator {
 // call's operands.
 xla::HloInstruction* SplitLoop(const xla::HloInstruction& call);
 
-// XLA splits loops by estimated cost. It gives four threads to an array of 4 KiB with a dozen operations per element,
-// as in roundings to bfloat16. This pass runs after XLA's. A vectorised loop that takes less time than waking a thread
-// runs on one thread. The numbers are the same, because threads divide the elements of a result.
+// XLA splits loops over threads by estimated cost. For example, it splits a loop over 4 KiB with a dozen operations per
+// element, as in roundings to bfloat16, over four threads. This pass runs after XLA's passes. A vectorised loop that
+// takes less time than waking a thread runs on one thread. Results do not change, because threads divide the elements
+// of a result.
 absl::Status JoinSmallLoops(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -13,12 +13,12 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinSoftmaxElements = 4096;
 constexpr int64_t kMinSoftmaxColumns = 16;
 
-// Whether it passes on the same numbers in the same order, perhaps in another shape. If `type` is bfloat16, the numbers
-// may come from float32, because the kernel only rounds its results.
+// Whether the instruction returns the numbers of its operand in the same order, perhaps in another shape. If `type` is
+// bfloat16, it may also convert between float32 and bfloat16, because the kernel rounds only its results.
 bool KeepsNumbers(const HloInstruction* instruction, xla::PrimitiveType type) {
   if (instruction->operand_count() != 1) return false;
   const xla::Shape &shape = instruction->shape(), &before = instruction->operand(0)->shape();
@@ -68,7 +68,7 @@ absl::StatusOr<HloInstruction*> SoftmaxKernel(HloInstruction* divide, KernelCall
                        shape.dimensions(shape.rank() - 1)};
   if (kernel.columns < kMinSoftmaxColumns || kernel.rows * kernel.columns < kMinSoftmaxElements) return nullptr;
   HloInstruction* exp = SourceOf(divide->mutable_operand(0));
-  // Other users of the exponentials would need them computed twice.
+  // If the exponentials had other users, the program would compute them twice.
   if (exp->opcode() != HloOpcode::kExp || exp->user_count() != 2 ||
       !IsOfRows(SourceOf(divide->mutable_operand(1)), exp, HloOpcode::kAdd, 0)) {
     return nullptr;

@@ -7,8 +7,8 @@
 
 namespace hpu::emulator {
 
-// Replaces e / sum(e) over rows, where e is exp(x - max(x)) over rows, of float32 or bfloat16. tf2xla emits that form
-// for Softmax, and programs write it themselves.
+// Replaces e / sum(e) over rows, where e is exp(x - max(x)) over rows, of float32 or bfloat16. tf2xla emits this form
+// for Softmax; programs also contain it explicitly.
 absl::Status UseSoftmaxKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

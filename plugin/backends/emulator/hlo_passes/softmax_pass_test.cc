@@ -21,11 +21,11 @@ using xla::XlaOp;
 
 struct Case {
   std::vector<int64_t> dims;
-  float factor = 1;         // of the argument, which lies in [-1, 1)
+  float factor = 1;         // of the argument, whose elements are in [-1, 1)
   bool keeps_dims = false;  // sums and maxima as arrays [.., 1]
   int64_t axis = -1;        // from the end
   bool shows_exp = false;   // the program uses the exponentials, too
-  bool adds_one = false;    // to the sums
+  bool adds_one = false;    // adds 1 to the sums
   xla::PrimitiveType type = xla::F32;
   bool rounded = false;  // the argument is float32, rounded to the type
 };
@@ -134,7 +134,7 @@ TEST(SoftmaxPass, SpecialNumbers) {
   ExpectSameAsEvaluator(computation, arguments, 1, 1e-6);
 }
 
-// A program that also computes log_softmax of the same numbers; XLA merges their common part later.
+// A program that also computes log_softmax of the same argument; XLA merges the common part later.
 TEST(SoftmaxPass, BesideWhatBeginsAlike) {
   xla::XlaBuilder builder("softmax");
   const XlaOp x = xla::Parameter(&builder, 0, xla::ShapeUtil::MakeShape(xla::F32, {64, 64}), "x");
@@ -142,8 +142,8 @@ TEST(SoftmaxPass, BesideWhatBeginsAlike) {
     return xla::Reduce(of, initial, function, {1});
   };
   const auto difference = [&] {
-    const XlaOp least = xla::MinValue(&builder, xla::F32);
-    return xla::Sub(x, reduce(x, least, xla::CreateScalarMaxComputation(xla::F32, &builder)), {0});
+    const XlaOp min = xla::MinValue(&builder, xla::F32);
+    return xla::Sub(x, reduce(x, min, xla::CreateScalarMaxComputation(xla::F32, &builder)), {0});
   };
   const auto sums = [&](XlaOp exp) {
     return reduce(exp, xla::Zero(&builder, xla::F32), xla::CreateScalarAddComputation(xla::F32, &builder));

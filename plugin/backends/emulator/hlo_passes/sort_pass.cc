@@ -23,10 +23,10 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, XLA's code is as fast as a call.
+// Below this size, XLA's code is as fast as a kernel call.
 constexpr int64_t kMinSortElements = 16;
 
-// The scalar from which a comparator's value is made.
+// The scalar that the comparator's value broadcasts or reshapes.
 const HloInstruction* Scalar(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
   return value;
@@ -51,7 +51,7 @@ const HloInstruction* WithoutConstants(const HloInstruction* value) {
   }
 }
 
-// The direction in which `value` compares operand `key`, if it is such a comparison.
+// The direction of `value` if it compares operand `key` in total order; else nullopt.
 std::optional<ComparisonDirection> Comparison(const HloInstruction* value, const xla::HloComputation& comparator,
                                               int64_t key) {
   if (value->opcode() != HloOpcode::kCompare || value->operand(0) != comparator.parameter_instruction(2 * key) ||
@@ -74,11 +74,11 @@ bool IsPlaces(HloInstruction* value, int64_t dimension) {
          xla::Cast<xla::HloIotaInstruction>(source)->iota_dimension() == dimension;
 }
 
-// Whether the sort is descending by the first operand; nothing if another order applies.
+// Whether the sort is descending by the first operand; nullopt if it has another order.
 std::optional<bool> IsDescending(const HloInstruction* sort) {
   const xla::HloComputation& comparator = *sort->to_apply();
   const HloInstruction* root = WithoutConstants(comparator.root_instruction());
-  // Equal elements are ordered by position, so the sort is stable.
+  // A comparator may order equal elements by position, because the kernel's sort is stable.
   if (root->opcode() == HloOpcode::kSelect && sort->operand_count() > 1 &&
       IsEquality(WithoutConstants(root->operand(0)), comparator) &&
       Comparison(WithoutConstants(root->operand(1)), comparator, 1) == ComparisonDirection::kLt &&
@@ -120,7 +120,7 @@ bool HasPlainElements(const HloInstruction* operand) {
 struct Keys {
   HloInstruction* operand;
   bool negated = false;
-  std::vector<int64_t> order;  // the sort's dimensions as those of the operand; empty if they are the same
+  std::vector<int64_t> order;  // order of the removed transposition; empty if there is none
   int64_t dimension;           // sorted dimension of the operand
 };
 
@@ -141,10 +141,10 @@ Keys KeysOf(HloInstruction* sort, bool may_transpose) {
   }
 }
 
-// The instructions that stand for each result of a sort.
+// For each result of a sort, the instructions that represent it.
 using Results = std::vector<std::vector<HloInstruction*>>;
 
-// Nothing if an instruction uses the whole tuple.
+// Nullopt if an instruction uses the whole tuple.
 std::optional<Results> ResultsOf(HloInstruction* sort) {
   Results results(sort->operand_count());
   if (sort == sort->parent()->root_instruction()) return std::nullopt;
@@ -273,7 +273,7 @@ absl::Status Replace(HloInstruction* sort, bool descending, const Results& resul
   return absl::OkStatus();
 }
 
-// Forwards tuple elements: tf2xla passes results through tuples, of which only some elements may be used.
+// Forwards tuple elements, because tf2xla passes results through tuples and a program may use only some elements.
 absl::Status ForwardElements(xla::HloComputation* computation) {
   for (HloInstruction* element : computation->MakeInstructionPostOrder()) {
     if (element->opcode() != HloOpcode::kGetTupleElement || element->operand(0)->opcode() != HloOpcode::kTuple)

@@ -8,9 +8,10 @@
 
 namespace hpu::emulator {
 
-// Replaces sorts by the first operand only, ascending or descending, floats in total order, with keys of 1, 2 or 4
-// bytes. If the users slice off the first elements, as tf2xla does for TopKV2, the kernel computes only those. Must run
-// before the pass for transpositions, because transpositions around a sort are dropped.
+// Replaces sorts whose comparator orders only by the first operand, ascending or descending. Keys have 1, 2 or 4 bytes,
+// and floats must be in total order. If the users slice off the first elements, as tf2xla does for TopKV2, the kernel
+// computes only these elements. Must run before UseTranspositionKernels, because this pass removes transpositions
+// around a sort.
 absl::Status UseSortKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -15,7 +15,7 @@ using xla::ComparisonDirection;
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, comparing with all bounds is as fast.
+// Below these sizes, comparing with all bounds is as fast.
 constexpr int64_t kMinBounds = 8;
 constexpr int64_t kMinComparisons = 16384;
 

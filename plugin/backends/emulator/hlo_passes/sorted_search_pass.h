@@ -1,4 +1,4 @@
-// Pass that replaces LowerBound and UpperBound by a search.
+// Pass that replaces LowerBound and UpperBound by kernels that search sorted rows.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_HLO_PASSES_SORTED_SEARCH_PASS_H_
 
@@ -8,7 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces the HLO that tf2xla emits for LowerBound and UpperBound: the sum of a value's comparisons with all bounds.
+// Replaces the HLO that tf2xla emits for LowerBound and UpperBound: it compares each value with all bounds and sums the
+// results.
 absl::Status UseSortedSearchKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -36,7 +36,7 @@ xla::XlaComputation SearchOf(const Case& c) {
   return builder.Build().value();
 }
 
-// Few different numbers, perhaps with some NaN.
+// Few different values, so that many are equal, optionally with some NaN.
 xla::Literal Numbers(const Case& c, int64_t size, Dice* dice, bool nan) {
   xla::Literal numbers(xla::ShapeUtil::MakeShape(xla::F32, {c.rows, size}));
   for (float& number : numbers.data<float>()) {
@@ -86,7 +86,7 @@ TEST_P(SortedSearchPassTest, EqualsXla) {
 
 INSTANTIATE_TEST_SUITE_P(Random, SortedSearchPassTest, testing::Range(0, 36));
 
-// So many values that threads share a row.
+// Enough values per row that several threads share a row.
 TEST(SortedSearchPass, OfManyValuesInRowsOfWhichOneIsNotSorted) {
   Dice dice(1);
   const Case c{2, 9001, 11};

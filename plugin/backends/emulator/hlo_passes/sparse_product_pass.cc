@@ -19,9 +19,9 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, a call costs as much as it saves.
+// Below this size, a kernel call costs as much as it saves.
 constexpr int64_t kMinSparseProductElements = 4096;
-// Limits that the evaluator computes in a fraction of a second, and that a recipe can hold.
+// Limits of a matrix, so that the evaluator takes a fraction of a second and recipes stay small.
 constexpr int64_t kMaxMatrixElements = 1 << 18;
 constexpr int64_t kMaxEntries = 1 << 14;
 
@@ -55,7 +55,7 @@ bool IsConstant(HloInstruction* value) {
   return true;
 }
 
-// Entries by the dimension that is not contracted; no rows if the matrix is not sparse.
+// Entries of each index of the dimension that is not contracted; no rows if the matrix is not sparse.
 SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
   const int64_t to = matrix.shape().dimensions(1 - contracted), from = matrix.shape().dimensions(contracted);
   SparseMatrix sparse;
@@ -73,7 +73,7 @@ SparseMatrix EntriesOf(const xla::Literal& matrix, int64_t contracted) {
   return sparse;
 }
 
-// A product of a matrix with one dimension of an array, which keeps its place.
+// A product of a matrix with one dimension of an array. The dimension keeps its position.
 struct MatrixProduct {
   HloInstruction* matrix;
   int64_t contracted;  // contracted dimension of the matrix
@@ -92,7 +92,8 @@ std::optional<MatrixProduct> MatrixProductOf(HloInstruction* dot) {
   return MatrixProduct{matrix, numbers.lhs_contracting_dimensions(0), array, numbers.rhs_contracting_dimensions(0)};
 }
 
-// True if the transposition moves the product's first dimension to `dimension` and keeps the order of the others.
+// True if the transposition moves the product's first dimension to `dimension` and keeps the order of the other
+// dimensions.
 bool PutsBack(const HloInstruction* transpose, int64_t dimension) {
   for (int64_t i = 0; i < transpose->shape().rank(); ++i) {
     const int64_t from = i < dimension ? i + 1 : i == dimension ? 0 : i;

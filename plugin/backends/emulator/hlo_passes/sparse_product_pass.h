@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Replaces float32 products of a matrix that depends on no argument with one dimension of an array, including a
-// following transposition that restores the order of dimensions. Image resizing and its gradients have that form. Must
-// run before the passes for all other products.
+// Replaces float32 products of a constant matrix with one dimension of an array. The matrix may be computed, but only
+// from constants. Includes a following transposition that restores the order of dimensions. Image resizing and its
+// gradients have this form. Must run before the passes for other products.
 absl::Status UseSparseProductKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -12,7 +12,7 @@ namespace {
 using xla::HloInstruction;
 using xla::HloOpcode;
 
-// Below, the array stays in the second-level cache, and a fused loop is as fast.
+// Below this size, the array stays in the L2 cache, and a fused loop is as fast.
 constexpr int64_t kMinTransposedBytes = 64 << 10;
 
 // Whether the transposition moves the operand's last dimension of more than one element.

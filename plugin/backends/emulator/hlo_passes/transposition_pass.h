@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// Replaces transpositions of larger arrays, except those that XLA merges into products, convolutions, reductions and
-// other transpositions. Must run after the passes that replace these.
+// Replaces transpositions of large arrays. Leaves a transposition to XLA if XLA merges it into a product, a
+// convolution, a reduction or another transposition. Must run after the passes that replace these instructions.
 absl::Status UseTranspositionKernels(xla::HloModule* module, KernelCalls* calls);
 
 }  // namespace hpu::emulator

@@ -26,7 +26,7 @@ xla::Shape Float32(const xla::Shape& shape) {
 }
 
 // The operand in float32. The conversion is placed before instructions that only move elements, because other passes
-// look for it there.
+// expect it there.
 HloInstruction* Widened(HloInstruction* value) {
   if (!IsBfloat16(value)) return value;
   HloComputation* computation = value->parent();
@@ -56,7 +56,7 @@ HloComputation* Widened(HloComputation* function) {
   return function->parent()->AddEmbeddedComputation(builder.Build(copies.at(function->root_instruction())));
 }
 
-// Whether it accumulates numbers sequentially and would round each time.
+// Whether the instruction accumulates numbers and would round after each step.
 bool Accumulates(const HloInstruction* instruction) {
   switch (instruction->opcode()) {
     case HloOpcode::kConvolution:
@@ -91,7 +91,7 @@ absl::StatusOr<HloInstruction*> Widen(HloInstruction* sum) {
   return Converted(wide, xla::BF16);
 }
 
-// Moves a rounding behind the transposition of a product, because other passes replace a product with its
+// Moves a rounding behind the transposition of a product, because other passes replace a product together with its
 // transposition.
 absl::StatusOr<HloInstruction*> TransposeBeforeRounding(HloInstruction* transpose) {
   HloInstruction* rounded = transpose->mutable_operand(0);

@@ -7,11 +7,11 @@
 
 namespace hpu::emulator {
 
-// Widens to float32, and rounds the result of, all instructions that add numbers of bfloat16: products, convolutions,
-// sums, sums over windows, select-and-scatter and scatter; also reductions that multiply. XLA would round after each
-// addition, in loops over single elements. The card does not, and the kernels for float32 can replace the widened
+// Computes instructions that add bfloat16 numbers in float32 and rounds their results once: products, convolutions,
+// sums, sums over windows, scatter and select-and-scatter. Does the same for reductions that multiply. XLA would round
+// after each addition, in loops over single elements; a card does not. Kernels for float32 can replace the widened
 // instructions. Operands are converted before reversals, transpositions and reshapes, and products are rounded after
-// their transposition, because the passes for kernels look for conversions there.
+// their transposition, because the passes for kernels expect conversions there.
 absl::Status WidenSums(xla::HloModule* module);
 
 }  // namespace hpu::emulator

@@ -55,7 +55,7 @@ TEST_P(WideningPassTest, RoundsOnce) {
   const std::vector<xla::Literal> arguments = ArgumentsOf(narrow);
   const std::string got = ResultOf(narrow, arguments);
   EXPECT_TRUE(got == ResultOf(wide, arguments)) << "other bits than of float32";
-  EXPECT_EQ(KernelNamesOf(narrow), KernelNamesOf(wide));  // which may read bfloat16 in one, float32 in the other
+  EXPECT_EQ(KernelNamesOf(narrow), KernelNamesOf(wide));  // one may read bfloat16, the other float32
 }
 
 XlaOp Sum(XlaOp x, xla::PrimitiveType type, const std::vector<int64_t>& dimensions) {

@@ -28,7 +28,7 @@ struct Moments {
   const ColumnPiece* piece;
 };
 
-// Combines mean and sum of squared differences of `count` numbers with those of `other_count` other numbers.
+// Merges the mean and the sum of squared differences of `other_count` elements into those of `count` elements.
 HPU_INLINE void Join(float count, float* mean, float* squares, float other_count, float other_mean,
                      float other_squares) {
   const float apart = other_mean - *mean;
@@ -101,7 +101,7 @@ class MomentsKernel final : public Kernel {
               Join(before, m, v, piece.rows, means[c], squares[c]);
             }
           }
-          // These are the last columns of the rows.
+          // The piece holds the last columns of its rows.
           if (piece.first_column + piece.columns == plan_.sizes().columns) before += piece.rows;
         });
     for (int64_t c = 0; c < plan_.sizes().columns; ++c) variance[c] /= all;
@@ -183,7 +183,7 @@ class GradientSumsKernel final : public Kernel {
 
 template <template <typename> class K>
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 3) return absl::InvalidArgumentError("invalid parameters: expected rows, features and type");
+  if (parameters.size() != 3) return absl::InvalidArgumentError("expected 3 parameters: rows, features and bfloat16");
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse({1, parameters[0], parameters[1]}));
   if (parameters[2] != 0) return std::make_unique<K<BFloat16>>(columns);
   return std::make_unique<K<float>>(columns);

@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 
 // Operand: [rows, features], float32 or bfloat16. Results, float32: mean and population variance of each feature. The
-// variance is computed from the differences from the mean, because a difference of large sums loses precision.
+// variance is the mean of (x - mean)², because a difference of large sums would lose precision.
 struct BatchMoments {
   int64_t rows = 1;
   int64_t features = 1;

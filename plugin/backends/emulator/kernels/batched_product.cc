@@ -17,9 +17,9 @@ namespace {
 constexpr char kName[] = "batched_product.1";
 // Rows of the result that are computed at once, each in a register.
 constexpr int kRows = 8;
-// Number of products in a partial sum; the partial sums are then added. This keeps long sums exact.
+// Number of products in a partial sum; the partial sums are then added. This keeps long sums accurate.
 constexpr int64_t kAddends = 256;
-// Multiplications and additions that take a thread about 20 µs.
+// Number of multiplications that one thread computes in about 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
 // Minimum number of pieces of a kernel, if its matrices have enough rows.
 constexpr int64_t kMinPieces = 16;
@@ -41,7 +41,7 @@ struct Strip {
   int64_t column;
 };
 
-// Adds the products of the inner dimension's elements from `begin` to `end` to these rows.
+// Adds the products of the elements from `begin` to `end` of the inner dimension to a tile of the result.
 template <int rows, int n>
 HPU_INLINE void AddToTile(const Work& work, const Strip& strip, int64_t row, int64_t begin, int64_t end) {
   const BatchedProduct& product = *work.product;
@@ -129,7 +129,8 @@ class BatchedProductKernel final : public Kernel {
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
     pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
-    // A copy pays if many rows read it, and if rows of b are so far apart that they share few cache lines.
+    // Copies columns of b unless they are adjacent. Copies adjacent ones too if many rows read them, and rows of b are
+    // so far apart that they share few cache lines.
     copies_ = product_.b_column_stride != 1 ||
               (std::min(rows_of_piece_, product_.rows) > 2 * kRows && product_.b_inner_stride > 64);
   }
@@ -139,7 +140,7 @@ class BatchedProductKernel final : public Kernel {
     const auto* b = static_cast<const float*>(call.operands[1]);
     auto* to = static_cast<float*>(call.results[0]);
     RunShards(call.pool, matrices_ * pieces_of_matrix_, pieces_at_once_, [&](Shard shard) {
-      // Kept per thread: a launch allocates nothing.
+      // Kept per thread, so that a launch allocates nothing.
       thread_local std::vector<float> strips;
       const size_t needed = copies_ ? product_.inner * 16 : 0;
       if (strips.size() < needed) strips.resize(needed);
@@ -175,7 +176,7 @@ class BatchedProductKernel final : public Kernel {
   bool copies_ = false;
 };
 
-// Whether all sizes are so small that their product does not overflow.
+// Whether all sizes are positive and their product is small enough.
 bool AreSizes(const BatchedProduct& product) {
   constexpr int64_t kMax = int64_t{1} << 40;
   int64_t all = 1;
@@ -190,7 +191,11 @@ bool AreSizes(const BatchedProduct& product) {
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   constexpr size_t kFixed = 7;
-  const auto refuse = [] { return absl::InvalidArgumentError("invalid parameters"); };
+  const auto refuse = [] {
+    return absl::InvalidArgumentError(
+        "expected 7 parameters of the matrices, then size, a_stride and b_stride of each batch dimension; sizes must "
+        "be positive, their product at most 2^40");
+  };
   if (parameters.size() < kFixed || (parameters.size() - kFixed) % 3 != 0 ||
       *std::min_element(parameters.begin(), parameters.end()) < 0) {
     return refuse();

@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Operands: float32 matrices a [rows, inner] and b [inner, columns], stored in two arrays with any strides, which are
+// Operands: float32 matrices a [rows, inner] and b [inner, columns], stored in two arrays with any strides. Strides are
 // in elements. Result: the products, [batches..., rows, columns], dense. The order of additions depends on `inner`
 // only.
 struct BatchedProduct {

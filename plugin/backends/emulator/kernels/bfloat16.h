@@ -46,8 +46,8 @@ HPU_INLINE Lanes<float, n> LoadFloats(const BFloat16* from) {
   return values;
 }
 
-// Rounds to nearest, ties to even. A NaN must still be a NaN in the stored type: this holds for NaN from arithmetic and
-// for NaN loaded from that type.
+// Rounds to nearest, ties to even. Requires that a NaN is still a NaN in the stored type, as after arithmetic and after
+// a load from this type.
 HPU_INLINE void Store(float value, float* to) { *to = value; }
 
 HPU_INLINE void Store(float value, BFloat16* to) {

@@ -68,7 +68,7 @@ struct ReduceLanes {
     float sum[kLanes];
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::kInitial;
     int64_t row = 0;
-    // Adds four rows at once, because the sums lose less of small numbers.
+    // Adds up four rows before it adds them to the sum, which loses less precision.
     for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
         const float low = F::Of(ElementAt(a, b, c), ElementAt(a, b, c + s));
@@ -160,12 +160,14 @@ class ColumnReductionKernel final : public Kernel {
 
 template <typename T>
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeOf(Function function, const Columns& columns) {
-  if (ColumnReductionKernel<T>::RunOf(function) == nullptr) return absl::InvalidArgumentError("unsupported reduction");
+  if (ColumnReductionKernel<T>::RunOf(function) == nullptr)
+    return absl::InvalidArgumentError("expected a function from 0 to 4");
   return std::make_unique<ColumnReductionKernel<T>>(function, columns);
 }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() < 2) return absl::InvalidArgumentError("invalid parameters");
+  if (parameters.size() < 2)
+    return absl::InvalidArgumentError("expected 5 parameters: function, element type, outer, rows and columns");
   const auto function = static_cast<Function>(parameters[0]);
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse(parameters.subspan(2)));
   switch (static_cast<Element>(parameters[1])) {
@@ -176,7 +178,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     case Element::kBool:
       return MakeOf<uint8_t>(function, columns);
   }
-  return absl::InvalidArgumentError("unsupported element type");
+  return absl::InvalidArgumentError("expected element type 0 (float32), 1 (bfloat16) or 2 (bool)");
 }
 
 const bool registered = RegisterKernel(kName, Make);

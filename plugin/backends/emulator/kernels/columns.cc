@@ -19,7 +19,7 @@ int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 absl::StatusOr<Columns> Columns::Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || *std::min_element(parameters.begin(), parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError("expected three positive sizes: outer, rows and columns");
   }
   return Columns{parameters[0], parameters[1], parameters[2]};
 }
@@ -33,7 +33,7 @@ ColumnPlan::ColumnPlan(const Columns& sizes, int values)
 void ColumnPlan::Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece&)> piece,
                      absl::FunctionRef<void(const ColumnPiece&, int64_t, bool)> combine) const {
   const int64_t per_outer = row_pieces_ * column_pieces_;
-  // Kept per thread: a launch allocates nothing.
+  // Kept per thread, so that a launch allocates nothing.
   thread_local std::vector<float> partials;
   const int64_t per_row_piece = sizes_.columns * values_;
   if (static_cast<int64_t>(partials.size()) < sizes_.outer * row_pieces_ * per_row_piece) {

@@ -29,14 +29,14 @@ struct ColumnPiece {
   int64_t rows;
   int64_t columns;
   int64_t first_column;
-  float* partial;  // output of this piece: `columns` numbers for each of the kernel's values
+  float* partial;  // output of this piece: `values` times `columns` partial results
 };
 
-// Partition of a reduction into pieces. It depends on the sizes only, and pieces are combined in order, so results
-// depend neither on the run nor on the threads.
+// Partition of a reduction into pieces. It depends on the sizes only, and pieces are combined in order, so results are
+// the same in every run and for any number of threads.
 class ColumnPlan {
  public:
-  // `values`: how many numbers the reduction computes per column.
+  // `values`: number of results per column.
   ColumnPlan(const Columns& sizes, int values);
 
   // Runs `piece` for every piece on the pool. Then calls `combine` for each piece in order; `first` is true for the

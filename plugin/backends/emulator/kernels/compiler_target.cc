@@ -33,7 +33,7 @@ HostCpu DetectHostCpu() {
   return cpu;
 }
 
-// Says whether oneDNN is used, because its numbers differ from TensorFlow's other kernels.
+// Names of the kernels. Includes whether oneDNN is used, because its results differ from TensorFlow's other kernels.
 std::string Kernels() {
   if (!flags::EmulatorKernels()) return "none";
   return absl::StrCat(KernelNames(), !IsTargetGeneric() && IsOneDnnOn() ? " by oneDNN" : "",

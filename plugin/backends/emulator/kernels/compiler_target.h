@@ -14,8 +14,8 @@ struct HostCpu {
 // Detected once. Thread safe.
 const HostCpu& GetHostCpu();
 
-// Whether code is generated for any x86-64 CPU. HPU_EMULATOR_TARGET=generic selects that; it is read at the first call.
-// Thread safe.
+// Whether code is generated for any x86-64 CPU. HPU_EMULATOR_TARGET=generic selects this; the variable is read at the
+// first call. Thread safe.
 bool IsTargetGeneric();
 
 // The CPU that code is generated for. Thread safe.

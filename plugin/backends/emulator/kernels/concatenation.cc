@@ -51,7 +51,10 @@ class ConcatenationKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const auto refuse = [] { return absl::InvalidArgumentError("invalid parameters"); };
+  const auto refuse = [] {
+    return absl::InvalidArgumentError(
+        "expected outer > 0, then row_bytes, offset and bytes > 0 of each operand, with offset + bytes <= row_bytes");
+  };
   if (parameters.size() < 4 || parameters.size() % 3 != 1 || parameters[0] <= 0) return refuse();
   Concatenation concatenation{parameters[0], {}};
   for (size_t i = 1; i < parameters.size(); i += 3) {

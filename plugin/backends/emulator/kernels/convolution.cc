@@ -57,7 +57,7 @@ void SetList(tensorflow::NodeDef* node, const char* name, const std::vector<int6
   for (int64_t value : values) list->add_i(value);
 }
 
-// Prefers "SAME" and "VALID" to explicit padding, because some ops support no other padding.
+// Prefers "SAME" and "VALID" to explicit padding, which some ops do not support.
 void SetPadding(tensorflow::NodeDef* node, const std::vector<Dimension>& dimensions) {
   auto& padding = (*node->mutable_attr())["padding"];
   if (std::all_of(dimensions.begin(), dimensions.end(), IsValid)) return padding.set_s("VALID");
@@ -100,7 +100,7 @@ absl::Status CheckKernel(const Convolution& c) {
     if (c.dilated() && (three || c.depthwise())) lacking = "dilations";
   }
   if (c.kind != Kind::kForward) {
-    // oneDNN's kernels fail here, other kernels are slow or wrong.
+    // oneDNN's kernels fail for this padding; TensorFlow's other kernels are slow or wrong.
     if (!c.HasNamedPadding()) lacking = "a gradient with padding other than SAME and VALID";
     if (c.groups > 1 && !c.depthwise() && !one_dnn) lacking = "a gradient with groups";
   }
@@ -138,7 +138,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       return TensorFlowKernel::Make(
           std::move(node), {operand(0, image), TensorFlowKernel::Constant(filter), operand(1, result)}, dtype, filter);
   }
-  return absl::InternalError("unknown kind of convolution");
+  return absl::InternalError(absl::StrCat("unknown kind of convolution: ", static_cast<int64_t>(c.kind)));
 }
 
 const bool registered = RegisterKernel(kName, Make);
@@ -150,7 +150,10 @@ absl::Status Convolution::Check() const {
                     output_features % groups == 0 && (dimensions.size() == 2 || dimensions.size() == 3) &&
                     std::all_of(dimensions.begin(), dimensions.end(), Fits) &&
                     (!(bias || constant_filter) || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
-  return fits ? absl::OkStatus() : absl::InvalidArgumentError("inconsistent sizes");
+  return fits ? absl::OkStatus()
+              : absl::InvalidArgumentError(
+                    "expected positive sizes, features divisible by groups, and 2 or 3 dimensions whose output matches "
+                    "input, window and padding; bias and constant_filter require kForward in 2 dimensions");
 }
 
 bool Convolution::dilated() const {
@@ -184,7 +187,9 @@ absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> paramet
   if (parameters.size() < kHead || (parameters.size() - kHead) % kEach != 0 || parameters[0] < 0 ||
       parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] >> 1 != 0 ||
       parameters[3] >> 1 != 0) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected kind (0 to 2), bias, bfloat16, constant_filter, batch, input_features, output_features and groups, "
+        "then 7 sizes of each dimension");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);

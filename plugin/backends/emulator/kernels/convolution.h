@@ -11,7 +11,7 @@
 
 namespace hpu::emulator {
 
-// A convolution of two or three spatial dimensions. The names are those of the forward direction: image [batch,
+// A convolution of two or three spatial dimensions. Fields are named after the forward direction: image [batch,
 // spatial…, input_features], filter [window…, input_features / groups, output_features], result [batch, spatial…,
 // output_features]. Each kernel computes one of the three from the other two.
 struct Convolution {
@@ -32,7 +32,7 @@ struct Convolution {
   Kind kind = Kind::kForward;
   bool bias = false;      // whether a third operand [output_features] is added; only kForward by oneDNN
   bool bfloat16 = false;  // else float32
-  // Whether each call has the same filter, so that oneDNN packs it only once. Only for kForward by oneDNN in two
+  // Whether the filter is the same in all calls, so that oneDNN packs it only once. Only for kForward by oneDNN in two
   // dimensions.
   bool constant_filter = false;
   int64_t batch = 0;
@@ -41,8 +41,8 @@ struct Convolution {
   int64_t groups = 1;
   std::vector<Dimension> dimensions;
 
-  // Whether TensorFlow's ops for depthwise convolutions compute it. The gradients of those ops support no dilation:
-  // dilated gradients are computed as grouped convolutions.
+  // Whether TensorFlow's ops for depthwise convolutions compute it. Their gradient ops support no dilation, so dilated
+  // gradients are computed as grouped convolutions.
   bool depthwise() const;
   bool dilated() const;
   // Whether the padding is TensorFlow's "SAME" or "VALID".

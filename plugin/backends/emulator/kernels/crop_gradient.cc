@@ -131,7 +131,7 @@ struct PlacesWork {
   int64_t end;
 };
 
-// A pixel of a crop, its four source pixels, and the weights of the lower and of the right ones.
+// A pixel of a crop, its four source pixels, and the weights of the lower and of the right source pixels.
 struct Corners {
   const float* gradient;
   const float* top_left;
@@ -237,7 +237,7 @@ class CropGradientKernel final : public Kernel {
   void RunOfPlaces(const KernelCall& call) const {
     RunShards(call.pool, sizes_.boxes, ShardSize(20 * sizes_.rows * sizes_.columns * sizes_.channels),
               [&](Shard shard) {
-                // Kept per thread: a launch allocates nothing.
+                // Kept per thread, so that a launch allocates nothing.
                 thread_local std::vector<float> sums;
                 if (static_cast<int64_t>(sums.size()) < sizes_.columns * kSums) sums.resize(sizes_.columns * kSums);
                 RunPlaces({sizes_, Floats(call, 0), Floats(call, 1), Floats(call, 2), Floats(call, 3),
@@ -254,7 +254,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 8 || parameters[0] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
       *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 8 parameters: of (0 or 1), then boxes, rows, columns, images, height, width and channels from 1 to "
+        "2^31");
   }
   return std::make_unique<CropGradientKernel>(CropGradient{static_cast<CropGradient::Of>(parameters[0]), parameters[1],
                                                            parameters[2], parameters[3], parameters[4], parameters[5],

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// The operation in plugin/program/crop_gradients.h, which defines its operands and result. Each sum is added in the
-// order of the boxes and their pixels.
+// Operands and result: see crop_gradient in plugin/program/marked_call.h. Sums are added in the order of the boxes and
+// their pixels.
 struct CropGradient {
   enum class Of : int64_t { kImage = 0, kPlaces = 1 };
 

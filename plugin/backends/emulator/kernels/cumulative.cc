@@ -15,8 +15,8 @@ namespace {
 using Function = Cumulative::Function;
 
 constexpr char kName[] = "cumulative.4";
-// With fewer than kMinInner adjacent elements, slow functions gather the sequences of several outer indices. A block of
-// up to kGathered elements of kGathered sequences stays in the first-level cache.
+// With fewer than kMinInner adjacent elements, kLogAddExp gathers the sequences of several outer indices. A block of up
+// to kGathered elements of kGathered sequences stays in the first-level cache.
 constexpr int64_t kMinInner = 16;
 constexpr int64_t kGathered = 64;
 
@@ -121,7 +121,7 @@ HPU_VECTORIZED(MultiplyIntegers, Work<uint32_t>, (Accumulate<uint32_t, Multiply>
 HPU_VECTORIZED(LogAddExpFewSequences, Sequences, (AccumulateSequences<LogAddExp, 16>))
 HPU_VECTORIZED(LogAddExpSequences, Sequences, (AccumulateSequences<LogAddExp, kGathered>))
 
-// Indexed by Function.
+// The tables below are indexed by Function.
 template <typename T>
 struct OfColumns {
   void (*run)(const Work<T>&);
@@ -224,7 +224,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       parameters[1] >= kNumberTypes || parameters[2] >> 1 != 0 || parameters[3] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 4, parameters.end()) <= 0 ||
       (parameters[1] != 0 && parameters[0] == static_cast<int64_t>(Function::kLogAddExp))) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 7 parameters: function (0 to 2), type (0 to 2), reverse, from_neutral, and positive outer, size and "
+        "inner; function 2 (kLogAddExp) requires type 0 (kFloat32)");
   }
   return std::make_unique<CumulativeKernel>(
       Cumulative{static_cast<Function>(parameters[0]), static_cast<NumberType>(parameters[1]), parameters[2] != 0,

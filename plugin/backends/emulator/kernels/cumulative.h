@@ -10,8 +10,8 @@
 namespace hpu::emulator {
 
 // Operand: an array [outer, size, inner] of `type`; int32 wraps around, and kLogAddExp supports float32 only. Result:
-// [outer, size, inner], or [outer, size + 1, inner] if `from_neutral`, which then begins with the neutral element: 0, 1
-// or -infinity. Accumulation starts at the first element, or at the last one if `reverse`.
+// [outer, size, inner]. If `from_neutral`, the result is [outer, size + 1, inner], and accumulation starts with the
+// neutral element: 0, 1 or -infinity. If `reverse`, accumulation starts at the last element.
 struct Cumulative {
   enum class Function : int64_t { kAdd = 0, kMultiply = 1, kLogAddExp = 2 };
   static constexpr int64_t kFunctions = 3;

@@ -15,9 +15,9 @@ namespace {
 
 constexpr char kName[] = "dilation.1";
 constexpr size_t kEach = 6;
-// If there are fewer images than work for all threads, each thread takes this many channels of an image: a cache line.
+// If there are too few images for all threads, a thread computes this many channels of an image: a cache line.
 constexpr int64_t kFewLanes = 16;
-// With fewer channels, several windows are computed side by side, in up to this many numbers.
+// With fewer channels, several adjacent windows are computed together, up to this many numbers at a time.
 constexpr int64_t kSideBySide = 256;
 // The filter's gradient is summed in at most this many pieces of the windows' rows.
 constexpr int64_t kMaxPieces = 16;
@@ -36,7 +36,7 @@ HPU_INLINE Taps TapsOf(const Dilation::Dimension& d, int64_t window) {
   return {begin, first, std::max<int64_t>(end - first, 0)};
 }
 
-// Distances between positions, in numbers.
+// Distances between positions, in elements.
 struct Steps {
   int64_t row;
   int64_t column;
@@ -119,7 +119,7 @@ struct AddGradient {
       }
     }
     const Register<float, n> more = Load<n>(window.gradient + lane), none = {};
-    // Starts at the last position, which belongs to the first one of several windows side by side.
+    // Goes backwards, so that windows that are computed together add to a pixel in their order.
     for (int64_t r = window.rows - 1; r >= 0; --r) {
       float* const to = window.to + r * window.to_steps.row + lane;
       for (int64_t c = window.columns - 1; c >= 0; --c) {
@@ -130,7 +130,7 @@ struct AddGradient {
   }
 };
 
-// The windows' rows of all images from `begin` to `end`, and some of their channels.
+// Some rows of windows, counted over all images, and some of the channels.
 struct Work {
   const Dilation& sizes;
   const float* images;
@@ -142,14 +142,14 @@ struct Work {
   Shard lanes;
 };
 
-// Maximum number of windows that are computed side by side.
+// Maximum number of windows that are computed together.
 int64_t TileOf(const Dilation& sizes) {
   return sizes.columns.stride == 1 && sizes.channels < kFewLanes
              ? std::min(kSideBySide / sizes.channels / kFewLanes * kFewLanes, sizes.columns.output)
              : 1;
 }
 
-// Number of windows that are computed at once from the window `first`: one, or several whole ones.
+// Number of windows from `first` on that are computed together: one, or several that are inside the image.
 HPU_INLINE int64_t CountTogether(const Work& work, int64_t first) {
   const Dilation::Dimension& d = work.sizes.columns;
   const int64_t end = d.input - (d.window - 1) * d.rate + d.pad_low;  // end of the whole windows, for stride 1
@@ -235,7 +235,7 @@ class DilationKernel final : public Kernel {
   explicit DilationKernel(const Dilation& sizes) : sizes_(sizes), tile_(TileOf(sizes)) {}
 
   absl::Status Run(const KernelCall& call) const override {
-    // Kept per thread: a launch allocates nothing.
+    // Kept per thread, so that a launch allocates nothing.
     thread_local std::vector<float> tiled;
     const auto operand = [&](int i) { return static_cast<const float*>(call.operands[i]); };
     Work work{sizes_, operand(0),  operand(1),          nullptr, static_cast<float*>(call.results[0]),
@@ -333,7 +333,9 @@ bool Fits(const Dilation::Dimension& d) {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) {
   constexpr int64_t kMax = int64_t{1} << 31;
   if (p.size() != 3 + 2 * kEach || p[0] < 0 || p[0] > 2 || p[1] <= 0 || p[1] >= kMax || p[2] <= 0 || p[2] >= kMax) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 15 parameters: of (0 to 2), batch, channels, and 6 sizes each of rows and columns; batch and "
+        "channels must be from 1 to 2^31 - 1");
   }
   const auto dimension = [](absl::Span<const int64_t> d) {
     return Dilation::Dimension{d[0], d[1], d[2], d[3], d[4], d[5]};
@@ -341,7 +343,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) 
   const Dilation sizes{static_cast<Dilation::Of>(p[0]), p[1], p[2], dimension(p.subspan(3, kEach)),
                        dimension(p.subspan(3 + kEach))};
   if (!Fits(sizes.rows) || !Fits(sizes.columns) || sizes.rows.window * sizes.columns.window >= kMax) {
-    return absl::InvalidArgumentError("window sizes of a dilation are out of range");
+    return absl::InvalidArgumentError(
+        "expected input, output, window, stride and rate from 1 to 2^31 - 1, pad_low from 0 to 2^31 - 1, and fewer "
+        "than 2^31 positions per window");
   }
   return std::make_unique<DilationKernel>(sizes);
 }

@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// The operation in plugin/program/dilation.h, which defines its operands and result. The images' gradient is added in
-// the order of the windows.
+// Operands and result: see dilation in plugin/program/marked_call.h. The images' gradient is added in the order of the
+// windows.
 struct Dilation {
   enum class Of : int64_t { kMaxima = 0, kInput = 1, kFilter = 2 };
   struct Dimension {

@@ -100,7 +100,7 @@ class ElementaryFunctionKernel final : public Kernel {
     const auto* first = static_cast<const T*>(call.operands[0]);
     const auto* second = two_ ? static_cast<const T*>(call.operands[1]) : nullptr;
     auto* to = static_cast<T*>(call.results[0]);
-    // Takes as long as 8 to 16 bytes of memory traffic: 16384 elements at a time.
+    // An element takes as long as 8 to 16 bytes of memory traffic, so shards have 16384 elements.
     RunShards(call.pool, function_.elements, ShardSize(16), [&](Shard shard) {
       const T* from_second = two_ && !function_.uniform ? second + shard.begin : second;
       loop_({first + shard.begin, from_second, to + shard.begin, shard.end - shard.begin, function_.uniform});
@@ -117,7 +117,7 @@ class ElementaryFunctionKernel final : public Kernel {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 4 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
       parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 || parameters[3] <= 0) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError("expected 4 parameters: function (0 to 6), bfloat16, uniform and elements > 0");
   }
   const int64_t number = parameters[0];
   const ElementaryFunction function{static_cast<Function>(number), parameters[1] != 0, parameters[2] != 0,

@@ -8,7 +8,8 @@
 
 namespace hpu::emulator {
 
-// Operands: one array, or two for binary functions, all of the same type. The result is as large as the first operand.
+// Operands: one array, or two for binary functions, all of the same type. The result has as many elements as the first
+// operand.
 struct ElementaryFunction {
   enum class Function : int64_t {
     kSine = 0,
@@ -16,7 +17,7 @@ struct ElementaryFunction {
     kTangent = 2,
     kArcSine = 3,
     kArcCosine = 4,
-    // Binary: the angle of the point (x, y) from y and x, and x^y.
+    // Binary functions: atan2(y, x) and x^y.
     kArcTangent2 = 5,
     kPower = 6,
   };

@@ -21,12 +21,12 @@ constexpr int64_t kMaxColumns = 128;
 // Longer rows are split into pieces of this size, because there may be fewer rows than threads.
 constexpr int64_t kMaxRow = 64 << 10;
 
-template <bool least>
+template <bool is_min>
 struct Order {
   static constexpr float kInitial =
-      least ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
-  static HPU_INLINE bool Keeps(float best, float x) { return least ? best <= x : best >= x; }
-  static HPU_INLINE bool Beats(float x, float best) { return least ? x < best : x > best; }
+      is_min ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
+  static HPU_INLINE bool Keeps(float best, float x) { return is_min ? best <= x : best >= x; }
+  static HPU_INLINE bool Beats(float x, float best) { return is_min ? x < best : x > best; }
   // Keeps NaN.
   static HPU_INLINE float Of(float best, float x) {
     const float better = Keeps(best, x) ? best : x;
@@ -47,17 +47,17 @@ struct Work {
   const T* from;
   T* values;        // the results, or null
   int32_t* places;  // the results, or null
-  Place* found;     // results of one row's pieces instead of the results, or null
+  Place* found;     // result for one piece of a row, or null
   int64_t size;
   int64_t stride;
   int64_t columns;
 };
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
   float extrema[kMaxColumns];
   for (int64_t c = 0; c < work.columns; ++c) {
-    extrema[c] = Order<least>::kInitial;
+    extrema[c] = Order<is_min>::kInitial;
     work.places[c] = 0;
   }
   const T* from = work.from;
@@ -66,21 +66,21 @@ HPU_INLINE void PlacesOfColumns(const Work<T>& work) {
     HPU_SIMD
     for (int64_t c = 0; c < work.columns; ++c) {
       const float x = Load(from + c), best = extrema[c];
-      const bool keeps = Order<least>::Keeps(best, x);
+      const bool keeps = Order<is_min>::Keeps(best, x);
       extrema[c] = keeps ? best : x;
       work.places[c] = keeps ? work.places[c] : place;
     }
   }
 }
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE void ValuesOfColumns(const Work<T>& work) {
   float extrema[kMaxColumns];
-  for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<least>::kInitial;
+  for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<is_min>::kInitial;
   const T* from = work.from;
   for (int64_t i = 0; i < work.size; ++i, from += work.stride) {
     HPU_SIMD
-    for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<least>::Of(extrema[c], Load(from + c));
+    for (int64_t c = 0; c < work.columns; ++c) extrema[c] = Order<is_min>::Of(extrema[c], Load(from + c));
   }
   for (int64_t c = 0; c < work.columns; ++c) StoreExact(extrema[c], work.values + c);
 }
@@ -94,14 +94,14 @@ struct RowWork {
   int32_t* nans;
 };
 
-template <bool least>
+template <bool is_min>
 struct PlaceLanes {
   template <int n, typename T>
   static HPU_INLINE void Run(const RowWork<T>& lanes, int64_t lane) {
     HPU_SIMD
     for (int i = 0; i < n; ++i) {
       const float x = Load(lanes.row + lane + i), best = lanes.values[i];
-      const bool beats = Order<least>::Beats(x, best);
+      const bool beats = Order<is_min>::Beats(x, best);
       lanes.values[i] = beats ? x : best;
       lanes.places[i] = beats ? static_cast<int32_t>(lane) + i : lanes.places[i];
       lanes.nans[i] |= x != x ? 1 : 0;
@@ -109,37 +109,37 @@ struct PlaceLanes {
   }
 };
 
-template <bool least>
+template <bool is_min>
 struct ValueLanes {
   template <int n, typename T>
   static HPU_INLINE void Run(const RowWork<T>& lanes, int64_t lane) {
     HPU_SIMD
-    for (int i = 0; i < n; ++i) lanes.values[i] = Order<least>::Of(lanes.values[i], Load(lanes.row + lane + i));
+    for (int i = 0; i < n; ++i) lanes.values[i] = Order<is_min>::Of(lanes.values[i], Load(lanes.row + lane + i));
   }
 };
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE Place PlaceInRow(const T* row, int64_t size) {
   float values[kLanes];
   int32_t places[kLanes] = {}, nans[kLanes] = {};
-  std::fill_n(values, kLanes, Order<least>::kInitial);
-  OverLanes<PlaceLanes<least>>(RowWork<T>{row, values, places, nans}, 0, size);
+  std::fill_n(values, kLanes, Order<is_min>::kInitial);
+  OverLanes<PlaceLanes<is_min>>(RowWork<T>{row, values, places, nans}, 0, size);
   int32_t nan = 0;
   for (int i = 0; i < kLanes; ++i) nan |= nans[i];
   float best = values[0];
   int32_t place = places[0];
   for (int i = 1; i < kLanes; ++i) {
-    if (Order<least>::Beats(values[i], best) || (values[i] == best && places[i] < place)) {
+    if (Order<is_min>::Beats(values[i], best) || (values[i] == best && places[i] < place)) {
       best = values[i];
       place = places[i];
     }
   }
   if (nan == 0) return {best, place, false};
-  best = Order<least>::kInitial;
+  best = Order<is_min>::kInitial;
   place = 0;
   for (int64_t i = 0; i < size; ++i) {
     const float x = Load(row + i);
-    if (Order<least>::Keeps(best, x)) continue;
+    if (Order<is_min>::Keeps(best, x)) continue;
     best = x;
     place = static_cast<int32_t>(i);
   }
@@ -147,49 +147,49 @@ HPU_INLINE Place PlaceInRow(const T* row, int64_t size) {
 }
 
 // Combines all lanes into lane 0 by halving; a sequential loop would take longer than a short row.
-template <int n, bool least>
+template <int n, bool is_min>
 HPU_INLINE void FoldLanes(float* values) {
   HPU_SIMD
-  for (int i = 0; i < n / 2; ++i) values[i] = Order<least>::Of(values[i], values[i + n / 2]);
-  if constexpr (n > 2) FoldLanes<n / 2, least>(values);
+  for (int i = 0; i < n / 2; ++i) values[i] = Order<is_min>::Of(values[i], values[i + n / 2]);
+  if constexpr (n > 2) FoldLanes<n / 2, is_min>(values);
 }
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE float ValueInRow(const T* row, int64_t size) {
   float values[kLanes];
-  std::fill_n(values, kLanes, Order<least>::kInitial);
-  OverLanes<ValueLanes<least>>(RowWork<T>{row, values, nullptr, nullptr}, 0, size);
-  FoldLanes<kLanes, least>(values);
+  std::fill_n(values, kLanes, Order<is_min>::kInitial);
+  OverLanes<ValueLanes<is_min>>(RowWork<T>{row, values, nullptr, nullptr}, 0, size);
+  FoldLanes<kLanes, is_min>(values);
   if (values[0] != 0) return values[0];
   // Returns the first zero if there are zeros of both signs.
   while (Load(row) != 0) ++row;
   return Load(row);
 }
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE void PlacesOfRows(const Work<T>& work) {
   for (int64_t i = 0; i < work.columns; ++i) {
-    work.places[i] = PlaceInRow<T, least>(work.from + i * work.size, work.size).place;
+    work.places[i] = PlaceInRow<T, is_min>(work.from + i * work.size, work.size).place;
   }
 }
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE void ValuesOfRows(const Work<T>& work) {
   for (int64_t i = 0; i < work.columns; ++i) {
-    StoreExact(ValueInRow<T, least>(work.from + i * work.size, work.size), work.values + i);
+    StoreExact(ValueInRow<T, is_min>(work.from + i * work.size, work.size), work.values + i);
   }
 }
 
-template <typename T, bool least>
+template <typename T, bool is_min>
 HPU_INLINE void Find(const Work<T>& work) {
   if (work.found != nullptr) {
-    *work.found = PlaceInRow<T, least>(work.from, work.size);
+    *work.found = PlaceInRow<T, is_min>(work.from, work.size);
     return;
   }
   if (work.places != nullptr) {
-    return work.stride == 1 ? PlacesOfRows<T, least>(work) : PlacesOfColumns<T, least>(work);
+    return work.stride == 1 ? PlacesOfRows<T, is_min>(work) : PlacesOfColumns<T, is_min>(work);
   }
-  return work.stride == 1 ? ValuesOfRows<T, least>(work) : ValuesOfColumns<T, least>(work);
+  return work.stride == 1 ? ValuesOfRows<T, is_min>(work) : ValuesOfColumns<T, is_min>(work);
 }
 
 HPU_VECTORIZED(FindGreatest, Work<float>, (Find<float, false>))
@@ -198,9 +198,9 @@ HPU_VECTORIZED(FindGreatestBFloat16, Work<BFloat16>, (Find<BFloat16, false>))
 HPU_VECTORIZED(FindLeastBFloat16, Work<BFloat16>, (Find<BFloat16, true>))
 
 // Combines the result of a row's first `begin` elements with the result of the next piece, as one loop over both would.
-template <bool least>
+template <bool is_min>
 Place Append(const Place& row, const Place& piece, int64_t begin) {
-  if (!piece.nan && Order<least>::Keeps(row.value, piece.value)) return row;
+  if (!piece.nan && Order<is_min>::Keeps(row.value, piece.value)) return row;
   return {piece.value, static_cast<int32_t>(begin) + piece.place, piece.nan};
 }
 
@@ -210,9 +210,9 @@ class ExtremumKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     if (extremum_.bfloat16) {
-      Run(call, extremum_.least ? FindLeastBFloat16 : FindGreatestBFloat16);
+      Run(call, extremum_.is_min ? FindLeastBFloat16 : FindGreatestBFloat16);
     } else {
-      Run(call, extremum_.least ? FindLeast : FindGreatest);
+      Run(call, extremum_.is_min ? FindLeast : FindGreatest);
     }
     return absl::OkStatus();
   }
@@ -247,7 +247,7 @@ class ExtremumKernel final : public Kernel {
   void RunLongRows(const KernelCall& call, void (*find)(const Work<T>&), const T* from, T* values,
                    int32_t* places) const {
     const int64_t size = extremum_.size, pieces = (size + kMaxRow - 1) / kMaxRow, all = extremum_.outer * pieces;
-    // Kept per thread: a launch allocates nothing.
+    // Kept per thread, so that a launch allocates nothing.
     thread_local std::vector<T> kept_values;
     thread_local std::vector<Place> kept_places;
     if (values != nullptr && static_cast<int64_t>(kept_values.size()) < all) kept_values.resize(all);
@@ -266,8 +266,8 @@ class ExtremumKernel final : public Kernel {
       const Place* of_row = piece_places + row * pieces;
       Place place = of_row[0];
       for (int64_t i = 1; i < pieces; ++i) {
-        place = extremum_.least ? Append<true>(place, of_row[i], i * kMaxRow)
-                                : Append<false>(place, of_row[i], i * kMaxRow);
+        place = extremum_.is_min ? Append<true>(place, of_row[i], i * kMaxRow)
+                                 : Append<false>(place, of_row[i], i * kMaxRow);
       }
       places[row] = place.place;
     }
@@ -280,7 +280,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0 ||
       (parameters[0] != 0 && parameters[4] > std::numeric_limits<int32_t>::max())) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 6 parameters: place, is_min, bfloat16, and positive outer, size and inner; positions require size < "
+        "2^31");
   }
   return std::make_unique<ExtremumKernel>(Extremum{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                                                    parameters[3], parameters[4], parameters[5]});
@@ -290,6 +292,6 @@ const bool registered = RegisterKernel(kName, Make);
 
 }  // namespace
 
-KernelSpec Extremum::Spec() const { return {kName, {place, least, bfloat16, outer, size, inner}}; }
+KernelSpec Extremum::Spec() const { return {kName, {place, is_min, bfloat16, outer, size, inner}}; }
 
 }  // namespace hpu::emulator

@@ -12,10 +12,11 @@ namespace hpu::emulator {
 // `size` elements, or the int32 position of its first occurrence.
 //
 // NaN behaves as in XLA's reductions, which process the elements in order: a value is NaN if any element is NaN. A
-// position is the extremum's among the elements behind the last NaN, or the last NaN's if no element follows it.
+// position counts only the elements after the last NaN; if no element follows the last NaN, it is the position of this
+// NaN.
 struct Extremum {
   bool place = false;
-  bool least = false;
+  bool is_min = false;
   bool bfloat16 = false;
   int64_t outer = 1;
   int64_t size = 1;

@@ -8,7 +8,7 @@
 namespace hpu::emulator {
 namespace {
 
-// The signature of a loop's code. `bounds` holds the first and last index of each split dimension.
+// The signature of a loop's code. `bounds` holds the start and the end (exclusive) of each split dimension.
 using Loop = void (*)(void* result, const void* options, const void** arguments, void** buffers, void* status,
                       int64_t* bounds, uint64_t* counters);
 

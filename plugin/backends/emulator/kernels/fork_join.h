@@ -4,10 +4,11 @@
 
 namespace hpu::emulator {
 
-// The function of XLA's runtime that code calls to run the parts of a loop.
+// The XLA runtime function that generated code calls to run the parts of a loop.
 inline constexpr char kForkJoinSymbol[] = "__xla_cpu_runtime_ParallelForkJoin";
-// Address of the replacement. XLA's function queues all parts but one, and waits for threads that have not started. The
-// replacement runs on the pool of the thread's RecipeKernels::Scope.
+// Address of the replacement, which runs on the pool of the thread's RecipeKernels::Scope. XLA's function queues all
+// parts but one and waits even for threads that have not started. In the replacement, the calling thread runs parts
+// that no thread has started.
 void* ForkJoinAddress();
 
 }  // namespace hpu::emulator

@@ -26,7 +26,8 @@ HPU_INLINE float Magnitude(float x) { return BitsAs<float>(BitsAs<uint32_t>(x) &
 HPU_INLINE uint32_t SignOf(float x) { return BitsAs<uint32_t>(x) & kSignBit; }
 HPU_INLINE float WithSignChanged(float x, uint32_t sign) { return BitsAs<float>(BitsAs<uint32_t>(x) ^ sign); }
 
-// c[0] + c[1] x + c[2] x² + …. The coefficients in this file are minimax unless another source is named.
+// c[0] + c[1] x + c[2] x² + …. Coefficients in this file are from minimax approximations unless another source is
+// named.
 template <typename T>
 HPU_INLINE T Polynomial(T x, double c) {
   return static_cast<T>(c);
@@ -41,7 +42,7 @@ HPU_INLINE T Polynomial(T x, double c, More... more) {
 HPU_INLINE float Exp(float x) {
   constexpr float kMin = -87.336544f;  // the logarithm of 2^-126
   constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  // Adding it rounds a number to the nearest integer, in the lowest bits of the sum.
+  // Adding kRound rounds a number to the nearest integer, which is in the lowest bits of the sum.
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
   const float bounded = x < kMin ? kMin : x;
   const float shifted = bounded * kLog2E + kRound;
@@ -75,7 +76,7 @@ struct ReducedAngle {
   uint32_t right_angles;  // modulo 2^32
 };
 
-// From here on, the reduction needs more digits of pi than ReduceAngle has.
+// From this magnitude on, the reduction needs more digits of pi than ReduceAngle has.
 constexpr float kLargeAngle = 1048576.0f;  // 2^20
 
 HPU_INLINE ReducedAngle ReduceAngle(float x) {
@@ -87,7 +88,7 @@ HPU_INLINE ReducedAngle ReduceAngle(float x) {
   return {(x - n * kHigh) - n * kLow, static_cast<uint32_t>(BitsAs<uint64_t>(shifted))};
 }
 
-// As ReduceAngle, for numbers of at least kLargeAngle; NaN for infinities and NaN. Not vectorisable.
+// As ReduceAngle, for magnitudes of at least kLargeAngle; NaN for infinities and NaN. Not vectorisable.
 inline ReducedAngle ReduceLargeAngle(float x) {
   using Wide = unsigned __int128;
   // The binary digits of 2 / pi.
@@ -186,7 +187,7 @@ struct ArcCosine {
     const float z = large ? half : square;
     const float root = __builtin_sqrtf(half);
     const float small = ArcSine::Small(large ? root : magnitude, z);
-    // pi and pi / 2 are split into two parts.
+    // pi and pi / 2 are sums of two constants, for precision.
     const float doubled = 2.0f * small;
     const float of_large = negative ? 3.14159274f - (doubled + 8.74227766e-8f) : doubled;
     const float signed_small = negative ? -small : small;
@@ -236,8 +237,8 @@ struct Power {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const float a = Magnitude(x), b = Magnitude(y);
     const float magnitude = OfMagnitude(a, y);
-    // Whether y is an integer, and odd. From 2^24 on all numbers are even. Below 2^23, adding 2^23 leaves the integer
-    // in the lowest bits.
+    // Whether y is an integer, and odd. From 2^24 on, all numbers are even integers. Below 2^23, adding 2^23 leaves the
+    // integer in the lowest bits.
     const float shifted = b + 0x1p23f;
     const bool integer = (b >= 0x1p23f) | (shifted - 0x1p23f == b);
     const uint32_t bits = b >= 0x1p23f ? BitsAs<uint32_t>(b) : BitsAs<uint32_t>(shifted);

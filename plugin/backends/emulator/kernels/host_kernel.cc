@@ -113,7 +113,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   call.params = reader.Text();
   call.operands = reader.Arrays();
   call.results = reader.Arrays();
-  if (!reader.AtEnd() || call.results.empty()) return absl::InvalidArgumentError("invalid parameters");
+  if (!reader.AtEnd() || call.results.empty())
+    return absl::InvalidArgumentError(
+        "expected the encoded guid, params, operands and results of a user kernel, with at least one result");
   HPU_ASSIGN_OR_RETURN(const hpu_host_function function, FindHostKernel(call.guid));
   return std::make_unique<HostKernel>(std::move(call), function);
 }

@@ -47,13 +47,13 @@ class Kernel {
 // Makes a kernel from KernelSpec::parameters; InvalidArgument if the kernel does not support them.
 using KernelFactory = absl::StatusOr<std::unique_ptr<const Kernel>> (*)(absl::Span<const int64_t> parameters);
 
-// Called by static initialisers. Names are unique; a kernel whose parameters or results change must take a new name.
+// Called by static initialisers. Names are unique; a kernel whose parameters or results change must get a new name.
 bool RegisterKernel(const char* name, KernelFactory factory);
 
 // NotFound if no kernel has the name. Thread safe.
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeKernel(const KernelSpec& spec);
 
-// Names of all kernels; recipes depend on them.
+// Names of all kernels, separated by spaces; part of CompilerTarget().
 std::string KernelNames();
 
 }  // namespace hpu::emulator

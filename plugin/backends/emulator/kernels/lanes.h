@@ -1,4 +1,4 @@
-// Fixed-size pieces of loops over adjacent numbers, so that compilers keep each piece in a register.
+// Fixed-size pieces of loops over adjacent elements, so that compilers keep each piece in a register.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 
@@ -28,7 +28,7 @@ HPU_INLINE void OverRegisters(const Work& work, int64_t begin, int64_t end) {
   for (; lane < end; ++lane) F::template Run<1>(work, lane);
 }
 
-// n numbers as one value; a register must hold n. Plain loops that choose between array elements do not vectorise:
+// n elements as one value; n must fit in a register. Plain loops that choose between array elements do not vectorise:
 // compilers emit jumps around stores. Comparisons return Lanes<int32_t, n>, which `?:` accepts.
 template <typename T, int n>
 using Lanes [[gnu::vector_size(sizeof(T) * n)]] = T;

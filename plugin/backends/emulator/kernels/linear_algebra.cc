@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/tensorflow_kernel.h"
 #include "plugin/base/status_macros.h"
 
@@ -35,7 +36,8 @@ constexpr absl::string_view kOps[] = {"Cholesky",
 absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 12 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
       !std::all_of(parameters.begin() + 1, parameters.begin() + 8, [](int64_t flag) { return flag >> 1 == 0; })) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 12 parameters: op (0 to 10), 7 flags, batch, rows, columns and right_sides");
   }
   const LinearAlgebra parsed{static_cast<Op>(parameters[0]),
                              parameters[1] != 0,
@@ -98,7 +100,7 @@ int64_t ElementsIn(const std::vector<int64_t>& shape) {
   return elements;
 }
 
-// Runs TensorFlow's kernel for all matrices, or, if that fails, for each matrix.
+// Runs TensorFlow's kernel for all matrices at once. If it fails, runs it for each matrix.
 class LinearAlgebraKernel final : public Kernel {
  public:
   LinearAlgebraKernel(const LinearAlgebra& op, std::unique_ptr<const Kernel> all, std::unique_ptr<const Kernel> one)
@@ -177,13 +179,15 @@ absl::Status LinearAlgebra::Check() const {
   const bool square = op != Op::kQr && op != Op::kSvd && op != Op::kTridiagonalSolve;
   if (std::min({batch, rows, columns}) <= 0 || (square && rows != columns) ||
       (op == Op::kTridiagonalSolve && rows != 3) || (Solves() ? right_sides <= 0 : right_sides != 0)) {
-    return absl::InvalidArgumentError("the matrices are empty, or their sizes are invalid for the op");
+    return absl::InvalidArgumentError(absl::StrCat("invalid sizes for ", kOps[static_cast<int64_t>(op)], ": ", batch,
+                                                   " matrices of ", rows, " x ", columns, " with ", right_sides,
+                                                   " right-hand sides"));
   }
   return absl::OkStatus();
 }
 
 std::vector<std::vector<int64_t>> LinearAlgebra::ResultShapes() const {
-  const int64_t least = std::min(rows, columns);
+  const int64_t min = std::min(rows, columns);
   switch (op) {
     case Op::kTriangularSolve:
     case Op::kSolve:
@@ -194,13 +198,13 @@ std::vector<std::vector<int64_t>> LinearAlgebra::ResultShapes() const {
     case Op::kLogDeterminant:
       return {{}, {}};
     case Op::kQr:
-      return {{rows, full_matrices ? rows : least}, {full_matrices ? rows : least, columns}};
+      return {{rows, full_matrices ? rows : min}, {full_matrices ? rows : min, columns}};
     case Op::kEigen:
       if (!compute_vectors) return {{rows}};
       return {{rows}, {rows, rows}};
     case Op::kSvd:
-      if (!compute_vectors) return {{least}};
-      return {{least}, {rows, full_matrices ? rows : least}, {columns, full_matrices ? columns : least}};
+      if (!compute_vectors) return {{min}};
+      return {{min}, {rows, full_matrices ? rows : min}, {columns, full_matrices ? columns : min}};
     case Op::kLu:
       return {{rows, columns}, {rows}};
     default:

@@ -12,8 +12,8 @@
 namespace hpu::emulator {
 
 // A TensorFlow op on [batch, rows, columns], and on [batch, columns, right_sides] if it solves. TensorFlow's op fails
-// for a matrix that is singular or not positive definite, or if it does not converge. Here the results of such a matrix
-// are NaN, and its row order is 0; other matrices of the batch are not affected.
+// for a matrix that is singular or not positive definite, or if it does not converge. The kernel returns NaN for such a
+// matrix, and 0 for its row order; other matrices of the batch are not affected.
 struct LinearAlgebra {
   enum class Op : int64_t {
     kCholesky = 0,

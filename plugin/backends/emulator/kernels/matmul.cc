@@ -19,13 +19,16 @@ std::vector<int64_t> Stored(int64_t rows, int64_t columns, bool transposed) {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 6 parameters: bfloat16, transpose_a, transpose_b, and positive rows, inner and columns");
   }
   const MatMul m{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                  parameters[3],      parameters[4],      parameters[5]};
   const auto dtype = m.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
   if (!UsesOneDnn("MatMul", m.bfloat16)) {
-    return absl::UnimplementedError("matrix products require oneDNN, which is off for this type");
+    return absl::UnimplementedError(
+        m.bfloat16 ? "oneDNN is off, or this processor has no bfloat16 instructions"
+                   : "oneDNN is off for float32 products; it requires AVX-512 and TF_ENABLE_ONEDNN_OPTS unset or 1");
   }
   tensorflow::NodeDef node = NativeNode("MatMul", dtype);
   (*node.mutable_attr())["transpose_a"].set_b(m.transpose_a);

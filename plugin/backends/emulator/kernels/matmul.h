@@ -8,9 +8,9 @@
 
 namespace hpu::emulator {
 
-// Operands: [rows, inner] and [inner, columns]; transpose_a and transpose_b say which are stored transposed. Result:
-// [rows, columns]. bfloat16 accumulates in float32. Used only where TensorFlow uses oneDNN, because XLA's products are
-// as fast otherwise.
+// Operands: [rows, inner] and [inner, columns]; transpose_a and transpose_b mark operands that are stored transposed.
+// Result: [rows, columns]. bfloat16 accumulates in float32. Requires oneDNN, because XLA's products are as fast as
+// TensorFlow's other kernels.
 struct MatMul {
   bool bfloat16 = false;  // else float32
   bool transpose_a = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
@@ -13,9 +14,9 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "max_gradient.3";
-// Larger windows stay with XLA.
+// Larger windows are left to XLA.
 constexpr int64_t kMaxPlaces = 512;
-// If there are fewer images than work for all threads, each thread takes this many lanes of an image: a cache line.
+// If there are too few images for all threads, a thread computes this many lanes of an image: a cache line.
 constexpr int64_t kFewLanes = 16;
 
 template <typename T>
@@ -38,7 +39,7 @@ struct Window {
   int32_t count;
 };
 
-// Without `overlap`, no other window writes to this one's elements, so it does not read them first.
+// Without `overlap`, no other window writes to the same elements, so they are stored without being read.
 template <bool overlap>
 struct AddWindow {
   template <int n, typename T>
@@ -136,9 +137,11 @@ class MaxGradientKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.empty()) return absl::InvalidArgumentError("missing element type");
+  if (parameters.empty())
+    return absl::InvalidArgumentError("expected an element type and the windows, got no parameters");
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(1)));
-  if (windows.places() > kMaxPlaces) return absl::InvalidArgumentError("the windows are too large");
+  if (windows.places() > kMaxPlaces)
+    return absl::InvalidArgumentError(absl::StrCat("windows have ", windows.places(), " elements, limit ", kMaxPlaces));
   if (parameters[0] != 0) return std::make_unique<MaxGradientKernel<BFloat16>>(windows);
   return std::make_unique<MaxGradientKernel<float>>(windows);
 }

@@ -6,16 +6,17 @@
 
 namespace hpu::emulator {
 
-// True where TensorFlow uses oneDNN itself, and on all processors with AVX-512 unless TF_ENABLE_ONEDNN_OPTS is set.
-// TensorFlow leaves oneDNN off without VNNI, although a step of ResNet-50 takes twice as long then. Thread safe.
+// True if TensorFlow enables oneDNN, and on all processors with AVX-512 unless TF_ENABLE_ONEDNN_OPTS is false.
+// TensorFlow disables oneDNN on processors without VNNI, although a step of ResNet-50 takes twice as long without
+// oneDNN. Thread safe.
 bool IsOneDnnOn();
 
-// True if oneDNN is on and has a kernel of the op that is worth calling, for float32 or for bfloat16. Without
-// instructions for bfloat16, oneDNN takes two to three times as long as for float32. Thread safe.
+// True if oneDNN is on and has a kernel of the op for float32 or for bfloat16. False for bfloat16 on processors without
+// bfloat16 instructions, where oneDNN takes two to three times as long as for float32. Thread safe.
 bool UsesOneDnn(const std::string& op, bool bfloat16);
 
-// For tests: while it exists, the processor seems to have instructions for bfloat16. With AVX-512, oneDNN computes the
-// same results without them. Not thread safe: no other thread may compile.
+// For tests: while this object exists, UsesOneDnn assumes that the processor has bfloat16 instructions. With AVX-512,
+// oneDNN computes the same results without these instructions. Not thread safe: no other thread may compile.
 class PretendedBfloat16Instructions {
  public:
   PretendedBfloat16Instructions();

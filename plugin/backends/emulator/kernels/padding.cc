@@ -143,7 +143,9 @@ bool IsPlain(const Padding::Dimension& d) { return d.low == 0 && d.operand == d.
 
 // Parameters: element_bytes, then each dimension.
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
+  const absl::Status error = absl::InvalidArgumentError(
+      "expected element_bytes (a power of two up to 16), then positive operand and result sizes and low padding of "
+      "each dimension");
   if (parameters.size() < 4 || parameters.size() % 3 != 1) return error;
   Padding padding{parameters[0], {}};
   if (padding.element_bytes < 1 || padding.element_bytes > 16 ||

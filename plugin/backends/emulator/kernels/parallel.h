@@ -14,11 +14,11 @@ struct Shard {
   int64_t end;
 };
 
-// Cuts [0, total) into pieces of `each`, the last one shorter, and runs them on the calling thread and the pool;
-// returns when all are done. Any thread may run any piece, so pieces must not depend on each other.
+// Splits [0, total) into shards of `each` elements, of which the last may be shorter. Runs the shards on the calling
+// thread and the pool; returns when all have run. Any thread may run any shard, in any order.
 void RunShards(ComputePool& pool, int64_t total, int64_t each, absl::FunctionRef<void(Shard)> body);
 
-// A size for RunShards at which a piece takes at least about 20 µs, if one element causes `bytes` of memory traffic.
+// A value of `each` at which a shard takes at least about 20 µs if one element causes `bytes` of memory traffic.
 int64_t ShardSize(int64_t bytes);
 
 }  // namespace hpu::emulator

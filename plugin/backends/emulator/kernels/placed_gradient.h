@@ -1,4 +1,4 @@
-// Kernel that adds the numbers of a gradient at given positions of images.
+// Kernel that adds the elements of a gradient at given positions of images.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PLACED_GRADIENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_PLACED_GRADIENT_H_
 
@@ -8,8 +8,8 @@
 
 namespace hpu::emulator {
 
-// The operation in plugin/program/placed_gradient.h, which defines its operands and result. Numbers are added in order;
-// an image's numbers for other images are added after its numbers for itself.
+// Operands and result: see placed_gradient in plugin/program/marked_call.h. Elements with positions in their own image
+// are added first, in order, then elements with positions in other images.
 struct PlacedGradient {
   bool of_batch = false;  // positions count from the start of the batch
   int64_t batch = 1;

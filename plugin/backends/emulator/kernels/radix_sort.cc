@@ -9,7 +9,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Up to this size, sorting by comparison is faster than by counting.
+// Up to this size, insertion sort is faster than radix sort.
 constexpr int64_t kFewElements = 24;
 // Up to these sizes, two digits leave few elements out of order, even if numbers differ in a few more bits than the
 // digits cover.
@@ -77,16 +77,16 @@ Element* SortByDigits(Element* from, Element* to, int64_t size, int lowest, int 
   }
 }
 
-// Gives up after `most_moves` moves. Even then, positions stay in order among equal numbers.
+// Stops after `max_moves` moves and returns false; even then, positions ascend among equal numbers.
 template <typename Element>
-bool SortByInsertion(Element* elements, int64_t size, int64_t most_moves) {
+bool SortByInsertion(Element* elements, int64_t size, int64_t max_moves) {
   for (int64_t i = 1; i < size; ++i) {
     const Element element = elements[i];
     int64_t to = i;
     for (; to > 0 && element < elements[to - 1]; --to) elements[to] = elements[to - 1];
     elements[to] = element;
-    most_moves -= i - to;
-    if (most_moves < 0) return false;
+    max_moves -= i - to;
+    if (max_moves < 0) return false;
   }
   return true;
 }

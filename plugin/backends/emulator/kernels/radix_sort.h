@@ -17,7 +17,7 @@ inline uint32_t NumberOf(uint64_t element) { return static_cast<uint32_t>(elemen
 template <typename Element>
 Element* RadixSort(Element* elements, Element* spare, int64_t size);
 
-// The same on the pool. The result is the same for any number of threads.
+// Parallel version. The result is the same for any number of threads.
 template <typename Element>
 Element* RadixSort(ComputePool& pool, Element* elements, Element* spare, int64_t size);
 

@@ -35,7 +35,7 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
     done = kernel->Run({operands, results, scope->workspace, scope->pool});
   }
   if (done.ok()) return;
-  // Sets it directly, because XLA does not export its setter.
+  // Sets the field directly, because XLA does not export its setter.
   status->message = absl::StrCat("kernel ", absl::string_view(text, length), ": ", done.message());
 }
 

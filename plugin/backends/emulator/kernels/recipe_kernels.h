@@ -19,7 +19,7 @@ inline constexpr char kKernelSymbol[] = "hpu_emulator_call_kernel";
 // Address of kKernelSymbol.
 void* KernelSymbolAddress();
 
-// The opaque string of a call to kernel `number`; `name` only serves readers of dumps.
+// The opaque string of a call to kernel `number`; `name` is only for readers of HLO dumps.
 std::string KernelCallText(int number, const std::string& name);
 
 // Made when a recipe is loaded, so that names are looked up and parameters parsed only once. Thread safe once all
@@ -31,7 +31,8 @@ class RecipeKernels {
   // Adds a kernel under the next number.
   void Add(std::unique_ptr<const Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
 
-  // While it exists, code on this thread calls the kernels of `kernels` by number, with `pool` and `workspace`.
+  // While this object exists, generated code on this thread calls the kernels in `kernels` by number, with `pool` and
+  // `workspace`.
   class Scope {
    public:
     Scope(const RecipeKernels& kernels, ComputePool& pool, void* workspace);

@@ -63,7 +63,7 @@ class RowGatherKernel final : public Kernel {
   const RowGather gather_;
 };
 
-// Whether no index vector can address a row behind the last one.
+// Whether no index vector can address a row after the last one.
 bool StaysInside(const RowGather& gather) {
   int64_t last = 0, distance;
   for (const RowGather::Component& component : gather.components) {
@@ -76,9 +76,11 @@ bool StaysInside(const RowGather& gather) {
   return last < gather.rows;
 }
 
-// Parameters: kHeadParameters fixed values, then size and stride of each component.
+// Parameters: index_bytes, outer, rows, row_bytes and count, then size and stride of each component.
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
+  const absl::Status error = absl::InvalidArgumentError(
+      "expected index_bytes (4 or 8), outer, rows, row_bytes and count, then size and stride of each component; all "
+      "must be positive, and no index vector may address a row after the last one");
   if (parameters.size() <= kHeadParameters || parameters.size() % 2 != kHeadParameters % 2) return error;
   RowGather gather{parameters[0], parameters[1], parameters[2], parameters[3], parameters[4], {}};
   for (size_t i = kHeadParameters; i < parameters.size(); i += 2) {

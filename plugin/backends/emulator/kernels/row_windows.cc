@@ -74,7 +74,7 @@ class RowWindowsKernel final : public Kernel {
     auto* to = static_cast<float*>(call.results[0]);
     const int64_t padded = sizes_.columns + sizes_.before + sizes_.after, results = padded - sizes_.window + 1;
     RunShards(call.pool, sizes_.rows, ShardSize(results * (sizes_.window + 1)), [&](Shard shard) {
-      // Kept per thread: a launch allocates nothing.
+      // Kept per thread, so that a launch allocates nothing.
       thread_local std::vector<float> row;
       if (static_cast<int64_t>(row.size()) < padded) row.resize(padded);
       AddWindowsOfRows({from + shard.begin * sizes_.columns, to + shard.begin * results, sizes_,
@@ -93,7 +93,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 1, parameters.begin() + 4) <= 0 || parameters[4] < 0 ||
       parameters[5] < 0 || *std::max_element(parameters.begin(), parameters.end()) > kMax ||
       parameters[3] > parameters[2] + parameters[4] + parameters[5]) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 6 parameters: squares, positive rows, columns and window, then before and after; the window must fit "
+        "into the padded row, and all must be at most 2^40");
   }
   return std::make_unique<RowWindowsKernel>(
       RowWindows{parameters[0] != 0, parameters[1], parameters[2], parameters[3], parameters[4], parameters[5]});

@@ -109,7 +109,7 @@ class SoftmaxKernel final : public Kernel {
   absl::Status Run(const KernelCall& call) const override {
     RunShards(call.pool, softmax_.rows, ShardSize(16 * softmax_.columns), [&](Shard shard) {
       if (softmax_.bfloat16) {
-        // Kept per thread: a launch allocates nothing.
+        // Kept per thread, so that a launch allocates nothing.
         thread_local std::vector<float> row;
         if (static_cast<int64_t>(row.size()) < softmax_.columns) row.resize(softmax_.columns);
         RunBFloat16Rows(WorkOf<BFloat16>(call, shard, row.data()));
@@ -133,7 +133,7 @@ class SoftmaxKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || parameters[0] >> 1 != 0 || parameters[1] <= 0 || parameters[2] <= 0) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError("expected 3 parameters: bfloat16, and positive rows and columns");
   }
   return std::make_unique<SoftmaxKernel>(Softmax{parameters[0] != 0, parameters[1], parameters[2]});
 }

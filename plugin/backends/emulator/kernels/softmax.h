@@ -9,8 +9,8 @@
 namespace hpu::emulator {
 
 // Operand: an array [rows, columns]. Result: exp(x - m) / sum(exp(x - m)) over the row, where m is the row's maximum.
-// As in XLA, a row becomes NaN if it holds a NaN or an infinity, or only -infinity. Otherwise -infinity becomes 0, and
-// so do results below 2^-126 of the row's largest. bfloat16 is computed in float32.
+// As in XLA, a row becomes NaN if it holds a NaN or +infinity, or only -infinity. Otherwise -infinity becomes 0, and so
+// do results below 2^-126 of the row's largest. bfloat16 is computed in float32.
 struct Softmax {
   bool bfloat16 = false;  // else float32
   int64_t rows = 1;

@@ -19,7 +19,7 @@ constexpr char kName[] = "sort.1";
 constexpr int64_t kMaxColumns = 16;
 // Longer rows are split over the pool, if there are few of them.
 constexpr int64_t kLongRow = 64 << 10;
-// With fewer elements per selected one, all are sorted, which takes as long as selecting.
+// With fewer elements per selected element, all elements are sorted, because selecting takes as long.
 constexpr int64_t kMinPerSelected = 8;
 
 // About 20 µs of work.
@@ -219,10 +219,12 @@ class SortKernel final : public Kernel {
   const Sort sort_;
 };
 
-bool IsSize(int64_t bytes, int64_t most) { return bytes > 0 && bytes <= most && (bytes & (bytes - 1)) == 0; }
+bool IsSize(int64_t bytes, int64_t max) { return bytes > 0 && bytes <= max && (bytes & (bytes - 1)) == 0; }
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
+  const absl::Status error = absl::InvalidArgumentError(
+      "expected type (0 to 2), key_bytes (1, 2 or 4; not 1 for floats), descending, positive outer, size, inner and "
+      "count <= size, then the content of each result");
   if (parameters.size() < 8) return error;
   Sort sort;
   sort.type = static_cast<Sort::Type>(parameters[0]);

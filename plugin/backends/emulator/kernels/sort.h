@@ -13,8 +13,8 @@ namespace hpu::emulator {
 // NaN. The sort is stable.
 struct Sort {
   enum Type : int64_t { kFloat, kSigned, kUnsigned };
-  // Content of a result. Other values of `results` are the element size, in bytes, of another operand, whose elements
-  // the result holds in the keys' order.
+  // Contents of a result. Other values in `results` are the element size, in bytes, of another operand: the result then
+  // holds the elements of this operand in the keys' order.
   static constexpr int64_t kKeys = 0;
   static constexpr int64_t kPlaces = -1;  // positions of the keys in the operand, int32
 

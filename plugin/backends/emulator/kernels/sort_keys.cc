@@ -91,16 +91,16 @@ struct Search {
 };
 
 HPU_INLINE void FindLeast(const Search& work) {
-  uint32_t least = work.numbers[0];
-  for (int64_t i = 0; i < work.size; ++i) least = work.numbers[i] < least ? work.numbers[i] : least;
+  uint32_t min = work.numbers[0];
+  for (int64_t i = 0; i < work.size; ++i) min = work.numbers[i] < min ? work.numbers[i] : min;
   int64_t i = 0;
   for (; i + kBlock <= work.size; i += kBlock) {
     uint32_t found = 0;
     HPU_SIMD
-    for (int j = 0; j < kBlock; ++j) found |= work.numbers[i + j] == least ? 1u : 0u;
+    for (int j = 0; j < kBlock; ++j) found |= work.numbers[i + j] == min ? 1u : 0u;
     if (found != 0) break;
   }
-  while (work.numbers[i] != least) ++i;
+  while (work.numbers[i] != min) ++i;
   *work.place = i;
 }
 
@@ -121,8 +121,8 @@ HPU_INLINE void Make(uint32_t number, int64_t place, uint64_t* element) {
   *element = WithPlace(number, static_cast<uint32_t>(place));
 }
 
-// Moves the `count` least of `held` elements to the front, equal numbers in their order, and returns the greatest of
-// them.
+// Moves the `count` least of `held` elements to the front and returns the greatest element moved. Equal numbers keep
+// their order.
 template <typename Element>
 Element KeepLeast(Element* elements, Element* spare, int64_t held, int64_t count) {
   std::copy_n(elements, held, spare);
@@ -138,8 +138,8 @@ Element KeepLeast(Element* elements, Element* spare, int64_t held, int64_t count
   return greatest;
 }
 
-// Collects candidates for the least elements, and drops the greater ones when the buffer is full. Of equal numbers the
-// first ones count, so a later number that equals the greatest held one is dropped.
+// Collects candidates for the least elements, and drops the greater ones when the buffer is full. The first of equal
+// numbers are kept, so a later number that equals the greatest held number is dropped.
 template <typename Element>
 HPU_INLINE void Select(const Selection<Element>& work) {
   const int64_t room = RoomToSelect(work.count) - kBlock;

@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Conversion of keys of 1, 2 or 4 bytes, in the lowest bits.
+// Conversion between numbers and keys of 1, 2 or 4 bytes, which are in the lowest bits.
 struct KeyOrder {
   KeyOrder(Sort::Type type, int64_t key_bytes, bool descending);
 
@@ -20,7 +20,7 @@ struct KeyOrder {
   }
 
   uint32_t flipped;              // bits that are flipped in all keys
-  uint32_t flipped_if_negative;  // flipped in negative keys; not the sign bit, so that a number keeps its key's
+  uint32_t flipped_if_negative;  // bits that are flipped in negative keys, without the sign bit, which Key() tests
   int sign;
 
  private:
@@ -40,7 +40,7 @@ template <typename Element>
 void WriteKeys(const Element* elements, int64_t size, const KeyOrder& order, void* keys, int64_t key_bytes,
                int64_t stride);
 
-// Makes elements of numbers and their positions, which start at `first_place`.
+// Combines numbers and their positions, which start at `first_place`, to elements.
 void AddPlaces(const uint32_t* numbers, int64_t size, int64_t first_place, uint64_t* elements);
 
 // Position of the least number; the first one if several are equal.

@@ -123,9 +123,9 @@ TEST_P(SortTest, EqualsStableSort) {
     // Sizes around the thresholds of the kernel.
     static constexpr int64_t kSizes[] = {1, 2, 31, 33, 100, 700, 2047, 2100, 9000, 33000};
     sort.size = kSizes[roll(0, 9)];
-    const int64_t most = std::max<int64_t>(1, 40000 / sort.size);
-    sort.inner = roll(0, 1) == 0 ? 1 : roll(1, std::min<int64_t>(40, most));
-    sort.outer = roll(1, std::max<int64_t>(1, most / sort.inner));
+    const int64_t max = std::max<int64_t>(1, 40000 / sort.size);
+    sort.inner = roll(0, 1) == 0 ? 1 : roll(1, std::min<int64_t>(40, max));
+    sort.outer = roll(1, std::max<int64_t>(1, max / sort.inner));
     const int64_t counts[] = {1, std::min<int64_t>(5, sort.size), (sort.size + 7) / 8, sort.size};
     sort.count = counts[roll(0, 3)];
     static constexpr int64_t kContents[] = {Sort::kKeys, Sort::kPlaces, 1, 2, 4, 8};

@@ -12,7 +12,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "sorted_search.2";
-// Values that are searched at once, so that one search's step hides another's latency.
+// Number of values that are searched at once, so that steps of one search hide the memory latency of another.
 constexpr int kBlock = 8;
 // Longer rows of values are searched in pieces.
 constexpr int64_t kMaxOfRow = 4096;
@@ -131,7 +131,7 @@ class SortedSearchKernel final : public Kernel {
     RunShards(call.pool, search_.rows, ShardSize(count * static_cast<int64_t>(sizeof(T))), [&](Shard shard) {
       for (int64_t row = shard.begin; row < shard.end; ++row) sorted[row] = IsSorted(bounds + row * count, count);
     });
-    // Equal pieces of rows, of which only the last ones are shorter.
+    // Splits rows into pieces of equal size; only the last piece of a row may be shorter.
     const int64_t pieces = (size + kMaxOfRow - 1) / kMaxOfRow;
     RunShards(call.pool, search_.rows * pieces, ShardSize(kMaxOfRow * 64), [&](Shard shard) {
       for (int64_t i = shard.begin; i < shard.end; ++i) {
@@ -149,7 +149,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 5 || parameters[0] < 0 || parameters[0] >= kNumberTypes || parameters[1] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(
+        "expected 5 parameters: type (0 to 2), or_equal, and positive rows, values and bounds; bounds must be less "
+        "than 2^31");
   }
   return std::make_unique<SortedSearchKernel>(SortedSearch{static_cast<NumberType>(parameters[0]), parameters[1] != 0,
                                                            parameters[2], parameters[3], parameters[4]});

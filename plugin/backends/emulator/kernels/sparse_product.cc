@@ -14,9 +14,10 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "sparse_product.2";
-// Fewer adjacent numbers do not fill a vector.
+// Fewer adjacent elements do not fill a vector register.
 constexpr int64_t kShortInner = 16;
-// Lines that are summed before their columns are, because reading freshly stored data is slow.
+// Number of lines whose row sums are computed before their columns, because reading data right after storing it is
+// slow.
 constexpr int64_t kLinesAtOnce = 4;
 
 struct Entry {
@@ -69,18 +70,18 @@ struct Lines {
   float* lines;  // buffer for the row sums of kLinesAtOnce lines
   const Rows* vertical;
   const Rows* horizontal;
-  int64_t short_columns;  // number of first columns that MakeShortColumns computes
+  int64_t short_columns;  // number of leading columns that MakeShortColumns computes
   int64_t begin, end;
   int64_t height, to_height;
   int64_t from_line, to_line;  // elements
   int64_t inner;
 };
 
-// Number of lanes of a column of `inner` numbers, less than kShortInner.
+// Number of lanes for a column of `inner` elements, where inner < kShortInner.
 constexpr int LanesOfColumn(int64_t inner) { return inner <= 4 ? 4 : inner <= 8 ? 8 : 16; }
 
-// Computes the columns of `count` consecutive lines of the result. Each column writes numbers behind its end, which the
-// next column overwrites.
+// Computes the columns of `count` consecutive lines of the result. Each column also writes numbers after its end, which
+// the next column overwrites.
 template <int n, int count>
 HPU_INLINE void MakeShortColumns(const Lines& work, const float* const* lines, float* to) {
   const Rows& columns = *work.horizontal;
@@ -113,8 +114,8 @@ HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float*
   }
 }
 
-// Returns the row sums of line i of the result, before its columns are computed. They are in the operand itself, or in
-// `made`, where this function writes them.
+// Returns the row sums of line i of the result, from which its columns are computed. They are part of the operand if
+// nothing is to be added; otherwise this function computes them in `made`.
 HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
   const int64_t row = i % work.to_height;
   const float* const from = work.from + i / work.to_height * work.height * work.from_line;
@@ -161,7 +162,7 @@ class SparseProductKernel final : public Kernel {
 
   absl::Status Run(const KernelCall& call) const override {
     RunShards(call.pool, lines_, ShardSize(4 * (from_line_ + to_line_)), [&](Shard shard) {
-      // Kept per thread: a launch allocates nothing.
+      // Kept per thread, so that a launch allocates nothing.
       thread_local std::vector<float> lines;
       if (static_cast<int64_t>(lines.size()) < kLinesAtOnce * from_line_) lines.resize(kLinesAtOnce * from_line_);
       RunLines({static_cast<const float*>(call.operands[0]), static_cast<float*>(call.results[0]), lines.data(),
@@ -172,7 +173,7 @@ class SparseProductKernel final : public Kernel {
   }
 
  private:
-  // Number of first columns that neither read nor write beyond their line when all lanes are used.
+  // Number of leading columns that neither read nor write beyond their line when all lanes are used.
   int64_t CountShortColumns() const {
     const int64_t lanes = LanesOfColumn(inner_);
     int64_t column = 0;
@@ -233,7 +234,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       return std::make_unique<SparseProductKernel>(product);
     }
   }
-  return absl::InvalidArgumentError("invalid parameters");
+  return absl::InvalidArgumentError(
+      "expected positive outer, height, width and inner, then two matrices, of which at least one has rows; each is "
+      "its number of rows, then the number of entries and the entries of each row");
 }
 
 const bool registered = RegisterKernel(kName, Make);

@@ -38,7 +38,7 @@ class BorrowedBuffer final : public tensorflow::TensorBuffer {
 Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& shape) {
   const size_t bytes = shape.num_elements() * tensorflow::DataTypeSize(dtype);
   if (bytes == 0) return Tensor(dtype, shape);
-  // TensorFlow's kernels crash on memory with less alignment than this, which XLA's constants may have.
+  // TensorFlow's kernels crash on memory with less alignment, and XLA's constants may have less.
   if (reinterpret_cast<uintptr_t>(data) % EIGEN_MAX_ALIGN_BYTES != 0) {
     Tensor copy(dtype, shape);
     std::memcpy(copy.data(), data, bytes);
@@ -53,9 +53,11 @@ Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& s
 absl::Status TakeResult(const tensorflow::OpKernel& op, const Tensor* made, const TensorFlowKernel::Result& result,
                         const OpDevice::Memory& memory) {
   if (made == nullptr || made->shape() != result.shape || made->dtype() != result.dtype) {
-    return absl::InternalError(absl::StrCat(op.def().op(), " returned ",
-                                            made == nullptr ? "nothing" : made->shape().DebugString(), ", expected ",
-                                            result.shape.DebugString()));
+    return absl::InternalError(absl::StrCat(
+        op.def().op(), " returned ",
+        made == nullptr ? "no output"
+                        : absl::StrCat(tensorflow::DataTypeString(made->dtype()), " ", made->shape().DebugString()),
+        ", expected ", tensorflow::DataTypeString(result.dtype), " ", result.shape.DebugString()));
   }
   const char* data = made->tensor_data().data();
   if (memory.bytes > 0 && data != memory.data) std::memcpy(memory.data, data, memory.bytes);
@@ -105,7 +107,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
                                  node, TF_GRAPH_DEF_VERSION, &status);
   TF_RETURN_IF_ERROR(status);
   if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMaxResults))) {
-    return absl::InvalidArgumentError(absl::StrCat(node.op(), " has fewer than ", results.size(), " outputs"));
+    return absl::InvalidArgumentError(absl::StrCat(node.op(), " has ", kernel->num_outputs(),
+                                                   " outputs, expected at least ", results.size(),
+                                                   "; kernels return at most ", OpDevice::kMaxResults));
   }
   return std::unique_ptr<const Kernel>(new TensorFlowKernel(std::move(kernel), std::move(inputs), std::move(results)));
 }
@@ -143,7 +147,7 @@ absl::Status TensorFlowKernel::Run(const KernelCall& call) const {
 
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype) {
   if (IsOneDnnOn()) {
-    // The names that TensorFlow's graph pass gives them.
+    // Prefixes of the names that TensorFlow's graph pass gives to oneDNN's ops.
     for (const char* prefix : {"_MklNative", "_Mkl"}) {
       tensorflow::NodeDef node = PlainNode(absl::StrCat(prefix, op), dtype);
       (*node.mutable_attr())["_kernel"].set_s("MklNameChangeOp");

@@ -24,7 +24,7 @@ class TensorFlowKernel final : public Kernel {
     tensorflow::Tensor constant;  // if operand < 0
   };
   static Input Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims);
-  // A constant int32 vector, the form in which ops take shapes.
+  // A constant int32 vector, as ops expect shapes.
   static Input Constant(const std::vector<int64_t>& values);
   // An output of the op that the kernel returns.
   struct Result {
@@ -34,8 +34,8 @@ class TensorFlowKernel final : public Kernel {
     size_t bytes() const { return shape.num_elements() * tensorflow::DataTypeSize(dtype); }
   };
 
-  // `node` names the op and holds the attributes that differ from the defaults. Fails with TensorFlow's error if it has
-  // no such kernel.
+  // `node` names the op and holds the attributes that differ from the defaults. Fails with TensorFlow's error if
+  // TensorFlow has no kernel for the node.
   static absl::StatusOr<std::unique_ptr<const Kernel>> Make(tensorflow::NodeDef node, std::vector<Input> inputs,
                                                             tensorflow::DataType result_type,
                                                             std::vector<int64_t> result_dims);

@@ -19,8 +19,8 @@ struct TransposedMatrix {
   int64_t to_stride;
 };
 
-// Exchanges the blocks of `distance` elements beside the diagonal. Doing so for all powers of two transposes the
-// matrix.
+// Exchanges the blocks of `distance` elements beside the diagonal. Exchanging for all powers of two below `size`
+// transposes the matrix.
 template <typename T, int size, int distance>
 HPU_INLINE void Exchange(Lanes<T, size>* rows) {
   decltype(Lanes<T, size>{} == Lanes<T, size>{}) upper, lower;  // integers, even if T is a float type
@@ -38,7 +38,7 @@ HPU_INLINE void Exchange(Lanes<T, size>* rows) {
   if constexpr (distance > 1) Exchange<T, size, distance / 2>(rows);
 }
 
-// Transposes a square of vectors of 32 bytes.
+// Transposes a square tile whose rows have 32 bytes.
 template <typename T, int size>
 HPU_INLINE void TransposeSquare(const TransposedMatrix<T>& matrix, int64_t row, int64_t column) {
   Lanes<T, size> rows[size];

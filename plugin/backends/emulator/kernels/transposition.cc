@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kName[] = "transposition.1";
 constexpr int64_t kTile = 64;
-// A piece of work has so few columns that their lines of the result stay in the TLB.
+// Maximum number of columns of a piece, so that the pages of the result stay in the TLB.
 constexpr int64_t kMaxColumns = kTile;
 constexpr int64_t kMaxRows = 4 * kTile;
 
@@ -66,7 +66,7 @@ std::vector<Dimension> DimensionsOf(const Transposition& transposition) {
 
 class TranspositionKernel final : public Kernel {
  public:
-  // Requires two or more dimensions, the last with a stride other than 1.
+  // Requires at least two dimensions. The last one must have a stride other than 1 in the operand.
   TranspositionKernel(int64_t element_bytes, std::vector<Dimension> dimensions)
       : element_bytes_(element_bytes), outer_(std::move(dimensions)) {
     rows_ = outer_.back();
@@ -94,7 +94,7 @@ class TranspositionKernel final : public Kernel {
  private:
   template <typename T>
   void Run(const KernelCall& call, void (*transpose)(const TransposedMatrix<T>&)) const {
-    const auto pieces_of = [](int64_t size, int64_t most) { return (size + most - 1) / most; };
+    const auto pieces_of = [](int64_t size, int64_t max) { return (size + max - 1) / max; };
     const int64_t row_pieces = pieces_of(rows_.size, kMaxRows), column_pieces = pieces_of(columns_.size, kMaxColumns);
     const int64_t piece_bytes = 2 * sizeof(T) * std::min(rows_.size, kMaxRows) * std::min(columns_.size, kMaxColumns);
     RunShards(call.pool, matrices_ * row_pieces * column_pieces, ShardSize(piece_bytes), [&](Shard shard) {
@@ -116,14 +116,16 @@ class TranspositionKernel final : public Kernel {
 
   const int64_t element_bytes_;
   std::vector<Dimension> outer_;
-  Dimension rows_;     // the result's last
-  Dimension columns_;  // the operand's last
+  Dimension rows_;     // the result's last dimension
+  Dimension columns_;  // the operand's last dimension
   int64_t matrices_ = 1;
 };
 
 // Parameters: element_bytes, rank, sizes, order.
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  const absl::Status error = absl::InvalidArgumentError("invalid parameters");
+  const absl::Status error = absl::InvalidArgumentError(
+      "expected element_bytes (2, 4 or 8), rank >= 2, positive sizes, and an order of the dimensions that moves the "
+      "last one");
   const int64_t rank = parameters.size() < 2 ? 0 : parameters[1];
   if (rank < 2 || static_cast<int64_t>(parameters.size()) != 2 + 2 * rank ||
       (parameters[0] != 2 && parameters[0] != 4 && parameters[0] != 8)) {

@@ -21,14 +21,15 @@ Function BestOf(Function baseline, Function avx2, Function avx512) {
 
 }  // namespace hpu::emulator
 
-// For every function that a vectorised function calls in its loops, so that it is compiled for each instruction set.
+// Required for all functions that a vectorised function calls in its loops, so that they are compiled for each
+// instruction set.
 #define HPU_INLINE inline __attribute__((always_inline))
 
 // Placed before a loop over a few elements, which compilers would otherwise unroll instead of vectorising it.
 #define HPU_SIMD _Pragma("omp simd")
 
-// Defines the function `name`, which takes a `const Arguments&` and calls `body`, which must be HPU_INLINE. `name` may
-// be overloaded on Arguments.
+// Defines the function void name(const Arguments&), which calls `body`. `body` must be HPU_INLINE. `name` may be
+// overloaded on Arguments.
 #define HPU_VECTORIZED(name, Arguments, body) HPU_VECTORIZED_AS(name, Arguments, body, body, body)
 
 // The same for `body::Run<n>`, where n is the number of floats in a register.

@@ -17,7 +17,7 @@ using Function = WindowReduction::Function;
 
 constexpr char kName[] = "window_reduction.1";
 
-// A row: the windows of one outer index and one index of the first two dimensions.
+// Some rows of windows. A row has one outer index and one index of each of the first two dimensions.
 struct Rows {
   const void* input;
   void* output;
@@ -116,10 +116,10 @@ class WindowReductionKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() < 2) return absl::InvalidArgumentError("invalid parameters");
+  if (parameters.size() < 2) return absl::InvalidArgumentError("expected function, bfloat16 and the windows");
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(2)));
   const bool add = parameters[0] == static_cast<int64_t>(Function::kAdd), bfloat16 = parameters[1] != 0;
-  if (add && bfloat16) return absl::InvalidArgumentError("sums require float32");
+  if (add && bfloat16) return absl::InvalidArgumentError("sums of bfloat16 are not supported, only of float32");
   const auto run = add ? AddFloats : bfloat16 ? MaxBFloats : MaxFloats;
   return std::make_unique<WindowReductionKernel>(run, windows, bfloat16 ? 2 : 4);
 }

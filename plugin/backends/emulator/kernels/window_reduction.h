@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Operand: array [outer, …, inner]. The elements of each window are reduced in row-major order, as XLA does.
+// Operand: array [outer, …, inner]. The elements of each window are reduced in row-major order, as in XLA.
 struct WindowReduction {
   enum class Function : int64_t { kAdd = 0, kMax = 1 };
   Function function = Function::kAdd;

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace hpu::emulator {
 namespace {
 
 constexpr size_t kEach = 7;
-// In numbers of 4 bytes: a cache line, and a row long enough that processors prefetch it even if they read several
-// rows.
+// float32 elements per cache line.
 constexpr int64_t kLine = 16;
+// Row length, in elements, from which processors prefetch a row even when several rows are read.
 constexpr int64_t kLongRow = 2048;
 
 int64_t ElementOf(const Windows::Dimension& d, int64_t o, int64_t k) {
@@ -37,7 +39,8 @@ void Windows::AppendTo(std::vector<int64_t>* parameters) const {
 absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
   Windows windows;
   if (parameters.size() != 2 + kEach * windows.dimensions.size()) {
-    return absl::InvalidArgumentError("invalid parameters");
+    return absl::InvalidArgumentError(absl::StrCat("expected ", 2 + kEach * windows.dimensions.size(),
+                                                   " window parameters, got ", parameters.size()));
   }
   windows.outer = parameters[0];
   windows.inner = parameters[1];
@@ -47,7 +50,8 @@ absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
   }
   if (windows.outer <= 0 || windows.inner <= 0 ||
       !std::all_of(windows.dimensions.begin(), windows.dimensions.end(), Fits)) {
-    return absl::InvalidArgumentError("window sizes are out of range");
+    return absl::InvalidArgumentError(
+        "expected positive outer and inner, positive window sizes below 2^31, and pad_low between -2^31 and 2^31");
   }
   return windows;
 }

@@ -51,8 +51,8 @@ class WindowTable {
     const int64_t* offsets;
     int64_t count;
   };
-  // Elements of window [plane, row, column]. `found` has room for places() numbers; it holds the offsets of a window
-  // that is not whole.
+  // Elements of window [plane, row, column]. `found` has room for places() offsets. It receives the offsets if the
+  // window is not whole.
   Elements ElementsOf(int64_t plane, int64_t row, int64_t column, int64_t* found) const {
     if (!whole_[0][plane] || !whole_[1][row] || !whole_[2][column]) {
       return {false, 0, found, FindElements(plane, row, column, found)};
@@ -61,15 +61,15 @@ class WindowTable {
     const int64_t first = (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
     return {true, first, offsets_.data(), static_cast<int64_t>(offsets_.size())};
   }
-  // Offsets, from a whole window's first element, of the data that the windows below it read first. Empty where
-  // processors predict these accesses by themselves.
+  // Offsets to prefetch, from a whole window's first element: the data that the windows below it read first. Empty
+  // where processors prefetch this data by themselves.
   const std::vector<int64_t>& ahead() const { return ahead_; }
   // Whether every input element is in some window, and whether some element is in several windows.
   bool covers() const { return covers_; }
   bool overlaps() const { return overlaps_; }
 
  private:
-  // The input element at position `k` of window `o` of a dimension, or -1.
+  // The input element at position `k` of window `o` of a dimension; -1 if the position is empty.
   int64_t InputOf(int dimension, int64_t o, int64_t k) const {
     return inputs_[dimension][o * windows_.dimensions[dimension].window + k];
   }

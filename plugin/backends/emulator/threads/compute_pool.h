@@ -18,8 +18,8 @@ namespace hpu::emulator {
 class ComputeThreads;
 class OpDevice;
 
-// Recipes split their loops over it. Its threads flush denormals, as TensorFlow's do, so that results do not depend on
-// the thread. A thread of the pool must not run a recipe, because it would wait for itself. Thread safe.
+// Recipes split their loops over its threads. The threads flush denormals, as TensorFlow's do, so that results do not
+// depend on the thread. A thread of the pool must not run a recipe, because it would wait for itself. Thread safe.
 class ComputePool {
  public:
   explicit ComputePool(int threads = DefaultThreads());
@@ -30,14 +30,14 @@ class ComputePool {
 
   const Eigen::ThreadPoolDevice* device() const { return device_.get(); }
   tsl::thread::ThreadPool* workers() const { return pool_.get(); }
-  // For waiting until the threads have finished.
+  // Spins while a caller waits for the threads to finish.
   common::AdaptiveSpin& finish_spin() const;
   // Device of TensorFlow's CPU kernels on the same threads.
   OpDevice* op_device() const { return op_device_.get(); }
   int threads() const { return threads_; }
 
-  // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits work into
-  // that many parts.
+  // HPU_EMULATOR_THREADS, or the number of CPUs that this process may use; at least 1. Compilation splits loops into
+  // this number of parts.
   static int DefaultThreads();
 
  private:

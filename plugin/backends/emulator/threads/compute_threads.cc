@@ -14,9 +14,9 @@
 namespace hpu::emulator {
 namespace {
 
-// A wake-up takes 20 to 50 µs in a virtual machine, at both ends of each of a step's hundreds of loops and products.
-// AdaptiveSpin does not fit, because short waits (between a step's loops) and long waits (between steps) alternate
-// here.
+// A wake-up takes 20 to 50 µs in a virtual machine. Without spinning, a step would wake threads at the start and at the
+// end of each of its hundreds of loops and products. AdaptiveSpin does not fit, because short waits (between a step's
+// loops) and long waits (between steps) alternate here.
 constexpr std::chrono::microseconds kIdle(50);
 constexpr std::chrono::microseconds kFinish(100);
 

@@ -16,7 +16,7 @@
 
 namespace hpu::emulator {
 
-// Optimised for sequences of short tasks on few CPUs. There Eigen's pool loses more time than the tasks gain: the
+// Optimised for sequences of short tasks on few CPUs, where Eigen's pool loses more time than parallelism saves: the
 // calling thread sleeps while workers compute, and two threads are woken where one suffices. In this pool the calling
 // thread computes too. A thread that has just worked spins for a moment, and a second thread is woken only for a second
 // task. Thread safe.
@@ -27,15 +27,15 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   ~ComputeThreads() override;
 
   void Schedule(std::function<void()> task) override;
-  // oneDNN splits its work into one task per thread. It schedules the first task, which queues the others, on thread 0;
-  // that is the calling thread, unless the caller is one of these threads. So the call runs the task and those queued
-  // tasks that no thread has begun, and returns when the remaining tasks are nearly finished.
+  // oneDNN splits its work into one task per thread. It schedules the first task, which queues the others, on thread 0.
+  // Unless the caller is one of these threads, the caller acts as thread 0: it runs the task and all queued tasks that
+  // no thread has begun, then waits briefly for the running tasks.
   void ScheduleWithHint(std::function<void()> task, int first_thread, int last_thread) override;
 
   int NumThreads() const override { return static_cast<int>(threads_.size()); }
   int CurrentThreadId() const override;
 
-  // For waiting until threads have finished their share of the work.
+  // Spins while a caller waits for the threads to finish.
   common::AdaptiveSpin& finish_spin() { return finish_spin_; }
 
  private:
@@ -46,10 +46,10 @@ class ComputeThreads final : public tsl::thread::ThreadPoolInterface {
   const int most_awake_;  // leaves one CPU to the calling thread
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::deque<std::function<void()>> queue_;  // guarded by mutex_, as the next two
+  std::deque<std::function<void()>> queue_;  // guarded by mutex_, like the next two members
   int awake_ = 0;                            // threads that look for a task without sleeping
   bool stopping_ = false;
-  // For threads that wait by spinning.
+  // Polled by threads that spin.
   std::atomic<int> queued_{0};
   std::atomic<int> unfinished_{0};  // queued or running
   common::AdaptiveSpin finish_spin_{std::chrono::microseconds(100)};

@@ -22,14 +22,14 @@ class OpDevice final : public tensorflow::DeviceBase {
 
   tensorflow::Allocator* GetAllocator(tensorflow::AllocatorAttributes attributes) override;
 
-  // The allocator attributes by which a kernel allocates result `index`.
+  // The allocator attributes with which a kernel allocates result `index`.
   static tensorflow::AllocatorAttributes ResultAttributes(int index);
 
   struct Memory {
     void* data = nullptr;
     size_t bytes = 0;
   };
-  // While it exists, results that kernels allocate on this thread lie in `results`, at most kMaxResults.
+  // While this object exists, kernels on this thread allocate their results (at most kMaxResults) in `results`.
   class ResultScope {
    public:
     explicit ResultScope(absl::Span<const Memory> results);

@@ -31,13 +31,13 @@ void FindBroadcastSource(OpKernelContext* context, const TensorShape& shape, boo
   tensorflow::CollectiveExecutor* const executor = context->collective_executor();
   const absl::StatusOr<tensorflow::Device*> cpu = CpuBeside(context);
   if (executor == nullptr || !cpu.ok()) {
-    return found(cpu.ok() ? absl::InternalError(context->op_kernel().name() + ": no collective executor")
+    return found(cpu.ok() ? absl::InternalError(context->op_kernel().name() + ": the step has no collective executor")
                           : cpu.status());
   }
   auto* params = new CollectiveParams;
   params->name = context->op_kernel().name();
   params->is_source = sends;
-  params->group.device_type = tensorflow::DeviceType(tensorflow::DEVICE_CPU);  // as for data through the host
+  params->group.device_type = tensorflow::DeviceType(tensorflow::DEVICE_CPU);  // as in the CPU kernels
   params->group.group_key = KeyOf(*context, "group_key");
   params->group.group_size = KeyOf(*context, "group_size");
   params->instance.instance_key = KeyOf(*context, "instance_key");

@@ -10,12 +10,12 @@
 
 namespace hpu {
 
-// The shape that the receiving op in `context` specifies.
+// The shape that the receiving op in `context` expects, from its input or attribute `shape`.
 absl::StatusOr<tensorflow::TensorShape> ReceivedShape(tensorflow::OpKernelContext* context);
 
-// Asks TensorFlow's resolver of collective parameters for the sending rank, in TensorFlow's rank order. The resolver
-// waits for all ranks, at most `timeout_s` seconds (0: no limit), and checks that they agree on type and shape. `found`
-// may run on another thread.
+// Passes the source rank, in TensorFlow's rank order, to `found`, which may run on another thread. TensorFlow's
+// collective parameter resolver waits for all ranks, at most `timeout_s` seconds (0: no limit), and checks that all
+// ranks pass the same type and shape.
 void FindBroadcastSource(tensorflow::OpKernelContext* context, const tensorflow::TensorShape& shape, bool sends,
                          float timeout_s, std::function<void(absl::StatusOr<int>)> found);
 

@@ -1,7 +1,7 @@
 // HPU kernels of TensorFlow's collective ops. If the devices of a group cannot exchange data directly
-// (fabric_exchange.h), the data pass through host memory. The CPU kernels then exchange them with other workers over
-// TensorFlow's transport. (TensorFlow's kernels for any device would merge into a copy of the device's buffers and drop
-// the result.)
+// (fabric_exchange.h), the data pass through host memory: CPU kernels exchange them with other workers over
+// TensorFlow's transport. (TensorFlow's DEVICE_DEFAULT kernels would reduce into a copy of the device's buffers and
+// drop the result.)
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -35,8 +35,8 @@ using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 using tensorflow::core::RefCountPtr;
 
-// Queues the copy of `source` to new host memory. Unless CopyToNewHostTensor returns an error, `arrived` is called, and
-// only after `destination` is set.
+// Queues a copy of `source` to new host memory. Sets `destination` first, then calls `arrived` when the copy has ended.
+// Does not call `arrived` if an error is returned.
 absl::Status CopyToNewHostTensor(ProcessDevice& device, const Tensor& source, Tensor* destination,
                                  std::function<void(absl::Status)> arrived) {
   *destination = Tensor(device.host_allocator(), source.dtype(), source.shape());
@@ -60,7 +60,7 @@ class Run {
     waiting_ = context_->num_inputs() + 1;
     inputs_.resize(context_->num_inputs());
     staged_ = FindStaged(context_);
-    if (staged_ != nullptr && staged_->ready != nullptr) staged_.reset();  // there is no copy
+    if (staged_ != nullptr && staged_->ready != nullptr) staged_.reset();  // there is no host copy
     for (int i = 0; i < context_->num_inputs(); ++i) CopyInput(i);
     Arrived(absl::OkStatus());
   }
@@ -70,7 +70,7 @@ class Run {
     const Tensor& input = context_->input(i);
     if (i == 0 && staged_ != nullptr) {
       return staged_->WhenArrived([this](absl::Status status) {
-        inputs_[0] = std::move(staged_->tensor);  // not shared, so the CPU kernel may add in place
+        inputs_[0] = std::move(staged_->tensor);  // not shared, so the CPU kernel may reduce in place
         Arrived(std::move(status));
       });
     }
@@ -222,7 +222,7 @@ constexpr const char* kOps[] = {"CollectiveReduce",      "CollectiveGather",    
                                 "CollectiveBcastSendV2", "CollectiveBcastRecvV2", "CollectiveReduceScatterV2",
                                 "CollectiveAllToAllV2"};
 
-// int32 data lie in host memory, like keys, sizes and handles.
+// int32 data are in host memory, like keys, sizes and handles.
 std::unique_ptr<tensorflow::KernelDef> Definition(const tensorflow::OpDef& op, bool int32) {
   tensorflow::KernelDefBuilder builder(op.name().c_str());
   builder.Device(kDeviceType);

@@ -45,9 +45,9 @@ class CollectiveWatch {
     const int64_t id_;
   };
 
-  // Describes a waiting kernel. `data`: the kernel's input to the collective, or null. `members`: the group, which
-  // lives as long as the process; null if TensorFlow knows the group. After `timeout_s` seconds (0: never), `give_up`
-  // runs on a thread of the watch, which holds its lock.
+  // Describes a waiting kernel. `data`: the kernel's input to the collective, or null. `members`: the group's ranks,
+  // alive as long as the process; null to look the group up in TensorFlow. After `timeout_s` seconds (0: never),
+  // `give_up` runs on the watch's thread, which holds the watch's lock.
   struct Wait {
     const tensorflow::Tensor* data = nullptr;
     const std::vector<GroupMember>* members = nullptr;
@@ -55,8 +55,8 @@ class CollectiveWatch {
     std::function<void()> give_up;
   };
 
-  // Watches the kernel in `context` until the entry is destroyed. Null if there is nothing to watch: no timeout, and
-  // HPU_COLLECTIVE_STALL_S is 0.
+  // Watches the kernel in `context` until the entry is destroyed. Null if there is nothing to watch: no timeout and
+  // HPU_COLLECTIVE_STALL_S=0, or no collective executor.
   std::unique_ptr<Entry> Begin(tensorflow::OpKernelContext& context, Wait wait);
 
  private:

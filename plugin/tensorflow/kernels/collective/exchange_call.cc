@@ -23,7 +23,8 @@ ExchangeCall::ExchangeCall(tensorflow::OpKernelContext* outer, std::shared_ptr<t
 }
 
 void ExchangeCall::Detach() {
-  // Does not wait for a running callback: that callback may have ended the kernel.
+  // TryDeregisterCallback does not wait for a running callback. This callback may have ended the kernel, so waiting for
+  // it could deadlock.
   if (step_ != nullptr) step_->TryDeregisterCallback(token_);
   step_ = nullptr;
 }

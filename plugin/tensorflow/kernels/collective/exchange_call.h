@@ -14,7 +14,7 @@ namespace hpu {
 // therefore owns everything that the transport needs, and Keep() keeps it alive. Used by one thread at a time.
 class ExchangeCall {
  public:
-  // `outer` lives until the kernel has called back; `cpu` and `runner` live as long as the process.
+  // `outer` must live until the kernel has called back, `cpu` and `runner` as long as the process.
   ExchangeCall(tensorflow::OpKernelContext* outer, std::shared_ptr<tensorflow::AsyncOpKernel> kernel,
                tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
                std::vector<tensorflow::Tensor> inputs);
@@ -22,8 +22,8 @@ class ExchangeCall {
   ExchangeCall(const ExchangeCall&) = delete;
   ExchangeCall& operator=(const ExchangeCall&) = delete;
 
-  // Runs the kernel; the step of `outer` cancels it. `done` runs on any thread, when the outputs or the kernel's error
-  // are available.
+  // Runs the kernel. Cancelling the step of `outer` cancels the kernel. `done` runs on any thread, when the outputs or
+  // the kernel's error are available.
   void Start(std::function<void()> done) { kernel_->ComputeAsync(call_.context(), std::move(done)); }
   absl::Status TakeOutputs(std::vector<tensorflow::Tensor>* outputs) { return call_.TakeOutputs(outputs); }
 
@@ -35,7 +35,8 @@ class ExchangeCall {
   void Detach();
 
   const std::shared_ptr<tensorflow::AsyncOpKernel> kernel_;
-  // Separate from the step's manager, which may be destroyed before the transport ends. The step's callback shares it.
+  // Separate from the step's manager, which may be destroyed before the transport ends. The callback registered with
+  // the step shares ownership.
   const std::shared_ptr<tensorflow::CancellationManager> cancellation_;
   tensorflow::CancellationManager* step_;  // null if there is none, or after Detach()
   tensorflow::CancellationToken token_ = tensorflow::CancellationManager::kInvalidToken;

@@ -77,12 +77,12 @@ absl::StatusOr<TensorShape> OutputShape(OpKernelContext* context, const FabricOp
   const int64_t length = shape.dims() > 0 ? shape.dim_size(0) : 0;
   const bool divides = op.kind == Kind::kReduceScatter ? length % ranks == 0 : length == ranks;
   if (shape.dims() == 0 || (op.kind != Kind::kAllGather && !divides)) {
-    const char* const expected = op.kind == Kind::kAllGather       ? "must exist"
-                                 : op.kind == Kind::kReduceScatter ? "must be divisible by the number of ranks"
-                                                                   : "must equal the number of ranks";
+    const char* const expected = op.kind == Kind::kAllGather ? "the input must have at least one dimension"
+                                 : op.kind == Kind::kReduceScatter
+                                     ? "the first dimension must be divisible by the number of ranks"
+                                     : "the first dimension must equal the number of ranks";
     return absl::InvalidArgumentError(absl::StrCat(context->op_kernel().type_string(), ": invalid input shape ",
-                                                   shape.DebugString(), " for ", ranks, " ranks: the first dimension ",
-                                                   expected));
+                                                   shape.DebugString(), " for ", ranks, " ranks: ", expected));
   }
   if (op.kind == Kind::kAllGather) shape.set_dim(0, length * ranks);
   if (op.kind == Kind::kReduceScatter) shape.set_dim(0, length / ranks);
@@ -111,7 +111,7 @@ class Exchange {
   // Whether the op has input data.
   bool Reads() const { return op_.kind != Kind::kBroadcast || op_.sends; }
 
-  // The elements that one rank sends to, or receives from, one rank, in the shape of that rank's whole data.
+  // Elements per peer. The shape, for error texts, is the shape of this rank's whole tensor.
   hal::Elements ElementsOf(const Tensor& output) const {
     const Tensor& part = op_.kind == Kind::kAllGather ? context_->input(0) : output;
     uint64_t count = static_cast<uint64_t>(part.NumElements());
@@ -136,7 +136,7 @@ class Exchange {
     operation_.destination = AddressOf(*output);
     operation_.source = Reads() ? AddressOf(context_->input(0)) : operation_.destination;
     operation_.elements = ElementsOf(*output);
-    // Queued compute work may still use new memory.
+    // Only an output in place can start at `ready`: queued compute work may still use new memory.
     const bool in_place = operation_.destination == operation_.source;
     if (staged_ != nullptr && in_place) operation_.ready = staged_->ready.get();
     return absl::OkStatus();
@@ -148,7 +148,7 @@ class Exchange {
       token_ = cancellation_->get_cancellation_token();
       if (!cancellation_->RegisterCallback(token_, [group = group_] { group->Abort(); })) {
         cancellation_ = nullptr;
-        return End(absl::CancelledError("the step was cancelled"));
+        return End(absl::CancelledError(absl::StrCat(context_->op_kernel().name(), ": the step was cancelled")));
       }
     }
     CollectiveWatch::Wait wait;
@@ -215,7 +215,7 @@ FabricGroup* FabricFor(OpKernelContext* context, const std::optional<FabricOp>& 
   if (!op.has_value() || context->output_memory_type(0) == tensorflow::HOST_MEMORY) return nullptr;
   if (!HalType(context->expected_output_dtype(0)).has_value()) return nullptr;
   FabricGroup* const group = FabricGroup::Find(KeyOf(*context, "group_key"));
-  // The rule must not depend on the caller: one end may be eager and the other in a graph.
+  // Sender and receiver must decide alike, although one may be eager and the other in a graph.
   return group != nullptr && op->kind == Kind::kBroadcast && !group->Broadcasts() ? nullptr : group;
 }
 

@@ -15,16 +15,17 @@ struct FabricOp {
   FabricOperation::Kind kind = FabricOperation::Kind::kAllReduce;
   hal::ReduceOp reduce = hal::ReduceOp::kSum;
   bool sends = false;     // this rank is a broadcast's source
-  float timeout_s = 0.0;  // for other ranks; 0: no limit
+  float timeout_s = 0.0;  // time to wait for other ranks; 0: no limit
 };
 
-// Returns nothing for an op that devices cannot run, or one that the graph does not order (passes::kByTransportAttr).
+// Returns nullopt for an op that devices cannot run, and for an op that the graph does not order
+// (passes::kByTransportAttr).
 std::optional<FabricOp> FabricOpOf(const tensorflow::NodeDef& node);
 
 // The group whose devices run the op in `context`; null if there is none.
 FabricGroup* FabricFor(tensorflow::OpKernelContext* context, const std::optional<FabricOp>& op);
 
-// Runs the op in `context`. The output reuses the input's memory if sizes agree and the buffer is not shared.
+// Runs the op in `context`. The output reuses the input's memory if the sizes agree and the buffer is not shared.
 void ExchangeInFabric(tensorflow::OpKernelContext* context, FabricGroup* group, const FabricOp& op,
                       tensorflow::AsyncOpKernel::DoneCallback done);
 

@@ -25,7 +25,7 @@ Groups& AllGroups() {
   return *groups;
 }
 
-// Threads that run `done`, which takes locks of TensorFlow.
+// Thread for the callers' `done` callbacks. They take TensorFlow's locks, and a stream callback must not block.
 tsl::thread::ThreadPool& Completions() {
   static auto* pool = new tsl::thread::ThreadPool(tsl::Env::Default(), "hpu_fabric", /*num_threads=*/1);
   return *pool;
@@ -36,7 +36,8 @@ tsl::thread::ThreadPool& Completions() {
 absl::Status FabricGroup::Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                                bool in_calling_order) {
   if (Find(group_key) != nullptr) {
-    return absl::AlreadyExistsError(absl::StrCat("collective group ", group_key, " has already joined"));
+    return absl::AlreadyExistsError(
+        absl::StrCat("this process has already joined a communicator for collective group ", group_key));
   }
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   TF_ASSIGN_OR_RETURN(auto communicator, device->hal().CreateCommunicator(options));
@@ -131,7 +132,7 @@ absl::Status FabricGroup::Queue(const FabricOperation& operation, std::function<
   TF_RETURN_IF_ERROR(Start(operation));
   return stream_->AddCallback([this, done = std::move(done)](const absl::Status& status) {
     Completions().Schedule([this, done, status] {
-      if (!status.ok()) stream_->Synchronize().IgnoreError();  // clears this error
+      if (!status.ok()) stream_->Synchronize().IgnoreError();  // clears the error for later operations
       done(WithNames(status));
     });
   });

@@ -16,14 +16,13 @@
 
 namespace hpu {
 
-// One collective operation, with the meaning of hal::Communicator; kAllToAll sends part r to rank r. Addresses lie in
-// the device's memory and stay valid until `done`. `elements`: the elements that one rank sends to, or receives from,
-// one rank.
+// One collective operation, as in hal::Communicator; kAllToAll sends part r to rank r. Addresses are in device memory
+// and must stay valid until `done`. `elements`: elements per peer.
 struct FabricOperation {
   enum class Kind { kAllReduce, kReduceScatter, kAllGather, kAllToAll, kBroadcast };
 
   Kind kind = Kind::kAllReduce;
-  const hal::Event* ready = nullptr;  // when the source is computed; null: after the compute work queued so far
+  const hal::Event* ready = nullptr;  // marks when the source is computed; null: after the compute work queued so far
   hal::DeviceAddress source = 0;
   hal::DeviceAddress destination = 0;
   hal::Elements elements = 0;
@@ -36,9 +35,9 @@ struct FabricOperation {
 // destroyed.
 class FabricGroup {
  public:
-  // Creates the group of TensorFlow's key. All its ranks call this with the same id. Ranks are TensorFlow's; `tasks`
-  // holds their names. `in_calling_order`: all ranks issue all of the group's operations eagerly, in one order.
-  // AlreadyExists if the group exists.
+  // Creates the group for TensorFlow's group key. All ranks must pass the same communicator id. Ranks are in
+  // TensorFlow's order; `tasks` holds each rank's task name. `in_calling_order`: all ranks issue the group's operations
+  // eagerly and in the same order. AlreadyExists if the group exists.
   static absl::Status Join(int group_key, const hal::CommunicatorOptions& options, std::vector<std::string> tasks,
                            bool in_calling_order);
   // Returns null if the group does not exist.
@@ -47,10 +46,10 @@ class FabricGroup {
   static bool Any();
 
   int size() const { return communicator_->size(); }
-  // By rank.
+  // The members, by rank.
   const std::vector<GroupMember>& members() const { return members_; }
-  // Whether the group runs broadcasts. The two ends of a broadcast may lie in different graphs, so no graph orders
-  // them.
+  // Whether the group runs broadcasts. Sender and receiver may be in different graphs, so only a group whose ranks call
+  // in the same order can run them.
   bool Broadcasts() const { return in_calling_order_; }
   // Queues the operation. Unless Queue returns an error, `done` runs on a thread of the plugin when the operation has
   // ended. Unavailable names the lost ranks.
@@ -77,7 +76,7 @@ class FabricGroup {
   const std::unique_ptr<hal::Stream> stream_;
   const std::vector<GroupMember> members_;
   const bool in_calling_order_;
-  std::mutex mutex_;  // one operation is queued at a time
+  std::mutex mutex_;  // held while an operation is queued
 };
 
 }  // namespace hpu

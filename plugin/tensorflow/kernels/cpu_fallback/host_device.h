@@ -37,7 +37,8 @@ class HostDevice {
   std::function<void(std::function<void()>)> runner_;
 };
 
-// The CPU device of the worker that runs the kernel in `context`. Other workers find the data it sends by its name.
+// The CPU device of the worker that runs the kernel in `context`. Other workers look up sent data by the name of this
+// device.
 absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
 
 // The temporary variables of one run, deleted with this object. Not thread safe.
@@ -52,10 +53,10 @@ class HostVariables {
     tensorflow::Tensor handle;
     tensorflow::Var* var = nullptr;  // lives as long as this object; null until the variable exists
   };
-  // Creates a variable with this value. A null `value` creates only its handle, like a variable that was never
+  // Creates a variable with this value. A null `value` creates only the handle, as for a variable that was never
   // assigned. The variable's name begins with the name in `like`.
   absl::StatusOr<Variable> Make(const tensorflow::Tensor* value, const tensorflow::ResourceHandle& like);
-  // Finds a variable that a kernel has created meanwhile.
+  // Sets `variable->var` if a kernel has created the variable meanwhile.
   void Find(Variable* variable);
 
  private:

@@ -6,8 +6,8 @@
 
 namespace hpu {
 
-// Whether a list or an optional in `variants` has an element that cannot be copied to a device: strings and resource
-// handles. `variants` is a tensor of DT_VARIANT; variants of other kinds count as empty. Thread safe.
+// Whether a list or an optional in `variants` has an element that cannot be copied to a device: a string or a resource
+// handle. `variants` is a tensor of DT_VARIANT; variants of other kinds count as empty. Thread safe.
 bool HasHostElements(const tensorflow::Tensor& variants);
 
 }  // namespace hpu

@@ -19,7 +19,7 @@ using tensorflow::FunctionDef;
 using tensorflow::FunctionLibraryDefinition;
 using tensorflow::FunctionLibraryRuntime;
 
-// Clears attributes that would send a node back to the compiler.
+// Clears the requested device and the attributes that would send a node back to the compiler.
 void ClearPlacement(tensorflow::NodeDef* node) {
   node->clear_device();
   for (const char* name : {"_XlaMustCompile", "_xla_compile_id", "_input_hostmem", "_output_hostmem"}) {
@@ -35,7 +35,7 @@ FunctionDef OnHost(FunctionDef function) {
   return function;
 }
 
-// For calls within the function. Each may span devices.
+// Creates a rendezvous for each function call, because a call may span devices.
 absl::Status MakeRendezvous(int64_t, const tensorflow::DeviceMgr* devices,
                             tsl::core::RefCountPtr<tensorflow::Rendezvous>* rendezvous) {
   rendezvous->reset(new tensorflow::RefCountedIntraProcessRendezvous(devices));

@@ -36,7 +36,7 @@ class HostKernel : public HostProgram {
   const std::unique_ptr<tensorflow::OpKernel> kernel_;
 };
 
-// The class of the CPU kernels of XLA's ops. They require a function library and compile for the CPU.
+// Class of the CPU kernels of XLA's ops, which require a function library and compile the op for the CPU.
 constexpr absl::string_view kCompilesForCpu = "XlaCompileOnDemandOp";
 
 // Returns an empty string if there is no CPU kernel.

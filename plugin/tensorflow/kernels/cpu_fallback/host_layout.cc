@@ -26,11 +26,12 @@ class Rewriter {
   explicit Rewriter(tensorflow::FunctionDef* function) : function_(function) {}
 
   void Run() {
-    const int nodes = function_->node_def_size();  // nodes added below are already converted
+    const int nodes = function_->node_def_size();  // nodes added below need no conversion
     for (int i = 0; i < nodes; ++i) {
       if (IsChannelsFirst(function_->node_def(i))) Rewrite(i);
     }
-    // Consumers of a rewritten output read its channels-first copy. The transposes that make these copies do not.
+    // Redirects the consumers of a rewritten output to its channels-first copy, except the transpose that makes the
+    // copy.
     for (int i = 0; i < function_->node_def_size(); ++i) {
       NodeDef* node = function_->mutable_node_def(i);
       if (copies_.contains(node->name())) continue;

@@ -10,7 +10,7 @@ namespace hpu {
 // Whether the node computes on channels-first data (NCHW, NCDHW) with an op whose CPU kernel may reject that layout.
 bool IsChannelsFirst(const tensorflow::NodeDef& node);
 
-// Converts every such node of `function` to channels last, between transposes.
+// Converts every channels-first node of `function` to channels last, between transposes.
 void ToChannelsLast(tensorflow::FunctionDef* function);
 
 }  // namespace hpu

@@ -28,7 +28,7 @@ bool HasCpuKernel(const NodeDef& node) {
   return tensorflow::FindKernelDef(tensorflow::DeviceType("CPU"), node, nullptr, nullptr).ok();
 }
 
-// Returns the node with bfloat16 replaced by float32.
+// Returns a copy of the node whose bfloat16 attributes are float32.
 NodeDef InFloat32(const NodeDef& node) {
   NodeDef wide = node;
   for (auto& [name, value] : *wide.mutable_attr()) {
@@ -51,12 +51,12 @@ std::string AddCast(FunctionDef* function, const std::string& name, const std::s
   return absl::StrCat(name, ":y:0");
 }
 
-// Whether all resources of an op are variables with the type of its other inputs.
+// Whether the op is an optimizer update, whose variables all have the type of its other inputs.
 bool UpdatesVariables(const NodeDef& node) {
   return absl::StartsWith(node.op(), "ResourceApply") || absl::StartsWith(node.op(), "ResourceSparseApply");
 }
 
-// Control edges from all of the node's inputs: an operand, too, may order it after another update.
+// Control edges from all of the node's inputs. A data input, too, may order the node after another update.
 std::vector<std::string> ControlsOf(const NodeDef& node) {
   std::vector<std::string> controls;
   for (const std::string& input : node.input()) {
@@ -80,7 +80,7 @@ std::string AddVariableOp(FunctionDef* function, const char* op, const std::stri
   return absl::StrCat("^", name);
 }
 
-// Appends a read of a variable after other nodes and returns the name of its value.
+// Appends a read of `variable` that runs after the nodes in `after`. Returns the name of the value.
 std::string AddRead(FunctionDef* function, const std::string& name, const std::string& variable, DataType dtype,
                     std::vector<std::string> after) {
   after.insert(after.begin(), variable);
@@ -126,7 +126,7 @@ class Widening {
   void Visit(int index) {
     const NodeDef original = function_->node_def(index);
     const OpDef* op = nullptr;
-    // Function calls are not ops.
+    // A function call is not a registered op.
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(original.op(), &op).ok() || HasCpuKernel(original)) return;
     const NodeDef wide = InFloat32(original);
     DataTypeVector inputs, outputs, wide_inputs, wide_outputs;
@@ -136,7 +136,7 @@ class Widening {
     }
     if (absl::c_linear_search(inputs, tensorflow::DT_RESOURCE)) {
       if (UpdatesVariables(original) && outputs.empty()) WidenUpdate(original, wide, inputs, wide_inputs);
-      return;  // resources of other types keep their type
+      return;  // other ops on resources stay unchanged
     }
     *function_->mutable_node_def(index) = wide;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -148,14 +148,14 @@ class Widening {
     CastBack(wide, *op, outputs, wide_outputs);
   }
 
-  // Rewrites an optimizer's update: it runs on temporary float32 variables, whose values are written back to the
-  // bfloat16 ones.
+  // Rewrites an optimizer update to run on temporary float32 variables and to write the results back to the bfloat16
+  // variables.
   void WidenUpdate(const NodeDef& original, NodeDef wide, const DataTypeVector& inputs,
                    const DataTypeVector& wide_inputs) {
     const std::string& name = original.name();
     const std::vector<std::string> before = ControlsOf(original);
     wide.set_name(absl::StrCat(name, "/wide"));
-    NodeDef done;  // control dependants of the node wait for all of the update
+    NodeDef done;  // keeps the name, so that control successors wait for the whole update
     done.set_name(name);
     done.set_op("NoOp");
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -208,7 +208,7 @@ class Widening {
   }
 
   FunctionDef* const function_;
-  absl::flat_hash_map<std::string, std::string> casts_;  // bfloat16 results by their float32 sources
+  absl::flat_hash_map<std::string, std::string> casts_;  // names of bfloat16 results, by their float32 sources
   absl::flat_hash_set<std::string> backs_;               // names of the casts back to bfloat16
 };
 

@@ -6,8 +6,8 @@
 
 namespace hpu {
 
-// Makes a node of `function` compute in float32, between casts, if the CPU has a kernel for float32 but none for
-// bfloat16. An update of bfloat16 variables runs on float32 copies of them. Other nodes do not change.
+// Rewrites the nodes of `function` that have a CPU kernel for float32 but none for bfloat16: these nodes compute in
+// float32, between casts. An optimizer update of bfloat16 variables runs on float32 copies.
 void ToHostPrecision(tensorflow::FunctionDef* function);
 
 }  // namespace hpu

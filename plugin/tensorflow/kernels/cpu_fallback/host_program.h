@@ -17,18 +17,18 @@ namespace hpu {
 class HostProgram {
  public:
   virtual ~HostProgram() = default;
-  // `inputs` lie in host memory; resources are handles of the HostDevice. Fills `outputs`, in host memory.
+  // `inputs` and `outputs` are in host memory. Resources in `inputs` are handles of the HostDevice.
   virtual absl::Status Run(tensorflow::OpKernelContext* context, std::vector<tensorflow::Tensor> inputs,
                            std::vector<tensorflow::Tensor>* outputs) = 0;
 };
 
-// Whether a CPU kernel computes the node. CPU kernels of XLA's ops (XlaPad) do not count: they compile the op.
+// Whether a CPU kernel computes the node. CPU kernels of XLA's ops (XlaPad) do not count, because they compile the op.
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
 // Wraps the op's own CPU kernel. NotFound if it has none.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version);
 
-// A function and all functions it calls, on the CPU regardless of the devices that its nodes request.
+// A function and all functions that it calls, on the CPU. Ignores the devices that nodes request.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
                                                               const tensorflow::FunctionLibraryDefinition& library,
                                                               int graph_def_version);

@@ -45,16 +45,16 @@ class HostRun {
  private:
   struct Borrowed {
     Var* variable;                      // the program's
-    HostVariables::Variable temporary;  // replaces it in this run
-    Tensor before;                      // its value, held so that CPU kernels write to a new buffer
+    HostVariables::Variable temporary;  // replaces `variable` in this run
+    Tensor before;                      // value before the run, held so that CPU kernels write to a new buffer
     std::optional<std::string> bytes;   // copy of a small value, instead of `before`
     bool changed = false;
     bool in_place = false;  // the variable's buffer is not shared, and the new value fits
-    Tensor after;           // in the memory of the program's variable; in host memory if in_place
+    Tensor after;           // the new value, in the memory that its type requires; in host memory if in_place
   };
 
   // StatefulRandomBinomial writes to the buffer that held a generator's state at the start. If another tensor shared
-  // that buffer, the update would be lost. So the temporary is the only owner of a small value.
+  // that buffer, the update would be lost. The temporary variable must therefore be the only owner of a small value.
   static bool IsOwnedByTemporary(const Tensor& value, const Tensor& copy) {
     constexpr size_t kBytesOfState = 256;
     return copy.TotalBytes() <= kBytesOfState && !copy.SharesBufferWith(value);
@@ -84,7 +84,8 @@ class HostRun {
     return device_.CopyToDevice(from.tensor_data().data(), AddressOf(to), from.TotalBytes());
   }
 
-  // A temporary variable with the value of input `i`; equal variables share one temporary.
+  // Returns the handle of a temporary variable with the value of input `i`. Inputs that name the same variable share
+  // one temporary.
   absl::StatusOr<Tensor> Borrow(int i) {
     Var* variable = arguments_.variable(i);
     for (const Borrowed& other : borrowed_) {
@@ -142,7 +143,7 @@ class HostRun {
     return absl::OkStatus();
   }
 
-  // From here on only the device itself can fail.
+  // After this point, only a device error can make the run fail.
   absl::Status CommitUpdates() {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;

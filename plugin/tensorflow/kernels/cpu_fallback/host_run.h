@@ -13,7 +13,7 @@
 
 namespace hpu {
 
-// `tensor` itself if it lies in host memory, otherwise a host copy. Waits for the device.
+// `tensor` itself if it is in host memory, otherwise a host copy. Waits for the device.
 absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
 
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed

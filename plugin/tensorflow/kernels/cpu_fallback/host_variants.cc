@@ -25,14 +25,14 @@ using tensorflow::UnaryVariantOpRegistry;
 using tensorflow::Variant;
 using tensorflow::VariantDeviceCopyDirection;
 
-// Copies the tensors in variants to host memory, or on the HPU to the memory that their types require.
+// Copies the tensors in a variant: to host memory, or to the memory that their types require on the HPU.
 class VariantCopy {
  public:
   VariantCopy(OpKernelContext* context, VariantDeviceCopyDirection direction)
       : context_(context), direction_(direction) {}
 
   absl::Status Copy(const Variant& from, Variant* to) const {
-    // Tensors of a type without a copy function never leave host memory.
+    // Tensors in a variant type without a copy function never leave host memory.
     if (UnaryVariantOpRegistry::Global()->GetDeviceCopyFn(direction_, from.TypeId()) == nullptr) {
       *to = from;
       return absl::OkStatus();

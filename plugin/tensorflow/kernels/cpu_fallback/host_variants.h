@@ -1,4 +1,4 @@
-// Arithmetic on variants with CPU-only functions: ragged tensors, maps.
+// ZerosLike and AddN of variants for which TensorFlow has only CPU functions: ragged tensors and maps.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_VARIANTS_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_CPU_FALLBACK_HOST_VARIANTS_H_
 
@@ -10,7 +10,7 @@
 namespace hpu {
 
 // Runs the CPU kernel of ZerosLike for one variant, or of AddN for several, on host copies of their tensors. The
-// tensors of the result lie where their types live. Fails with the CPU's error. Thread safe.
+// result's tensors are in the memory that their types require on the HPU. Returns the CPU kernel's error. Thread safe.
 absl::Status ComputeVariantOnHost(tensorflow::OpKernelContext* context,
                                   absl::Span<const tensorflow::Variant* const> inputs, tensorflow::Variant* output);
 

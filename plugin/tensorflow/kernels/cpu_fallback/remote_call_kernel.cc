@@ -11,8 +11,8 @@ namespace {
 
 using tensorflow::OpKernelContext;
 
-// Results of a function on another device are received into the HPU's memory, even those that the node declares as host
-// memory (function_values_pass.h). A function on the HPU itself returns int32 in host memory.
+// Results of a function on another device arrive in HPU memory, even if the node declares host memory for them
+// (function_values_pass.h). A function on the HPU itself returns int32 in host memory.
 class RemoteCall : public tensorflow::RemoteCallOp {
  public:
   using RemoteCallOp::RemoteCallOp;

@@ -1,6 +1,6 @@
-// HPU kernels of tf.data ops that TensorFlow has for GPUs. With them a dataset can end on the device
-// (prefetch_to_device), and an iterator can be placed there. By default these ops stay on the CPU, whose kernels have
-// the higher priority.
+// HPU kernels of the tf.data ops that have GPU kernels in TensorFlow. With these kernels a dataset can end on the HPU
+// (prefetch_to_device), and an iterator can be placed on the HPU. By default these ops stay on the CPU, because the CPU
+// kernels have a higher priority.
 #include <memory>
 #include <utility>
 
@@ -18,8 +18,8 @@ using tensorflow::KernelDef;
 using tensorflow::OpKernel;
 using tensorflow::OpKernelConstruction;
 
-// Creates, for the current device, the kernel that TensorFlow registers for GPUs. These kernels use the Device
-// interface and are the same classes for every device, but not all of their headers are public.
+// Creates the kernel that TensorFlow registers for GPUs, on the current device. These kernel classes work on any
+// device, but not all of their headers are public.
 class GpuKernelFactory : public tensorflow::kernel_factory::OpKernelFactory {
  public:
   OpKernel* Create(OpKernelConstruction* construction) override {
@@ -65,7 +65,8 @@ bool RegisterLikeGpu() {
   return true;
 }
 
-// prefetch_to_device creates device names where it is called. Priority below the CPU kernel, like the ops above.
+// prefetch_to_device creates string constants, the names of devices, on the current device. The priority is lower than
+// the CPU kernel's, as for the ops above.
 REGISTER_KERNEL_BUILDER(
     Name("Const").Device(kDeviceType).HostMemory("output").TypeConstraint<tensorflow::tstring>("dtype").Priority(-1),
     tensorflow::_HostConstantOp);

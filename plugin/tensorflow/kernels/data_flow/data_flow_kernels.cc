@@ -40,8 +40,8 @@ class Copy : public tensorflow::OpKernel {
   }
 };
 
-// Replaces a value of the branch that is not taken. TensorFlow's kernel constructs its elements in device memory, which
-// crashes for strings and variants.
+// FakeParam: a placeholder for a value of the branch that is not taken. TensorFlow's kernel constructs the elements in
+// device memory, which crashes for strings and variants.
 class HostFakeParam : public tensorflow::OpKernel {
  public:
   explicit HostFakeParam(OpKernelConstruction* construction) : OpKernel(construction) {
@@ -70,7 +70,7 @@ REGISTER_KERNEL_BUILDER(Name("FakeParam")
                             .TypeConstraint("dtype",
                                             {tensorflow::DT_INT32, tensorflow::DT_STRING, tensorflow::DT_RESOURCE}),
                         HostFakeParam);
-// A variant counts as device memory, so that an empty one is never copied.
+// The output counts as device memory, so that an empty variant is never copied.
 REGISTER_KERNEL_BUILDER(Name("FakeParam").Device(kDeviceType).TypeConstraint("dtype", tensorflow::DT_VARIANT),
                         HostFakeParam);
 

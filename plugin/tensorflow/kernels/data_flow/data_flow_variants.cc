@@ -21,7 +21,7 @@
 #include "tsl/platform/statusor.h"
 
 namespace hpu {
-// Tag of the device in TensorFlow's registry of variant functions.
+// Tag type for the HPU in TensorFlow's registry of variant functions.
 struct HpuVariants {};
 }  // namespace hpu
 
@@ -104,7 +104,7 @@ absl::Status RunKernel(OpKernelContext* outer, OpKernel* kernel, std::vector<Ten
   return absl::OkStatus();
 }
 
-// Runs `each` on every variant of host tensors.
+// Makes `output` a host tensor of variants with the shape of `like`; `each` computes each variant.
 template <typename Each>
 absl::Status ForEachVariant(const Tensor& like, Tensor* output, Each each) {
   *output = Tensor(tensorflow::cpu_allocator(), tensorflow::DT_VARIANT, like.shape());

@@ -1,4 +1,4 @@
-// QueueIsClosedV2 on the HPU. TensorFlow's default kernel writes its result to device memory on the host.
+// QueueIsClosedV2 on the HPU. TensorFlow's DEVICE_DEFAULT kernel would write its result to device memory from the host.
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/kernels/queue_op.h"

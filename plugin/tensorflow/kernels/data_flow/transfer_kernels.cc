@@ -1,4 +1,4 @@
-// _Send and _Recv on the HPU: TensorFlow's kernels, which also count host-device transfers of recorded graphs.
+// _Send and _Recv on the HPU: TensorFlow's kernels, extended to count the host-device transfers of recorded graphs.
 #include <utility>
 
 #include "plugin/tensorflow/device/hpu_device.h"

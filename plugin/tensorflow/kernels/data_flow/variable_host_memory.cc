@@ -1,4 +1,4 @@
-// int32 variables on the HPU: their values lie in host memory, like every int32 input and output of an op.
+// int32 variables on the HPU, whose values are in host memory, like every int32 input and output of an op.
 #include "plugin/tensorflow/device/hpu_device.h"
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/resource_var.h"
@@ -13,8 +13,8 @@ using tensorflow::Tensor;
 using tensorflow::Var;
 using tensorflow::errors::InvalidArgument;
 
-// TensorFlow's AssignVariableOp supports only values in device memory. The variable shares the value's buffer: an
-// in-place update happens only if the buffer has a single owner.
+// TensorFlow's AssignVariableOp supports only values in device memory. The variable may share the value's buffer,
+// because a variable is updated in place only if its buffer has a single owner.
 class AssignHostVariable : public tensorflow::OpKernel {
  public:
   explicit AssignHostVariable(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {

@@ -33,7 +33,7 @@ class CheckIndicesKernel : public tensorflow::OpKernel {
 
   absl::Status CheckEach(const Tensor& indices, const Shape& shape) const {
     const int64_t axis = axis_ < 0 ? axis_ + shape.size() : axis_;
-    if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // the op itself reports a wrong axis
+    if (axis < 0 || axis >= shape.size()) return absl::OkStatus();  // the op itself reports an invalid axis
     if (kind_ == "slice" && HasEmptySlices(shape, axis)) return absl::OkStatus();
     const auto values = indices.flat<Index>();
     const int64_t limit = shape(axis);

@@ -16,9 +16,9 @@ using tensorflow::DataType;
 using tensorflow::KernelDef;
 using tensorflow::OpDef;
 
-// Whether all arguments of a type attribute are in host memory. The default kernel of ZerosLike takes int32 in device
-// memory and returns it in host memory, which does not work for eager calls. The plugin registers its own kernels for
-// such ops.
+// Whether all arguments of a type attribute are in host memory. The default kernel of ZerosLike expects int32 in device
+// memory and returns int32 in host memory, which does not work for eager calls. The plugin registers its own kernels
+// for such ops.
 bool KeepsOnHost(const KernelDef& kernel, const std::string& attribute) {
   const OpDef* op = nullptr;
   if (!tensorflow::OpRegistry::Global()->LookUpOpDef(kernel.op(), &op).ok()) return false;
@@ -28,7 +28,7 @@ bool KeepsOnHost(const KernelDef& kernel, const std::string& attribute) {
   return absl::c_all_of(op->input_arg(), on_host) && absl::c_all_of(op->output_arg(), on_host);
 }
 
-// The type of a default kernel for a single type with all arguments in host memory; otherwise DT_INVALID.
+// The kernel's type, if it supports a single type and has all arguments in host memory; otherwise DT_INVALID.
 DataType HostType(const KernelDef& kernel) {
   if (kernel.constraint_size() != 1 || kernel.constraint(0).allowed_values().list().type_size() != 1) {
     return tensorflow::DT_INVALID;

@@ -14,10 +14,11 @@ namespace hpu {
 // The default kernels of one op.
 struct DefaultKernels {
   bool exist = false;
-  // Attributes that every default kernel constrains to int32. Such kernels compute on the host, where int32 lives.
+  // Attributes that every default kernel constrains to int32. Such kernels compute on the host, because int32 tensors
+  // are in host memory.
   std::set<std::string> int32_attributes;
-  // Other types of a single type attribute for which default kernels keep all arguments in host memory (Unpack of
-  // int64). `only_on_host`: whether all default kernels of the op are of this kind.
+  // Types other than int32 for which a default kernel has all arguments in host memory (int64 for Unpack).
+  // `only_on_host`: whether all default kernels of the op have all arguments in host memory.
   std::set<tensorflow::DataType> host_types;
   bool only_on_host = true;
 };
@@ -25,7 +26,7 @@ struct DefaultKernels {
 // The default kernels of all ops, by op name.
 absl::flat_hash_map<std::string, DefaultKernels> ReadDefaultKernels();
 
-// Whether an op's default kernels compute on the host with device tensors. The plugin's kernels replace them.
+// Whether an op's default kernels would access device tensors from the host. The plugin's kernels replace them.
 bool DefaultTouchesData(absl::string_view op);
 
 }  // namespace hpu

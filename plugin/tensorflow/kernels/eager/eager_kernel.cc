@@ -42,21 +42,21 @@ std::string NodeKey(tensorflow::NodeDef node) {
   return key;
 }
 
-// Whether a node's attributes name functions. Its key does not include their bodies.
+// Whether a node's attributes name functions. The node's key does not include the functions' bodies.
 bool NamesFunctions(const tensorflow::NodeDef& node) {
   return absl::c_any_of(node.attr(), [](const auto& attribute) {
     return attribute.second.has_func() || attribute.second.list().func_size() > 0;
   });
 }
 
-// Placement keeps a refused op on the HPU if a variable ties the op to it.
+// Whether placement refuses the op. A refused op stays on the HPU if it uses a variable there.
 bool IsRefused(const tensorflow::NodeDef& node) {
   return passes::PlacementPolicy::Active().Refuse(node.op(), tensorflow::AttrSlice(node)).has_value();
 }
 
 std::shared_ptr<ExecutableTable> SharedTable(const tensorflow::NodeDef& node) {
-  // Equal ops share recipes. Exceptions: refused ops, and functions, which may differ between graphs despite equal
-  // names.
+  // Equal nodes share recipes, except refused ops and nodes that name functions: functions of the same name may differ
+  // between graphs.
   if (IsRefused(node) || NamesFunctions(node)) return std::make_shared<ExecutableTable>();
   static auto* mutex = new absl::Mutex;
   static auto* tables = new absl::flat_hash_map<std::string, std::shared_ptr<ExecutableTable>>;
@@ -70,7 +70,7 @@ bool IsCompilable(const tensorflow::NodeDef& node) {
   return !IsRefused(node) && !IsKeptFromCompiler(node.op()) && passes::HasLowering(node);
 }
 
-// Whether the op must compute the CPU's numbers or raise the CPU's errors. The compiler's differ.
+// Whether the op runs on its CPU kernel, because compiled code would return different numbers or raise no errors.
 bool RunsOnCpu(const tensorflow::NodeDef& node) {
   return FactsOf(node.op()).eager == EagerPolicy::kCpu && HasCpuKernel(node);
 }
@@ -82,7 +82,7 @@ bool AnyAboveOne(const tensorflow::NodeDef& node, const char* attribute) {
 }
 
 // Whether eager calls compile at once, because the op's CPU kernel rejects the attributes or computes a different
-// result. TensorFlow's own CPU device has oneDNN's kernels for 3D convolutions.
+// result. The fallback uses TensorFlow's Eigen kernels, not the oneDNN kernels of graphs on the CPU.
 bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   const std::string& op = node.op();
   if (IsChannelsFirst(node)) return true;
@@ -99,7 +99,7 @@ bool IsLeftToCompiler(const tensorflow::NodeDef& node) {
   return op == "ApproxTopK" && aggregated != node.attr().end() && !aggregated->second.b();
 }
 
-// Whether a random op uses the algorithm that the CPU kernels lack.
+// Whether a random op uses ThreeFry, which the CPU kernels do not support.
 bool IsThreeFry(const tensorflow::Tensor& algorithm) {
   return algorithm.dtype() == tensorflow::DT_INT32 && algorithm.NumElements() == 1 &&
          algorithm.flat<tensorflow::int32>()(0) == tensorflow::RNG_ALG_THREEFRY;
@@ -173,7 +173,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
   // The CPU kernel would fail again: shapes, attributes and constants are the same.
   if (entry.raised()) return kNever;
   if (left_to_compiler_) return {};
-  // x[i] in a Python loop makes a new signature at each step; compiling all of them would never pay off.
+  // x[i] in a Python loop makes a new signature at each step; compiling each of them would not pay off.
   const int64_t compile_after = flags::EagerCompileAfter();
   if (compile_after > 0 && table().size() > flags::EagerMaxSignatures()) return kNever;
   if (entry.CountHostRun() > compile_after) return {};
@@ -182,7 +182,7 @@ CompileDecision EagerKernel::Decide(ExecutableTable::Entry& entry, const KernelA
 
 absl::StatusOr<bool> EagerKernel::NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                             const KernelArguments& arguments) {
-  // Compiled code would compute with such indices; the CPU kernel raises the expected error.
+  // Compiled code does not check indices; for indices out of range, the CPU kernel raises the expected error.
   if (indexed_ != nullptr) {
     TF_ASSIGN_OR_RETURN(const bool in_range, IndicesInRange(context, device, *indexed_, arguments));
     return !in_range;

@@ -1,4 +1,4 @@
-// EagerKernel: runs one op as its own recipe.
+// EagerKernel: the kernel that runs one op as its own recipe.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_EAGER_KERNEL_H_
 
@@ -35,17 +35,17 @@ class EagerKernel : public ClusterKernel {
  private:
   bool HasEmptyInput(const KernelArguments& arguments) const;
 
-  bool compilable_ = true;              // false: only runs on its CPU kernel (random ops, sparse updates)
-  bool has_cpu_kernel_ = true;          // false: only runs as a recipe (ops of tf2xla's Python module)
-  bool runs_on_cpu_ = false;            // random ops are compiled only for ThreeFry, which the CPU lacks
-  const IndexedOp* indexed_ = nullptr;  // its CPU kernel raises for indices out of range
-  const ValueRule* rule_ = nullptr;     // its CPU kernel raises for values that break it
-  bool left_to_compiler_ = false;       // its CPU kernel may refuse its attributes
-  bool sums_over_windows_ = false;      // its CPU kernel may leave results of empty operands unset
-  bool only_host_ = false;              // all inputs and outputs lie in host memory: nothing to gain from the device
+  bool compilable_ = true;              // false: the op runs only on its CPU kernel (random ops, sparse updates)
+  bool has_cpu_kernel_ = true;          // false: the op runs only as a recipe (ops of tf2xla's Python module)
+  bool runs_on_cpu_ = false;            // random ops: compiled only for ThreeFry, which the CPU lacks
+  const IndexedOp* indexed_ = nullptr;  // set if the CPU kernel raises an error for indices out of range
+  const ValueRule* rule_ = nullptr;     // set if the CPU kernel raises an error for some values
+  bool left_to_compiler_ = false;       // the CPU kernel may reject the attributes
+  bool sums_over_windows_ = false;      // the CPU kernel may leave results of empty operands unset
+  bool only_host_ = false;              // all inputs and outputs are in host memory, so compiling would not pay off
   int algorithm_ = -1;                  // the input that selects a random op's algorithm, -1 if none
   int graph_def_version_ = 0;
-  int64_t record_ = 0;  // of its graph; 0 if ops are not recorded
+  int64_t record_ = 0;  // number of the graph's report; 0 if ops are not recorded
 };
 
 }  // namespace hpu

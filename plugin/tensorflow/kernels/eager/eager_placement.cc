@@ -1,6 +1,6 @@
-// Placement of eager ops with the rules of the graph pass (plugin/passes/placement/placement_pass.h). TensorFlow calls
-// it before it executes an op. An op that a variable ties to the HPU stays there regardless, and runs on its CPU kernel
-// on a copy.
+// Placement of eager ops with the rules of the graph pass (plugin/passes/placement/placement_pass.h). TensorFlow runs
+// this rewrite before it executes an op. A refused op that uses a variable on the HPU stays on the HPU, where its CPU
+// kernel computes on copies.
 #include <memory>
 #include <optional>
 
@@ -55,7 +55,7 @@ std::optional<OpRefusal> RefuseRank(const PlacementPolicy& policy, const tensorf
   return std::nullopt;
 }
 
-// Whether an input lies in host memory and has elements that cannot be copied to a device. Waits until such an input is
+// Whether a variant input in host memory has elements that cannot be copied to a device. Waits until variant inputs are
 // ready.
 bool TakesHostElements(const tensorflow::EagerOperation& op) {
   for (tensorflow::ImmediateExecutionTensorHandle* input : op.GetInputs()) {

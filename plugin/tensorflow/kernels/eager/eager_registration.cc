@@ -50,7 +50,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels
       std::vector<DataType> types = AllowedTypes(lowering, *attributes[i]);
       types.erase(std::remove_if(types.begin(), types.end(),
                                  [&](DataType type) {
-                                   // Variants have their own kernels: recipes cannot take their contents.
+                                   // Variants have their own kernels, because recipes do not support them.
                                    return (type == tensorflow::DT_INT32) != is_int32 ||
                                           type == tensorflow::DT_VARIANT || defaults.host_types.count(type) > 0;
                                  }),
@@ -59,7 +59,7 @@ void RegisterOp(const KernelDef& lowering, const OpDef& op, const DefaultKernels
       Constrain(kernel.get(), attributes[i]->name(), types);
       if (is_int32) int32.insert(attributes[i]->name());
     }
-    // A default kernel only serves nodes that satisfy all its constraints.
+    // A default kernel computes only nodes that satisfy all its constraints.
     const bool by_default =
         !defaults.int32_attributes.empty() &&
         std::includes(int32.begin(), int32.end(), defaults.int32_attributes.begin(), defaults.int32_attributes.end());
@@ -73,7 +73,8 @@ bool HasResources(const OpDef& op) {
   return absl::c_any_of(op.input_arg(), [](const auto& input) { return input.type() == tensorflow::DT_RESOURCE; });
 }
 
-// Random ops whose CPU kernels draw the numbers when they run outside clusters. Ops of generators are variable ops.
+// Registers random ops, whose CPU kernels draw the numbers outside clusters. RegisterVariableOps registers the ops of
+// generators.
 void RegisterRandomOps() {
   const tensorflow::KernelList kernels = tensorflow::GetAllRegisteredKernels();
   for (const KernelDef& cpu : kernels.kernel()) {
@@ -125,11 +126,12 @@ bool RegisterAll() {
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(lowering->op(), &op).ok()) continue;
     if (TakesOtherThanArrays(*op) || IsKeptFromCompiler(op->name())) continue;
     if (op->name() == "DynamicPartition") continue;  // has its own kernel
-    if (op->name() == "Unique") continue;  // its size depends on data: only a cluster that consumes it holds it
+    // The size of the result depends on data, so only a cluster that consumes the result can contain the op.
+    if (op->name() == "Unique") continue;
     const auto found = defaults.find(op->name());
     DefaultKernels own = found == defaults.end() || DefaultTouchesData(op->name()) ? DefaultKernels() : found->second;
     if (!own.only_on_host) own.host_types.clear();
-    if (own.exist && own.int32_attributes.empty()) continue;  // only moves tensors
+    if (own.exist && own.int32_attributes.empty()) continue;  // the default kernels only move tensors
     RegisterOp(*lowering, *op, own);
   }
   RegisterRandomOps();

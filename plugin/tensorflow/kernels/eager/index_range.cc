@@ -17,7 +17,7 @@ namespace {
 
 using tensorflow::Tensor;
 
-// The shape that bounds the indices; nothing if the sizes are not a valid shape.
+// The shape that bounds the indices; nullopt if the sizes are not a valid shape.
 absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevice& device, const IndexedOp& op,
                                                                      const KernelArguments& arguments) {
   const Tensor& bound = arguments.value(op.bound);
@@ -33,7 +33,7 @@ absl::StatusOr<std::optional<tensorflow::TensorShape>> BoundingShape(ProcessDevi
   return shape;
 }
 
-// The dimension that bounds the indices; nothing if the op has no such axis.
+// The dimension that bounds the indices; nullopt if the op's axis is invalid.
 std::optional<int64_t> AxisOf(tensorflow::OpKernelContext* context, const IndexedOp& op, int64_t rank) {
   int64_t axis = op.kind == IndexedOp::Kind::kLabel ? rank - 1 : 0;
   const Tensor* value = nullptr;
@@ -48,7 +48,8 @@ std::optional<int64_t> AxisOf(tensorflow::OpKernelContext* context, const Indexe
   return axis;
 }
 
-// The sizes that bound an index: one, or one for each component if an index is a vector. Empty if there are none.
+// Exclusive upper bounds of an index: one, or one for each component if an index is a vector. Empty if the indices
+// cannot index into `shape`.
 std::vector<int64_t> Bounds(tensorflow::OpKernelContext* context, const IndexedOp& op, const KernelArguments& arguments,
                             const tensorflow::TensorShape& shape) {
   const tensorflow::TensorShape& indices = arguments.value(op.indices).shape();

@@ -77,7 +77,7 @@ void SetHostMemory(const OpDef& op, const std::set<std::string>& int32_attribute
 }
 
 void RegisterEagerKernel(std::unique_ptr<KernelDef> kernel) {
-  // TensorFlow's registry owns the definition; the registrar object itself is a token.
+  // TensorFlow's registry owns the definition.
   static auto* registrars = new std::vector<std::unique_ptr<tensorflow::kernel_factory::OpKernelRegistrar>>;
   registrars->push_back(std::make_unique<tensorflow::kernel_factory::OpKernelRegistrar>(
       kernel.release(), "HpuEagerKernel", std::make_unique<EagerKernelFactory>()));

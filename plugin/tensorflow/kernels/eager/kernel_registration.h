@@ -13,7 +13,7 @@
 
 namespace hpu {
 
-// The type attributes of an op's arguments; each may make its arguments int32.
+// The attributes that set the types of an op's arguments.
 std::vector<const tensorflow::OpDef::AttrDef*> TypeAttributes(const tensorflow::OpDef& op);
 
 // The types that a kernel allows for an attribute.
@@ -24,8 +24,8 @@ std::vector<tensorflow::DataType> AllowedTypes(const tensorflow::KernelDef& kern
 void Constrain(tensorflow::KernelDef* kernel, const std::string& attribute,
                const std::vector<tensorflow::DataType>& types);
 
-// Puts compile-time constants, resources and int32 into host memory. This registration sets `int32_attributes` to
-// int32.
+// Declares host memory for compile-time constants, resources and int32 arguments. `int32_attributes`: the type
+// attributes that are int32 in this registration.
 void SetHostMemory(const tensorflow::OpDef& op, const std::set<std::string>& int32_attributes,
                    tensorflow::KernelDef* kernel);
 

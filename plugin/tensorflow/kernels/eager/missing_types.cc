@@ -27,7 +27,7 @@ void Register(const char* op, const char* attribute, const std::vector<DataType>
   for (const char* op : {"EnsureShape", "Identity", "PreventGradient", "Squeeze", "StopGradient"}) {
     Register(op, "T", float8);
   }
-  // These run on the CPU kernel: XLA decomposes only real matrices.
+  // These ops run on their CPU kernels, because XLA decomposes only real matrices.
   const std::vector<DataType> complex = {tensorflow::DT_COMPLEX64, tensorflow::DT_COMPLEX128};
   for (const char* op : {"LogMatrixDeterminant", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "Qr",
                          "SelfAdjointEigV2", "Svd", "TridiagonalSolve"}) {

@@ -79,7 +79,7 @@ class PartitionKernel : public tensorflow::OpKernel {
     return SetOutputs(context, sorted, counts);
   }
 
-  // An output is a slice of the sorted rows if the slice is aligned like an allocation; otherwise a copy of it.
+  // Each output is a slice of the sorted rows, or a copy of the slice if its address is not aligned like an allocation.
   absl::Status SetOutputs(OpKernelContext* context, const Tensor& sorted, const std::vector<int64_t>& counts) const {
     TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
     int64_t begin = 0;
@@ -104,7 +104,7 @@ class PartitionKernel : public tensorflow::OpKernel {
 REGISTER_KERNEL_BUILDER(
     Name("DynamicPartition").Device(kDeviceType).TypeConstraint("T", RowGather::Types()).HostMemory("partitions"),
     PartitionKernel);
-// int32 lies in host memory, so the CPU kernel partitions it.
+// int32 data are in host memory, so the CPU kernel partitions them.
 REGISTER_KERNEL_BUILDER(Name("DynamicPartition")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

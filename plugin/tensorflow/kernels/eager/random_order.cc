@@ -9,7 +9,8 @@
 
 namespace hpu {
 
-// Fisher-Yates shuffle from the front, with one 32-bit number for each position except the last, like the CPU kernel.
+// Fisher-Yates shuffle from the front, with one 32-bit random number for each position except the last, as in the CPU
+// kernel.
 void RandomOrder::Draw(tensorflow::Tensor* order) {
   const auto places = order->vec<int32_t>();
   const int64_t count = places.size();

@@ -1,4 +1,4 @@
-// RandomOrder: draws the same permutations as TensorFlow's CPU kernel of RandomShuffle.
+// RandomOrder: the permutations that TensorFlow's CPU kernel of RandomShuffle draws.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_RANDOM_ORDER_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_RANDOM_ORDER_H_
 
@@ -16,12 +16,12 @@ class RandomOrder {
   // Reads the seeds from the kernel's attributes.
   absl::Status Initialize(tensorflow::OpKernelConstruction* construction) { return generator_.Init(construction); }
 
-  // Whether shuffling cannot change a tensor of this shape. Nothing is drawn then.
+  // Whether shuffling cannot change a tensor of this shape, so that no numbers need be drawn.
   static bool IsTrivial(const tensorflow::TensorShape& shape) {
     return shape.num_elements() <= 1 || shape.dim_size(0) <= 1;
   }
 
-  // Fills `order`, an int32 vector in host memory of at least two elements.
+  // Fills `order` with a random permutation of 0 ... n-1. `order` is an int32 vector of n >= 2 elements in host memory.
   void Draw(tensorflow::Tensor* order);
 
  private:

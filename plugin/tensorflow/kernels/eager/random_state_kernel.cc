@@ -12,13 +12,13 @@ namespace {
 
 using tensorflow::Tensor;
 
-// The CPU kernels reserve this many 128-bit samples per number, regardless of their use (TensorFlow's random_op.cc).
+// 128-bit samples that the CPU kernels reserve for each number, used or not (TensorFlow's random_op.cc).
 constexpr int kReservedPerNumber = 256;
 
 uint64_t Join(uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; }
 
-// The kernel owns the generator's state, as in TensorFlow's own stateful random ops. A graph's node continues where it
-// stopped, and equal seeds produce equal sequences. Thread safe.
+// The kernel owns the generator's state, as in TensorFlow's own stateful random ops. Each execution of a node continues
+// the sequence, and equal seeds produce equal sequences. Thread safe.
 class PhiloxStateKernel : public tensorflow::OpKernel {
  public:
   explicit PhiloxStateKernel(tensorflow::OpKernelConstruction* construction) : OpKernel(construction) {
@@ -29,9 +29,9 @@ class PhiloxStateKernel : public tensorflow::OpKernel {
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::TensorShape shape;
     OP_REQUIRES_OK(context, tensorflow::tensor::MakeShape(context->input(0), &shape));
-    OP_REQUIRES(
-        context, numbers_of_row_ == 0 || shape.dims() > 0,
-        absl::InvalidArgumentError(type_string() + ": numbers_of_row requires a shape with at least one dimension"));
+    OP_REQUIRES(context, numbers_of_row_ == 0 || shape.dims() > 0,
+                absl::InvalidArgumentError(
+                    type_string() + ": numbers_of_row requires a shape with at least one dimension, got a scalar"));
     const int64_t numbers = numbers_of_row_ == 0 ? shape.num_elements() : shape.dim_size(0) * numbers_of_row_;
     const tensorflow::random::PhiloxRandom state = generator_.ReserveRandomOutputs(numbers, kReservedPerNumber);
     Tensor* key = nullptr;

@@ -1,4 +1,4 @@
-// RandomShuffle and HabanaRandomOrder: the order is drawn on the host, the rows stay on the device.
+// RandomShuffle and HabanaRandomOrder: the host draws the order, and the rows stay on the device.
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -55,8 +55,9 @@ class RandomOrderKernel : public tensorflow::OpKernel {
   void Compute(tensorflow::OpKernelContext* context) override {
     tensorflow::TensorShape shape;
     OP_REQUIRES_OK(context, tensorflow::tensor::MakeShape(context->input(0), &shape));
-    OP_REQUIRES(context, shape.dims() > 0,
-                absl::InvalidArgumentError(type_string() + ": the shape must have at least one dimension"));
+    OP_REQUIRES(
+        context, shape.dims() > 0,
+        absl::InvalidArgumentError(type_string() + ": the shape must have at least one dimension, got a scalar"));
     const int64_t rows = shape.dim_size(0);
     OP_REQUIRES_OK(context, RowGather::CheckRowCount(rows));
     Tensor* order = nullptr;
@@ -77,7 +78,7 @@ REGISTER_KERNEL_BUILDER(Name("HabanaRandomOrder").Device(kDeviceType).HostMemory
 REGISTER_KERNEL_BUILDER(Name("HabanaRandomOrder").Device(tensorflow::DEVICE_CPU), RandomOrderKernel);
 REGISTER_KERNEL_BUILDER(Name("RandomShuffle").Device(kDeviceType).TypeConstraint("T", RowGather::Types()),
                         ShuffleKernel);
-// int32 lies in host memory, so the CPU kernel shuffles it.
+// int32 data are in host memory, so the CPU kernel shuffles them.
 REGISTER_KERNEL_BUILDER(Name("RandomShuffle")
                             .Device(kDeviceType)
                             .TypeConstraint<tensorflow::int32>("T")

@@ -44,7 +44,7 @@ class GetItem : public TensorListKernel {
   }
 
  private:
-  // The shape comes from the input, the list, or the elements that are set.
+  // Shape of an unset element, from the input element_shape, the list, or the set elements.
   static absl::Status ShapeOfUnset(OpKernelContext* context, const TensorList& list, TensorShape* shape) {
     PartialTensorShape partial;
     TF_RETURN_IF_ERROR(tensorflow::GetElementShapeFromInput(context, list, 2, &partial));

@@ -109,8 +109,8 @@ bool RegisterTensorListKernel(const char* op, std::initializer_list<const char*>
                               tensorflow::OpKernel* (*create)(tensorflow::OpKernelConstruction*)) {
   std::vector<DataType> device_types;
   for (DataType type : tensorflow::AllTypes()) {
-    // Variants count as device memory in memory types, although TensorFlow keeps them on the host. TensorFlow's own
-    // kernels handle lists of strings: its placement sends them to the CPU.
+    // Variants count as device memory, although TensorFlow keeps them on the host. Lists of strings need no HPU kernel,
+    // because TensorFlow places them on the CPU.
     if (LivesOnDevice(type) || type == tensorflow::DT_VARIANT) device_types.push_back(type);
   }
   Register(op, host_arguments, nullptr, device_types, create);

@@ -11,7 +11,7 @@
 #include "tensorflow/core/framework/partial_tensor_shape.h"
 #include "tensorflow/core/kernels/tensor_list.h"
 
-// Declared here because TensorFlow's kernels/list_kernels.h would also bring its Eigen kernels.
+// Declared here because TensorFlow's kernels/list_kernels.h would also include the Eigen kernels.
 namespace tensorflow {
 Status TensorShapeFromTensor(const Tensor& t, PartialTensorShape* out);
 Status GetElementShapeFromInput(OpKernelContext* c, const TensorList& tensor_list, int index,
@@ -23,8 +23,8 @@ Status ForwardInputOrCreateNewList(OpKernelContext* c, int32_t input_index, int3
 
 namespace hpu {
 
-// TensorFlow's default kernels compute on the host. These kernels leave elements where their type lives (LivesOnDevice)
-// and use TensorFlow's error messages. Stateless except for attributes; thread safe, like all kernels.
+// TensorFlow's default kernels compute on the host. These kernels keep elements in the memory that their type requires
+// (LivesOnDevice) and use TensorFlow's error messages. Stateless except for attributes; thread safe, like all kernels.
 class TensorListKernel : public tensorflow::OpKernel {
  public:
   explicit TensorListKernel(tensorflow::OpKernelConstruction* construction);
@@ -44,10 +44,10 @@ class TensorListKernel : public tensorflow::OpKernel {
   // Allocates output 0, a tensor of elements, in the memory that the type requires.
   absl::Status AllocateElements(tensorflow::OpKernelContext* context, const tensorflow::TensorShape& shape,
                                 tensorflow::Tensor** output) const;
-  // Merges the shapes of the elements that are set into `shape`.
+  // Merges the shapes of all set elements into `shape`.
   static absl::Status MergeShapes(const std::vector<const tensorflow::Tensor*>& elements,
                                   tensorflow::PartialTensorShape* shape);
-  // Fills `output` with the elements one after another; zeros where an element is not set.
+  // Fills `output` with the elements one after another. An unset element becomes zeros.
   static absl::Status Join(const ElementMemory& memory, const std::vector<const tensorflow::Tensor*>& elements,
                            int64_t unset_elements_size, tensorflow::Tensor* output);
   // A copy of row `row` of `tensor`.
@@ -60,8 +60,8 @@ class TensorListKernel : public tensorflow::OpKernel {
 
 inline bool IsSet(const tensorflow::Tensor& element) { return element.dtype() != tensorflow::DT_INVALID; }
 
-// Registers a kernel class for an op on the HPU, both for element types on the device and for those in host memory.
-// `host_arguments` always lie in host memory; `element_argument` lies with the elements.
+// Registers a kernel class for an op on the HPU, both for element types in device memory and for int32.
+// `host_arguments` are always in host memory; `element_argument` is in host memory for int32.
 bool RegisterTensorListKernel(const char* op, std::initializer_list<const char*> host_arguments,
                               const char* element_argument,
                               tensorflow::OpKernel* (*create)(tensorflow::OpKernelConstruction*));

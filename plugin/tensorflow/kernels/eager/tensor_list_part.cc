@@ -1,4 +1,4 @@
-// Kernels that make elements of a TensorList from one tensor.
+// Kernels that split a tensor into elements of a TensorList.
 #include <algorithm>
 #include <utility>
 
@@ -114,7 +114,7 @@ class ScatterKernel : public TensorListKernel {
   using TensorListKernel::TensorListKernel;
 
  protected:
-  // Puts the rows of `tensor` into `list`. The indices must be valid.
+  // Sets element indices[i] of `list` to row i of `tensor`. The indices must be valid.
   static absl::Status ScatterRows(const ElementMemory& memory, const Tensor& tensor, const Tensor& indices,
                                   TensorList* list) {
     for (int64_t i = 0; i < indices.NumElements(); ++i) {

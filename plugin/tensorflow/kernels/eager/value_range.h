@@ -11,11 +11,11 @@
 
 namespace hpu {
 
-// Copies the inputs that the rule tests to the host if necessary, and waits for them. True for kFactored. The caller
-// holds the locks of the op's variables.
+// Whether the op's inputs pass the rule. Copies them to the host if necessary, and waits for the copy. Always true for
+// kFactored, a rule about the result. The caller holds the locks of the op's variables.
 absl::StatusOr<bool> InputsPass(ProcessDevice& device, const ValueRule& rule, const KernelArguments& arguments);
 
-// The same for the context's first output, which a launch has set. True unless the rule is kFactored.
+// Whether the context's first output, set by a launch, passes the rule. Always true unless the rule is kFactored.
 absl::StatusOr<bool> ResultPasses(tensorflow::OpKernelContext* context, ProcessDevice& device, const ValueRule& rule);
 
 }  // namespace hpu

@@ -25,7 +25,8 @@ using tensorflow::KernelDef;
 using tensorflow::NodeDef;
 using tensorflow::OpDef;
 
-// Ops name a resource of another kind after its kind ("table_handle", "iterator"). Any other name is a variable.
+// Whether a resource argument of this name is not a variable: ops name such arguments after their kind ("table_handle",
+// "iterator").
 bool IsNameOfOtherResource(absl::string_view argument) {
   static const auto* names = new absl::flat_hash_set<absl::string_view>{
       "cache",  "client",           "communicator", "handle",        "iteration_counter", "iterator",
@@ -35,7 +36,7 @@ bool IsNameOfOtherResource(absl::string_view argument) {
   return names->contains(argument);
 }
 
-// Whether an op computes with a variable's value: it takes a handle, and all its other arguments and results are
+// Whether an op computes with a variable's value: it has a resource handle, and all other arguments and results are
 // arrays.
 bool TakesVariable(const OpDef& op) {
   bool takes = false;
@@ -69,7 +70,7 @@ bool HasVariables(DataType type) {
   return FindHpuKernel(node) != nullptr;
 }
 
-// Every combination of single types that a kernel supports, as a node with these attributes.
+// All combinations of types that a kernel supports, each as a node with these type attributes.
 std::vector<NodeDef> ChoicesOf(const KernelDef& kernel, const std::vector<const OpDef::AttrDef*>& attributes) {
   std::vector<NodeDef> choices(1);
   choices[0].set_name(kernel.op());
@@ -96,8 +97,8 @@ bool IsServed(const NodeDef& node) {
          absl::c_any_of(node.attr(), [](const auto& entry) { return entry.second.type() == tensorflow::DT_VARIANT; });
 }
 
-// Whether the kernel would end the process: StatefulRandomBinomial reads an int64 shape as int32, and a CHECK fails.
-// Without a kernel the call returns an error.
+// Whether the CPU kernel would crash the process: StatefulRandomBinomial reads an int64 shape as int32, and a CHECK
+// fails. Without a kernel the call returns an error.
 bool EndsProcess(const NodeDef& node) {
   const auto shape = node.attr().find("S");
   return node.op() == "StatefulRandomBinomial" && shape != node.attr().end() &&
@@ -113,7 +114,7 @@ void RegisterOnHost(const KernelDef& cpu, const OpDef& op, const NodeDef& choice
     if (value.type() == tensorflow::DT_INT32) int32.insert(name);
   }
   SetHostMemory(op, int32, kernel.get());
-  // The CPU kernel reads these arguments, so they need not be copied to the device and back.
+  // The CPU kernel reads these arguments on the host, so device memory would cost two copies.
   for (const std::string& argument : cpu.host_memory_arg()) {
     if (!absl::c_linear_search(kernel->host_memory_arg(), argument)) kernel->add_host_memory_arg(argument);
   }
@@ -128,7 +129,7 @@ void RegisterVariableOps() {
     if (cpu.device_type() != tensorflow::DEVICE_CPU) continue;
     const OpDef* op = nullptr;
     if (!tensorflow::OpRegistry::Global()->LookUpOpDef(cpu.op(), &op).ok() || !TakesVariable(*op)) continue;
-    // Stock Horovod, if it is loaded first: its ops get their own kernels later (horovod_kernel.cc).
+    // If stock Horovod is loaded first, its ops get their kernels later (horovod_kernel.cc).
     if (absl::StartsWith(cpu.op(), "Horovod")) continue;
     for (const NodeDef& choice : ChoicesOf(cpu, TypeAttributes(*op))) {
       if (!IsServed(choice) && !EndsProcess(choice)) RegisterOnHost(cpu, *op, choice);

@@ -4,8 +4,8 @@
 
 namespace hpu {
 
-// A variable ties its ops to its device. Every variable op with a CPU kernel therefore needs an HPU kernel. Call after
-// lowerings are registered: types without a lowering run on the CPU kernel, on copies.
+// An op must run on the device of its variable, so every variable op with a CPU kernel needs an HPU kernel. Types
+// without a lowering run on the CPU kernel, on copies. Call after the lowerings are registered.
 void RegisterVariableOps();
 
 }  // namespace hpu

@@ -49,7 +49,7 @@ class ByRow {
 
  private:
   void MoveTo(int64_t at) {
-    // A division costs more than one step, but less than many.
+    // A division is slower than one step but faster than several.
     if (at - end_ >= length_) return Seek(at / length_);
     end_ += length_;
     for (int i = kRank - 2; i >= 0; --i) {
@@ -68,12 +68,12 @@ class ByRow {
 
   const int64_t length_;
   int64_t end_ = 0;  // the first flag after the current row
-  // Dimensions before the last.
+  // Sizes and coordinates of the dimensions before the last.
   std::array<int64_t, kRank - 1> sizes_{};
   std::array<int64_t, kRank - 1> place_{};
 };
 
-// Computes coordinates by division, as a multiplication by 2^63 / size. Rounding the factor up is harmless
+// Computes coordinates by division, implemented as a multiplication by 2^63 / size. Rounding the factor up is harmless
 // for arrays of at most 2^31 flags: it adds less than flag / 2^63 < 1 / size to a quotient.
 template <int kRank>
 class ByDivision {
@@ -123,7 +123,7 @@ int64_t* WriteBy(const Range& range, int64_t* coordinates) {
 
 template <int kRank>
 int64_t* Write(const Range& range, int64_t* coordinates) {
-  // Short rows cause branch mispredictions at their ends.
+  // ByRow mispredicts a branch at the end of each row, which is slow for short rows.
   constexpr int64_t kShortRow = 64;
   const int64_t flags = std::accumulate(range.sizes.begin(), range.sizes.end(), int64_t{1}, std::multiplies<int64_t>());
   if (kRank > 1 && range.sizes[kRank - 1] < kShortRow && flags <= ByDivision<kRank>::kMaxFlags) {

@@ -14,8 +14,8 @@ inline constexpr int kMaxCoordinates = 8;
 // Counts the true flags among `count` flags. Any byte other than 0 is true.
 int64_t CountTrue(const void* flags, int64_t count);
 
-// Writes the coordinates of the true flags in [begin, end) of an array with these sizes. Each flag takes one row: a
-// number for each dimension. Returns the position for the next row.
+// Writes the coordinates of the true flags in [begin, end) of an array with these sizes. Each true flag adds one row,
+// with one coordinate for each dimension. Returns the position after the last row.
 int64_t* WriteWhereIndices(const void* flags, absl::Span<const int64_t> sizes, int64_t begin, int64_t end,
                            int64_t* coordinates);
 

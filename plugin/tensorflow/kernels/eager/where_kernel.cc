@@ -75,7 +75,7 @@ class WhereKernel : public tensorflow::OpKernel {
     return device.CopyToDevice(coordinates.tensor_data().data(), AddressOf(output), output.TotalBytes());
   }
 
-  // Writes through `memory`, a piece of the host pool: one part is copied while the next is computed.
+  // Writes through `memory`, an allocation of the host pool. Each part is copied while the next part is computed.
   static absl::Status WriteInParts(ProcessDevice& device, const Tensor& flags, const Tensor& output,
                                    std::shared_ptr<void> memory) {
     constexpr int64_t kFlags = 16384;
@@ -91,7 +91,7 @@ class WhereKernel : public tensorflow::OpKernel {
       const uint64_t bytes = reinterpret_cast<char*>(next) - source;
       if (bytes < kCopiedBytes && (end < count || bytes == 0)) continue;
       TF_RETURN_IF_ERROR(
-          device.CopyToDeviceStaged(std::shared_ptr<void>(memory, source), AddressOf(output) + copied, bytes));
+          device.CopyToDeviceFromBounce(std::shared_ptr<void>(memory, source), AddressOf(output) + copied, bytes));
       copied += bytes;
     }
     return absl::OkStatus();
@@ -104,7 +104,7 @@ class WhereKernel : public tensorflow::OpKernel {
     if (record_ > 0) OpCounters::Get().AddCpuRun(record_, name(), static_cast<int64_t>(bytes));
   }
 
-  const int64_t record_;  // of its graph; 0 if ops are not recorded
+  const int64_t record_;  // number of the graph's report; 0 if ops are not recorded
 };
 
 // Other types run on the CPU kernel.

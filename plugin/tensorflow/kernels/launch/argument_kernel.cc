@@ -8,8 +8,8 @@
 namespace hpu {
 namespace {
 
-// TensorFlow assumes that a function's int32 argument lies in host memory. The kernels that run functions on lists of
-// tensors (If, Case, For, RemoteCall) assume that int32 lies in device memory. They pass it on unchanged.
+// TensorFlow assumes that a function's int32 argument is in host memory. But the kernels that pass lists of tensors to
+// functions (If, Case, For, RemoteCall) have int32 in device memory and pass it on unchanged.
 class HostArgument : public tensorflow::ArgOp {
  public:
   using ArgOp::ArgOp;

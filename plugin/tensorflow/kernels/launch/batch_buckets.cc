@@ -12,8 +12,8 @@ namespace {
 using Arguments = std::vector<ArgumentDescription>;
 
 constexpr size_t kSeen = 16;          // number of remembered signatures
-constexpr int kSignaturesBefore = 2;  // signatures that must precede the one that is padded
-constexpr int kRefusals = 3;          // after this many, no further number of rows is tried
+constexpr int kSignaturesBefore = 2;  // signatures that must precede the first padded one
+constexpr int kRefusals = 3;          // after this many refusals, no rows are padded
 
 bool SameButSizes(const ArgumentDescription& a, const ArgumentDescription& b) {
   if (a.kind != b.kind || a.dtype != b.dtype || a.initialized != b.initialized || a.shape.dims() != b.shape.dims()) {
@@ -25,8 +25,8 @@ bool SameButSizes(const ArgumentDescription& a, const ArgumentDescription& b) {
          (a.kind != ArgumentDescription::Kind::kConstant || a.constant.tensor_data() == b.constant.tensor_data());
 }
 
-Signature SignatureOf(const Arguments& arguments) {
-  Signature signature;
+recipes::Signature SignatureOf(const Arguments& arguments) {
+  recipes::Signature signature;
   for (const ArgumentDescription& argument : arguments) {
     switch (argument.kind) {
       case ArgumentDescription::Kind::kConstant:
@@ -107,7 +107,7 @@ std::optional<BatchBuckets::Bucket> BatchBuckets::FindBucket(const Arguments& ar
 BatchBuckets::Rows BatchBuckets::Look(const Arguments& arguments) {
   absl::MutexLock lock(&mutex_);
   const std::optional<Bucket> bucket = FindBucket(arguments);
-  const Signature signature = SignatureOf(arguments);
+  const recipes::Signature signature = SignatureOf(arguments);
   if (absl::c_none_of(seen_, [&](const Arguments& other) { return SignatureOf(other) == signature; })) {
     seen_.push_back(arguments);
     if (seen_.size() > kSeen) seen_.pop_front();

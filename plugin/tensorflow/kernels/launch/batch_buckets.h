@@ -22,19 +22,19 @@
 
 namespace hpu {
 
-// The smallest bucket that holds `rows` rows. Buckets are the powers of two and one and a half times these: 1, 2, 3, 4,
-// 6, 8, 12, and so on. Less than a third of a bucket's rows is padding. Requires rows > 0.
+// Size of the smallest bucket for `rows` rows. Sizes are 2^n and 3 * 2^n: 1, 2, 3, 4, 6, 8, 12, and so on. Less than a
+// third of a bucket's rows is padding. Requires rows > 0.
 int64_t BucketSize(int64_t rows);
 
-// Belongs to a cluster. Its kernel may be destroyed during a compilation, so kernel and compilation share ownership.
-// Thread safe.
+// Belongs to a cluster. The cluster's kernel may be destroyed during a compilation, so the kernel and the compilation
+// share ownership. Thread safe.
 //
-// The first two signatures compile for their own shapes. A third signature may differ from both in one size only, the
-// same size in all arguments that differ. That dimension then holds rows. Each number of rows then runs with the recipe
-// of its bucket, as long as PaddedRecipe finds the rows independent.
+// The first two signatures compile for their own shapes. If a third signature differs from both in a single size, which
+// may occur in several arguments, the dimensions of this size hold rows. Each number of rows then runs with the recipe
+// of its bucket, if PaddedRecipe finds the rows independent.
 class BatchBuckets {
  public:
-  // Whether a bucket serves the arguments' rows.
+  // State of the bucket for the arguments' rows.
   enum class Rows {
     kUnknown,   // no rows, or rows that depend on each other
     kKnown,     // a bucket exists, but has no recipe yet
@@ -44,7 +44,7 @@ class BatchBuckets {
   // Classifies a signature that has no executable yet, and remembers it.
   Rows Look(const std::vector<ArgumentDescription>& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // CompileCluster, or an executable of the recipe for the arguments' bucket.
+  // Returns an executable of the recipe for the arguments' bucket, or compiles the arguments with CompileCluster.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(hal::Device& device, const ClusterSource& source,
                                                       const std::vector<ArgumentDescription>& arguments,
                                                       const std::atomic<bool>* cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -61,7 +61,8 @@ class BatchBuckets {
     std::shared_ptr<PaddedRecipe> recipe;
   };
 
-  // The sizes in which the two differ. Empty unless all of them differ by the same two values.
+  // The dimensions in which `a` and `b` differ. Empty unless all of them have the same size in `a` and the same size in
+  // `b`.
   static Dimensions Difference(const std::vector<ArgumentDescription>& a, const std::vector<ArgumentDescription>& b);
   // The arguments' row dimensions; empty if unknown.
   Dimensions RowsOf(const std::vector<ArgumentDescription>& arguments) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -72,7 +73,7 @@ class BatchBuckets {
   mutable absl::Mutex mutex_;
   std::deque<std::vector<ArgumentDescription>> seen_ ABSL_GUARDED_BY(mutex_);  // the latest signatures
   // By the signature of the padded arguments.
-  absl::flat_hash_map<Signature, std::shared_ptr<PaddedRecipe>> buckets_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<recipes::Signature, std::shared_ptr<PaddedRecipe>> buckets_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<const hal::Recipe*> recipes_ ABSL_GUARDED_BY(mutex_);  // of the cluster's executables
   int refusals_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string refusal_ ABSL_GUARDED_BY(mutex_);

@@ -16,15 +16,15 @@
 
 namespace hpu {
 
-// Covers all signatures. A background compilation may outlive the kernel, so both own it. Thread safe; CountExecution
-// takes no lock.
+// Covers all signatures. A background compilation may outlive the kernel, so the compilation and the kernel share
+// ownership. Thread safe; CountExecution takes no lock.
 class ClusterHistory {
  public:
   void CountExecution() { executions_.fetch_add(1, std::memory_order_relaxed); }
   void CountRecipe(double compile_seconds);
 
-  // Returns the counts that the policy needs. Counts this as a CPU run of the entry's signature, and keeps its
-  // arguments if it is the first run. The caller holds the arguments' lock.
+  // Counts a CPU run of the entry's signature and returns the counts for the policy. On the first run, keeps the
+  // arguments for WhatChanges(). The caller holds the arguments' lock.
   ClusterCounts Ask(ExecutableTable::Entry& entry, const KernelArguments& arguments) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // See ShapeChanges::MostFrequent.

@@ -21,7 +21,7 @@ namespace {
 
 using tensorflow::FunctionLibraryDefinition;
 
-// tf2xla reports a read of an uninitialised variable in its own words. Programs look for TensorFlow's error.
+// tf2xla words the error for an uninitialised variable differently, but programs expect TensorFlow's error.
 absl::Status CheckInitialized(const absl::Status& failure, const KernelArguments& arguments) {
   const bool read = absl::StrContains(failure.message(), "got INVALID") ||
                     absl::StrContains(failure.message(), "variable is uninitialized");
@@ -50,7 +50,8 @@ absl::StatusOr<std::shared_ptr<FunctionLibraryDefinition>> OwnLibrary(const Clus
   return library;
 }
 
-// Compiles; the entry holds the outcome. Counts afterwards: a thread that sees the count also finds the executable.
+// Compiles and stores the outcome in the entry. Counts afterwards, so that a thread that sees the count also finds the
+// executable.
 void Compile(ProcessDevice& device, const ClusterSource& source, const std::vector<ArgumentDescription>& descriptions,
              const std::atomic<bool>* cancelled, const std::function<void(const Executable&)>& counter,
              BatchBuckets* buckets, ExecutableTable::Entry& entry) {
@@ -85,7 +86,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     arguments.Lock();
     return RunHere(context, *device, arguments, HostReason::kFailure);
   }
-  static thread_local Signature signature;
+  static thread_local recipes::Signature signature;
   // Compilation takes seconds and runs without the locks. Variables may change meanwhile, so the signature is computed
   // again.
   while (true) {
@@ -115,7 +116,7 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
     std::vector<ArgumentDescription> descriptions = arguments.Describe();
     if (decision.action != CompileDecision::Action::kCompile) {
       absl::Status status = RunHere(context, *device, arguments, decision.reason);
-      // Queued after the CPU run: an earlier compilation would take processors from it.
+      // Queued after the CPU run, so that the compilation does not compete with the run for processors.
       if (status.ok() && decision.action == CompileDecision::Action::kCompileInBackground) {
         return CompileLater(context, *device, std::move(descriptions), entry);
       }
@@ -139,8 +140,13 @@ absl::Status ClusterKernel::CompileLater(tensorflow::OpKernelContext* context, P
                counter = CompileCounter(), buckets = batch_buckets()](const std::atomic<bool>& cancelled) mutable {
     source.library = library.get();
     Compile(device, source, descriptions, &cancelled, counter, buckets.get(), entry);
+    table->AddInBackground(-1);
   };
-  if (!CompileQueue::Get().Schedule(this, std::move(work))) entry.SetScheduled(false);
+  table_->AddInBackground(1);
+  if (!CompileQueue::Get().Schedule(this, std::move(work))) {
+    table_->AddInBackground(-1);
+    entry.SetScheduled(false);
+  }
   return absl::OkStatus();
 }
 

@@ -46,28 +46,29 @@ class ClusterKernel : public tensorflow::OpKernel {
   virtual std::shared_ptr<BatchBuckets> batch_buckets() const { return nullptr; }
   // Decides how to run this execution, whose signature has no recipe yet.
   virtual CompileDecision Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) = 0;
-  // Whether this execution must run on the CPU because of its values. Called before every launch.
+  // Whether this execution must run on the CPU because of its input values. Called before every launch.
   virtual absl::StatusOr<bool> NeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                          const KernelArguments& arguments) {
     return false;
   }
-  // The same check after every launch, which has set the results.
+  // Whether this execution must run on the CPU because of the launch's results. Called after every launch.
   virtual absl::StatusOr<bool> ResultNeedsHost(tensorflow::OpKernelContext* context, ProcessDevice& device) {
     return false;
   }
-  // Returns an error for values with which the CPU must not run.
+  // Returns an error for input values that would make the CPU kernel write out of bounds.
   virtual absl::Status CheckHostRun(ProcessDevice& device, const KernelArguments& arguments) {
     return absl::OkStatus();
   }
   // Handles a failed compilation: OK to run on the CPU, or the error to return.
   virtual absl::Status OnFailure(tensorflow::OpKernelContext* context, const absl::Status& failure) = 0;
-  // Runs a cluster that did not compile, split, on the HPU. Returns false if that is impossible. Called without locks.
+  // Splits a cluster that did not compile and runs the parts on the HPU. Returns false if the cluster cannot be split.
+  // Called without locks.
   virtual absl::StatusOr<bool> RunSplit(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         const absl::Status& failure) {
     return false;
   }
   virtual void CountLaunch() = 0;
-  // Callback for each compile. It runs on any thread, possibly after this kernel is destroyed.
+  // Callback for each compilation. It runs on any thread, possibly after this kernel is destroyed.
   virtual std::function<void(const Executable&)> CompileCounter() const = 0;
   virtual void CountHostRun(uint64_t bytes, HostReason reason) = 0;
 

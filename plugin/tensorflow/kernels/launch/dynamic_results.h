@@ -16,7 +16,8 @@ namespace hpu {
 absl::StatusOr<tensorflow::TensorShape> TrueShape(const tensorflow::TensorShape& bound, const SizePlaces& places,
                                                   absl::Span<const int32_t> sizes);
 
-// The first elements of a vector as an array of `shape`; shares the vector's memory. Internal if there are too few.
+// The first elements of a vector as an array of `shape`; shares the vector's memory. Internal if the vector has too few
+// elements.
 absl::StatusOr<tensorflow::Tensor> FirstElements(const tensorflow::Tensor& vector,
                                                  const tensorflow::TensorShape& shape);
 

@@ -24,7 +24,7 @@ absl::Status ExecutableTable::Entry::Compile(absl::FunctionRef<absl::StatusOr<st
   return absl::OkStatus();
 }
 
-ExecutableTable::Entry& ExecutableTable::FindOrCreate(const Signature& signature) {
+ExecutableTable::Entry& ExecutableTable::FindOrCreate(const recipes::Signature& signature) {
   // The pointer stays valid: nodes of the map never move and are never removed.
   Map::value_type* last = last_.load(std::memory_order_acquire);
   if (last != nullptr && last->first == signature) return last->second;

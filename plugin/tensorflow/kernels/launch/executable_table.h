@@ -38,7 +38,7 @@ class ExecutableTable {
     // Counts a run on CPU kernels; returns the number of such runs of this signature, including this one.
     int CountHostRun() { return host_runs_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-    // Whether its CPU kernel has raised an error. A recipe might not raise it.
+    // Whether the CPU kernel has raised an error for this signature. A recipe might not raise it.
     bool raised() const { return raised_.load(std::memory_order_relaxed); }
     void SetRaised() { raised_.store(true, std::memory_order_relaxed); }
 
@@ -58,16 +58,21 @@ class ExecutableTable {
   };
 
   // Valid as long as the table.
-  Entry& FindOrCreate(const Signature& signature);
+  Entry& FindOrCreate(const recipes::Signature& signature);
+
+  // Number of signatures whose background compilation is queued or running.
+  int64_t in_background() const { return in_background_.load(std::memory_order_relaxed); }
+  void AddInBackground(int64_t change) { in_background_.fetch_add(change, std::memory_order_relaxed); }
 
   // Number of signatures seen.
   int64_t size() const { return size_.load(std::memory_order_relaxed); }
 
  private:
-  using Map = absl::node_hash_map<Signature, Entry>;
+  using Map = absl::node_hash_map<recipes::Signature, Entry>;
 
   std::atomic<Map::value_type*> last_{nullptr};
   std::atomic<int64_t> size_{0};
+  std::atomic<int64_t> in_background_{0};
   absl::Mutex mutex_;
   Map entries_ ABSL_GUARDED_BY(mutex_);
 };

@@ -55,7 +55,7 @@ class KernelCreator : public tensorflow::CustomKernelCreator {
       input_memory[i] = tensorflow::HOST_MEMORY;
     }
 
-    // The construction only borrows these.
+    // `construction` borrows these objects.
     const tensorflow::MemoryTypeVector output_memory = tensorflow::GetOutputMemoryTypes(body);
     auto call = std::make_shared<tensorflow::NodeProperties>(&body->fdef.signature(), properties->node_def,
                                                              body->arg_types, body->ret_types);

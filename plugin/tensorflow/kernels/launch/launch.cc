@@ -23,7 +23,7 @@ using hal::DeviceAddress;
 using tensorflow::OpKernelContext;
 using tensorflow::Tensor;
 
-uint64_t Align(uint64_t bytes) { return hal::RoundUp(bytes, hal::kDeviceAlignment); }
+uint64_t Align(uint64_t bytes) { return RoundUp(bytes, hal::kDeviceAlignment); }
 
 // Device memory for one launch. It may be freed as soon as the launch is queued: the next user of the memory runs later
 // on the same stream.
@@ -48,7 +48,7 @@ class ScratchMemory {
   absl::InlinedVector<void*, 4> blocks_;
 };
 
-// One launch. The vectors belong to the thread and keep their storage.
+// One launch. Launches on the same thread share the vectors' storage.
 class LaunchFrame {
  public:
   LaunchFrame(OpKernelContext* context, ProcessDevice& device, const Executable& executable,
@@ -141,13 +141,13 @@ class LaunchFrame {
     return packed_bytes == 0 ? absl::OkStatus() : PackHostArguments(packed_bytes);
   }
 
-  // Size of the argument that the recipe expects.
+  // Size of the argument that the recipe expects, in bytes.
   uint64_t ArgumentBytes(size_t i, const Tensor& value) const {
     return executable_.padded ? executable_.recipe->arguments()[i].bytes : value.TotalBytes();
   }
 
   // Adds rows by repeating the first ones. Padding with real rows avoids indices out of range and divisions by zero in
-  // the added rows. The padding never exceeds the number of the value's rows.
+  // the added rows. The padding never has more rows than the value.
   absl::Status PadDeviceArgument(size_t i, const Tensor& value) {
     const uint64_t bytes = value.TotalBytes(), padded_bytes = ArgumentBytes(i, value);
     const DeviceAddress address = scratch_.Allocate(padded_bytes);
@@ -252,8 +252,8 @@ class LaunchFrame {
     return absl::OkStatus();
   }
 
-  // The device writes the result directly to `tensor` if it can access it. Otherwise it writes to scratch memory, which
-  // is copied to `tensor` after the launch.
+  // Directs a result to `tensor` in host memory. The device writes to `tensor` if it can access the memory. Otherwise
+  // it writes to scratch memory, which is copied to `tensor` after the launch.
   absl::Status ToHostLater(int result, const Tensor& tensor) {
     if (tensor.TotalBytes() == 0) return absl::OkStatus();
     const hal::ResultSpec& spec = executable_.recipe->results()[result];
@@ -283,7 +283,7 @@ class LaunchFrame {
       }
       if (IsHostVariable(update.dtype)) {
         Tensor value(tensorflow::cpu_allocator(), update.dtype, update.shape);
-        if (aliased) {  // the packed copy of the argument belongs to this launch
+        if (aliased) {  // overwrites the packed copy of the argument, which belongs to this launch
           storage_->results[update.result] = storage_->arguments[update.aliased_argument];
           if (value.TotalBytes() > 0) host_results_.push_back({storage_->results[update.result], value});
         } else {
@@ -340,7 +340,7 @@ class LaunchFrame {
     }
   }
 
-  // Variables of this type live in host memory, like every int32 input and output of an op.
+  // Whether variables of this type are in host memory, like every int32 input and output of an op.
   static bool IsHostVariable(tensorflow::DataType dtype) { return dtype == tensorflow::DT_INT32; }
 
   absl::Status OutOfMemory(absl::string_view what, uint64_t bytes) const {

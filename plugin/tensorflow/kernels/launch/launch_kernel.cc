@@ -42,8 +42,8 @@ std::string RefusalText(const std::string& refusal) {
   return refusal.empty() ? "" : absl::StrCat("its rows cannot be padded: ", refusal);
 }
 
-// In a must-compile function, random ops draw outside the compiled code, because their state is on the host. All other
-// ops must compile.
+// Whether all of `names` are random ops of `function` that draw on the host. Only such ops may stay outside the
+// compiled code of a must-compile function.
 bool OnlyRandomOps(const tensorflow::FunctionLibraryDefinition& library, const std::string& function,
                    const std::vector<std::string>& names) {
   const tensorflow::FunctionDef* definition = library.Find(function);
@@ -162,6 +162,7 @@ absl::Status LaunchKernel::OnFailure(tensorflow::OpKernelContext* context, const
 CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const KernelArguments& arguments) {
   using Rows = BatchBuckets::Rows;
   ClusterCounts counts = history_->Ask(entry, arguments);
+  counts.in_background = table().in_background();
   const std::shared_ptr<BatchBuckets> buckets = batch_buckets();
   const Rows rows = buckets != nullptr ? buckets->Look(arguments.Describe()) : Rows::kUnknown;
   counts.in_buckets = rows != Rows::kUnknown;
@@ -171,7 +172,7 @@ CompileDecision LaunchKernel::Decide(ExecutableTable::Entry& entry, const Kernel
 
 std::vector<std::string> LaunchKernel::ArgumentNames() const {
   std::vector<std::string> names;
-  for (int i = 0; i < num_inputs(); ++i) names.push_back(requested_input(i));  // the nodes that feed them
+  for (int i = 0; i < num_inputs(); ++i) names.push_back(requested_input(i));  // name of the node that feeds the input
   return names;
 }
 

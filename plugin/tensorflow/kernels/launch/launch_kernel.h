@@ -24,10 +24,10 @@ class LaunchKernel : public ClusterKernel {
     bool must_compile = false;
   };
 
-  // HabanaLaunch: the node's attributes name the cluster.
+  // For HabanaLaunch: reads the cluster from the node's attributes.
   explicit LaunchKernel(tensorflow::OpKernelConstruction* construction);
   LaunchKernel(tensorflow::OpKernelConstruction* construction, Cluster cluster);
-  // Queueing is cheap, so it runs on the calling thread.
+  // A launch only queues work, so the kernel may run on the executor's thread.
   bool IsExpensive() override { return false; }
 
  protected:

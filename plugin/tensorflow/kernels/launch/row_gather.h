@@ -1,4 +1,4 @@
-// RowGather: gathers rows of a tensor on the HPU in an order computed on the host.
+// RowGather: a gather of a tensor's rows on the HPU, in an order computed on the host.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_ROW_GATHER_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_LAUNCH_ROW_GATHER_H_
 

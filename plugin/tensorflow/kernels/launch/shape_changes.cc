@@ -47,15 +47,15 @@ void ShapeChanges::Record(Place place, std::string before, std::string now) {
 }
 
 std::string ShapeChanges::MostFrequent(const std::vector<std::string>& names) const {
-  const auto most = std::max_element(changes_.begin(), changes_.end(),
-                                     [](const auto& a, const auto& b) { return a.second.times < b.second.times; });
-  if (most == changes_.end()) return "";
-  const auto [argument, dimension] = most->first;
+  const auto most_frequent = std::max_element(
+      changes_.begin(), changes_.end(), [](const auto& a, const auto& b) { return a.second.times < b.second.times; });
+  if (most_frequent == changes_.end()) return "";
+  const auto [argument, dimension] = most_frequent->first;
   const std::string what = dimension != kWhole           ? absl::StrCat("dimension ", dimension)
                            : IsConstant(last_[argument]) ? "the value"
                                                          : "the dtype or rank";
   return absl::StrCat(what, " of argument ", argument, ", ", names[argument], " (",
-                      absl::StrJoin(most->second.latest, ", "), ")");
+                      absl::StrJoin(most_frequent->second.latest, ", "), ")");
 }
 
 }  // namespace hpu

@@ -17,9 +17,9 @@ namespace {
 
 using tensorflow::Tensor;
 
-// Moves a tensor to the memory that an argument or a result of a function on the HPU requires: int32 and types that
-// cannot be copied byte by byte lie in host memory, all others on the device. Compile-time constants of a cluster may
-// lie in host memory whatever their type.
+// Moves a tensor to the memory that an argument or a result of a function on the HPU requires: host memory for int32
+// and for types that cannot be copied byte by byte, device memory for all others. A cluster's compile-time constants
+// may be in host memory regardless of their type.
 absl::StatusOr<Tensor> AtFunctionBorder(tensorflow::OpKernelContext* context, ProcessDevice& device,
                                         const Tensor& tensor) {
   const bool stays = tensor.dtype() == tensorflow::DT_INT32 || !tensorflow::DataTypeCanUseMemcpy(tensor.dtype());
@@ -75,11 +75,11 @@ absl::Status SplitProgram::Run(tensorflow::OpKernelContext* context, ProcessDevi
   tensorflow::FunctionLibraryRuntime::Options options(context->step_id());
   options.cancellation_manager = cancellation.get();
   options.step_container = context->step_container();
-  // Uses its own rendezvous, because its host-device copies have the same names as the copies of the surrounding
-  // function.
+  // The function needs its own rendezvous, because its host-device copies have the same names as the copies of the
+  // surrounding function.
   tensorflow::PrivateIntraProcessRendezvous rendezvous(runtime_->device_mgr());
   options.rendezvous = &rendezvous;
-  // Runs on this thread: waiting here for the runner's threads could leave none to run on.
+  // Runs on this thread. Waiting for the runner's threads could deadlock, because this kernel may occupy the last one.
   std::function<void(std::function<void()>)> here = [](const std::function<void()>& closure) { closure(); };
   options.runner = &here;
   options.run_all_kernels_inline = true;

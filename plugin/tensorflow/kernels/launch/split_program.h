@@ -31,7 +31,8 @@ class SplitProgram {
   SplitProgram(const SplitProgram&) = delete;
   SplitProgram& operator=(const SplitProgram&) = delete;
 
-  // Reads the context's inputs and sets its outputs, like the cluster's kernel. The caller holds no variable's lock.
+  // Reads the context's inputs and sets its outputs, like the cluster's kernel. The caller must not hold locks of
+  // variables.
   absl::Status Run(tensorflow::OpKernelContext* context, ProcessDevice& device) const;
 
   // Nodes of the cluster that run outside the new clusters.
@@ -43,7 +44,7 @@ class SplitProgram {
       : runtime_(runtime), library_(std::move(library)), put_out_(std::move(put_out)) {}
 
   tensorflow::FunctionLibraryRuntime* const runtime_;
-  const std::unique_ptr<tensorflow::FunctionLibraryDefinition> library_;  // the kernel's, and the new functions
+  const std::unique_ptr<tensorflow::FunctionLibraryDefinition> library_;  // the kernel's functions and the new ones
   const std::vector<std::string> put_out_;
   tensorflow::FunctionLibraryRuntime::Handle handle_ = tensorflow::kInvalidHandle;
 };

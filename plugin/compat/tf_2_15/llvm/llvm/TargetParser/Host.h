@@ -1,4 +1,4 @@
-// See ../../README.md. The part of LLVM's host detection that the emulator calls. Names and layouts are LLVM's.
+// LLVM's host detection, with LLVM's names and layouts (see ../../README.md).
 #ifndef HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_
 #define HPU_PLUGIN_COMPAT_TF_2_15_LLVM_LLVM_TARGETPARSER_HOST_H_
 

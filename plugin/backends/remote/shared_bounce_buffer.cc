@@ -1,4 +1,4 @@
-#include "plugin/backends/remote/shared_staging.h"
+#include "plugin/backends/remote/shared_bounce_buffer.h"
 
 #include <algorithm>
 #include <optional>
@@ -20,7 +20,7 @@ constexpr uint64_t kSmallPieceBytes = uint64_t{512} << 10;
 constexpr uint64_t kLargePieceBytes = uint64_t{4} << 20;
 constexpr uint64_t kCacheLine = 64;
 
-// Receives the shared memory from the socket beside the server's.
+// Receives the shared memory through the server's memory socket.
 absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view server_path,
                                                            const proto::Acquired& acquired) {
   HPU_ASSIGN_OR_RETURN(const files::FileDescriptor socket,
@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<files::SharedMemory>> Fetch(absl::string_view ser
 
 }  // namespace
 
-std::unique_ptr<SharedStaging> SharedStaging::Open(const Session& session) {
+std::unique_ptr<SharedBounceBuffer> SharedBounceBuffer::Open(const Session& session) {
   absl::string_view path = session.connection().spec();
   if (!flags::RemoteSharedMemory() || session.acquired().shared_memory_bytes() < kLargePieceBytes ||
       !absl::ConsumePrefix(&path, "grpc+unix:")) {
@@ -43,20 +43,20 @@ std::unique_ptr<SharedStaging> SharedStaging::Open(const Session& session) {
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> memory = Fetch(path, session.acquired());
   if (!memory.ok()) {
     HPU_LOG(kBackend, kWarning)
-        << "copying through the socket, because there is no memory shared with the device server: " << memory.status();
+        << "copies go through the socket, because sharing memory with the device server failed: " << memory.status();
     return nullptr;
   }
-  return std::unique_ptr<SharedStaging>(new SharedStaging(*std::move(memory)));
+  return std::unique_ptr<SharedBounceBuffer>(new SharedBounceBuffer(*std::move(memory)));
 }
 
-uint64_t SharedStaging::PieceBytes(uint64_t copy_bytes) {
+uint64_t SharedBounceBuffer::PieceBytes(uint64_t copy_bytes) {
   return std::clamp(copy_bytes / kPiecesOfCopy, kSmallPieceBytes, kLargePieceBytes);
 }
 
-SharedStaging::SharedStaging(std::unique_ptr<files::SharedMemory> memory)
+SharedBounceBuffer::SharedBounceBuffer(std::unique_ptr<files::SharedMemory> memory)
     : memory_(std::move(memory)), allocator_(memory_->size(), kCacheLine) {}
 
-std::shared_ptr<char> SharedStaging::Take(uint64_t bytes) {
+std::shared_ptr<char> SharedBounceBuffer::Take(uint64_t bytes) {
   std::unique_lock<std::mutex> lock(mutex_);
   std::optional<uint64_t> offset;
   returned_.wait(lock, [&] { return (offset = allocator_.Allocate(bytes)).has_value(); });
@@ -64,7 +64,7 @@ std::shared_ptr<char> SharedStaging::Take(uint64_t bytes) {
                                [this, offset = *offset, bytes](char*) { Return(offset, bytes); });
 }
 
-void SharedStaging::Return(uint64_t offset, uint64_t bytes) {
+void SharedBounceBuffer::Return(uint64_t offset, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   allocator_.Free(offset, bytes);
   returned_.notify_all();

@@ -21,7 +21,7 @@ _GO = b"go"
 _GRPC = b"PRI * HT"
 
 
-def meet(timeout: float) -> None:
+def join(timeout: float) -> None:
     """Blocks until all processes named in TF_CONFIG have joined. Raises HcclError after `timeout` seconds.
 
     Does nothing if TF_CONFIG names no other processes, or if rank 0 cannot listen at its address.
@@ -35,7 +35,7 @@ def meet(timeout: float) -> None:
         return
     deadline = time.monotonic() + timeout
     if ranks.rank > 0:
-        if not _come(host, int(port), ranks.rank, deadline):
+        if not _join_rank_0(host, int(port), ranks.rank, deadline):
             raise HcclError(
                 f"rank {ranks.rank} of the job waited {timeout:g} s at {host}:{port}, the first address in TF_CONFIG, "
                 "for rank 0 to report that all ranks have joined"
@@ -79,7 +79,7 @@ def _receive(listener: socket.socket, ranks: range, deadline: float) -> list[int
     return missing
 
 
-def _come(host: str, port: int, rank: int, deadline: float) -> bool:
+def _join_rank_0(host: str, port: int, rank: int, deadline: float) -> bool:
     """Connects to rank 0 until it answers. Returns False after the deadline."""
     while (left := deadline - time.monotonic()) > 0:
         with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=left) as connection:

@@ -1,6 +1,6 @@
-// Staging: host memory for copies of a device server.
-#ifndef HPU_PLUGIN_SERVER_SERVICE_STAGING_H_
-#define HPU_PLUGIN_SERVER_SERVICE_STAGING_H_
+// HostPieces: a pool of host memory for a device server's copies.
+#ifndef HPU_PLUGIN_SERVER_SERVICE_HOST_PIECES_H_
+#define HPU_PLUGIN_SERVER_SERVICE_HOST_PIECES_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -17,15 +17,15 @@
 namespace hpu::serve {
 
 // A few reusable pieces of equal size for one stream. Thread safe. Must not outlive the device.
-class Staging {
+class HostPieces {
  public:
   static constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
   static constexpr int kMaxPieces = 8;
 
   // Pieces count against `budget`, except the first: without it the stream would block forever.
-  Staging(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
+  HostPieces(hal::Device* device, ByteBudget* budget) : device_(device), budget_(budget) {}
 
-  // Returns a piece; waits if all are in use. The last reference returns it.
+  // Returns a piece; waits if all pieces are in use. The last reference returns the piece to the pool.
   absl::StatusOr<std::shared_ptr<hal::HostBuffer>> Take() {
     std::unique_lock<std::mutex> lock(mutex_);
     if (free_.empty() && made_ < kMaxPieces) HPU_RETURN_IF_ERROR(MakePiece());
@@ -63,4 +63,4 @@ class Staging {
 
 }  // namespace hpu::serve
 
-#endif  // HPU_PLUGIN_SERVER_SERVICE_STAGING_H_
+#endif  // HPU_PLUGIN_SERVER_SERVICE_HOST_PIECES_H_

@@ -1,6 +1,6 @@
-// SharedStaging: memory shared with the device server, for large copies.
-#ifndef HPU_PLUGIN_BACKENDS_REMOTE_SHARED_STAGING_H_
-#define HPU_PLUGIN_BACKENDS_REMOTE_SHARED_STAGING_H_
+// SharedBounceBuffer: memory shared with the device server, for large copies.
+#ifndef HPU_PLUGIN_BACKENDS_REMOTE_SHARED_BOUNCE_BUFFER_H_
+#define HPU_PLUGIN_BACKENDS_REMOTE_SHARED_BOUNCE_BUFFER_H_
 
 #include <condition_variable>
 #include <cstdint>
@@ -14,25 +14,25 @@
 namespace hpu::remote {
 
 // Allocates pieces of the session's shared memory. Thread safe.
-class SharedStaging {
+class SharedBounceBuffer {
  public:
-  // A copy of fewer bytes is cheaper in a message.
+  // Smaller copies are cheaper in a message.
   static constexpr uint64_t kMinBytes = uint64_t{16} << 10;
 
   // Null if the server offers no shared memory or runs on another machine, or if HPU_REMOTE_SHARED_MEMORY=0.
-  static std::unique_ptr<SharedStaging> Open(const Session& session);
+  static std::unique_ptr<SharedBounceBuffer> Open(const Session& session);
 
-  // Size of the pieces of a copy: small enough that client and server work at the same time, large enough to justify a
-  // message each.
+  // Size of a copy's pieces: small enough to overlap the work of client and server, large enough to justify a message
+  // each.
   static uint64_t PieceBytes(uint64_t copy_bytes);
   // Allocates a piece of at most PieceBytes; waits until there is room. The lowest free piece comes first, because it
-  // was used last and is in the CPU's cache. The piece is freed with its last reference. Must not outlive this object.
+  // was used last and is in the CPU's cache. The last reference frees the piece, which must not outlive this object.
   std::shared_ptr<char> Take(uint64_t bytes);
   // Offset of the piece in the shared memory, which the server uses.
   uint64_t OffsetOf(const std::shared_ptr<char>& piece) const { return piece.get() - memory_->data(); }
 
  private:
-  explicit SharedStaging(std::unique_ptr<files::SharedMemory> memory);
+  explicit SharedBounceBuffer(std::unique_ptr<files::SharedMemory> memory);
   void Return(uint64_t offset, uint64_t bytes);
 
   const std::unique_ptr<files::SharedMemory> memory_;
@@ -43,4 +43,4 @@ class SharedStaging {
 
 }  // namespace hpu::remote
 
-#endif  // HPU_PLUGIN_BACKENDS_REMOTE_SHARED_STAGING_H_
+#endif  // HPU_PLUGIN_BACKENDS_REMOTE_SHARED_BOUNCE_BUFFER_H_
