@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
+from tests.equality import errors_programs as programs
 from tests.support.clusters import assert_launched
 from tests.support.compare import HPU
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 errors = tf.errors
 X = np.random.default_rng(0).standard_normal((4, 6), dtype=np.float32)
@@ -189,111 +189,27 @@ def test_an_error_inside_a_graph_with_variables() -> None:
     np.testing.assert_array_equal(variable.numpy(), [3.0, 4.0])
 
 
-START = """
-    from habana_frameworks.tensorflow import load_habana_module
-    load_habana_module()
-    from habana_frameworks.tensorflow import habana_device, statistics
-    import numpy as np
-    import tensorflow as tf
-    from tests.support.processes import ROOT
-
-    def raised(call):
-        try:
-            call()
-        except tf.errors.OpError as error:
-            return error
-        raise SystemExit("no error was raised")
-"""
-
-
-def run(code: str, environment: Mapping[str, str | None]) -> str:
-    """What the program printed and logged."""
-    done = run_with_tensorflow(
-        textwrap.dedent(START) + textwrap.dedent(code), {"TF_CPP_MIN_LOG_LEVEL": "1", **environment}
-    )
+def run(program: str, environment: Mapping[str, str | None]) -> str:
+    """Runs the program; what it printed and logged."""
+    done = run_with_tensorflow(program, {"TF_CPP_MIN_LOG_LEVEL": "1", **environment})
     return done.stdout + done.stderr
 
 
 def test_an_asynchronous_error_names_the_cluster() -> None:
-    run(
-        """
-        @tf.function
-        def unlucky(x):
-            return tf.sin(x) * 2.0 + 1.0
-
-        with tf.device("/HPU:0"):
-            x = tf.constant([1.0, 2.0])
-            error = raised(lambda: unlucky(x).numpy())
-            assert isinstance(error, tf.errors.InternalError), type(error)
-            assert "habana_cluster_unlucky_0" in str(error), error
-            np.testing.assert_allclose(unlucky(x).numpy(), 2 * np.sin([1, 2]) + 1, rtol=1e-5)
-        """,
-        {"HPU_FAULTS": "launch@1"},
-    )
-
-
-MEMORY = """
-    @tf.function
-    def large(x):
-        return tf.matmul(x, x) + tf.transpose(x)
-
-    with tf.device("/HPU:0"):
-        kept = tf.Variable(tf.ones([1024, 1024]))
-        error = raised(lambda: {call})
-        text = str(error)
-        assert isinstance(error, tf.errors.ResourceExhaustedError), type(error)
-        del error  # its traceback holds the arguments
-        assert "HPU_MEMORY_MB" in text and "in use" in text, text
-        for bytes_asked in {asked}:
-            assert bytes_asked in text, (bytes_asked, text)
-        # The process goes on, and nothing was lost or leaked.
-        for _ in range(3):
-            assert float(tf.reduce_sum(large(kept[:256, :256]))) == 256 * 256 * 257
-        assert kept.numpy().sum() == 1024 * 1024
-        memory = habana_device.memory_info()
-        assert 4 << 20 <= memory.in_use - memory.workspace < 16 << 20, memory
-"""
+    run(call_to(programs.asynchronous_error), {"HPU_FAULTS": "launch@1"})
 
 
 @pytest.mark.parametrize(
     ("call", "asked"),
-    [
-        ("tf.tile(kept, [8, 8])", ["256"]),
-        ("tf.Variable(np.zeros([64 << 20], np.float32))", ["256"]),
-        ("large(tf.ones([4000, 4000]))", []),
-    ],
+    [("eager", ["256"]), ("variable", ["256"]), ("cluster", [])],
     ids=["eager", "variable", "cluster"],
 )
 def test_device_memory_that_is_exhausted(call: str, asked: list[str]) -> None:
-    run(MEMORY.format(call=call, asked=asked), {"HPU_MEMORY_MB": "128"})
-
-
-FALLBACK = """
-    with tf.device("/HPU:0"):
-        total = tf.Variable(tf.zeros([2]))
-
-    @tf.function
-    def step(x):
-        total.assign_add(tf.sin(x) * 2.0)
-        return total * 2.0
-"""
+    run(call_to(programs.exhausted_memory, call, asked), {"HPU_MEMORY_MB": "128"})
 
 
 def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:
-    log = run(
-        FALLBACK
-        + """
-    with tf.device("/HPU:0"):
-        x = tf.constant([1.0, 2.0])
-        for i in range(1, 4):
-            np.testing.assert_allclose(step(x).numpy(), 4 * i * np.sin([1, 2]), rtol=1e-5)
-    np.testing.assert_allclose(total.numpy(), 6 * np.sin([1, 2]), rtol=1e-5)
-    (cluster,) = [cluster for cluster in statistics.get().clusters if cluster.fallbacks]
-    assert (cluster.fallbacks, cluster.launches) == (3, 0), cluster
-    assert cluster.fallback_bytes > 0
-        """,
-        {"HPU_FAULTS": "compile@1+"},
-    )
+    log = run(call_to(programs.fallback), {"HPU_FAULTS": "compile@1+"})
     for warning in (
         "Computation on HPU failed: node=habana_cluster_step_0 error: ",
         "Delegating node=habana_cluster_step_0 to CPU",
@@ -302,116 +218,22 @@ def test_a_cluster_that_does_not_compile_runs_on_the_cpu() -> None:
 
 
 def test_variables_that_a_fallback_assigns() -> None:
-    run(
-        """
-    with tf.device("/HPU:0"):
-        momentum, weights = tf.Variable(tf.zeros([2])), tf.Variable(tf.ones([2]))
-
-    @tf.function
-    def step(x):
-        momentum.assign(momentum * 0.5 + x)
-        weights.assign_sub(momentum)
-
-    with tf.device("/HPU:0"):
-        for _ in range(3):
-            step(tf.ones([2]))
-    np.testing.assert_array_equal(momentum.numpy(), [1.75, 1.75])
-    np.testing.assert_array_equal(weights.numpy(), [-3.25, -3.25])
-    assert statistics.get().fallbacks == 3
-        """,
-        {"HPU_FAULTS": "compile@1+"},
-    )
+    run(call_to(programs.fallback_that_assigns), {"HPU_FAULTS": "compile@1+"})
 
 
 def test_a_fallback_that_is_forbidden() -> None:
-    run(
-        FALLBACK
-        + """
-    with tf.device("/HPU:0"):
-        error = raised(lambda: step(tf.constant([1.0, 2.0])))
-    assert "habana_cluster_step_0" in str(error) and "TF_CPU_RUNTIME_FALLBACK" in str(error), error
-    np.testing.assert_array_equal(total.numpy(), [0, 0])
-        """,
-        {"HPU_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"},
-    )
+    run(call_to(programs.forbidden_fallback), {"HPU_FAULTS": "compile@1+", "TF_CPU_RUNTIME_FALLBACK": "forbid"})
 
 
 def test_a_fallback_that_fails_leaves_variables_alone() -> None:
-    run(
-        """
-    with tf.device("/HPU:0"):
-        total = tf.Variable(tf.ones([2]))
-
-    @tf.function(input_signature=[tf.TensorSpec([None, None]), tf.TensorSpec([None, None])])
-    def step(x, y):
-        total.assign_add([1.0, 1.0])
-        total.assign_add(tf.reduce_sum(tf.matmul(x, y)) * tf.ones([2]))
-        return total * 2.0
-
-    with tf.device("/HPU:0"):
-        for _ in range(2):
-            raised(lambda: step(tf.ones([2, 3]), tf.ones([2, 3])))
-            np.testing.assert_array_equal(total.numpy(), [1, 1])
-        step(tf.ones([2, 3]), tf.ones([3, 2]))
-    np.testing.assert_array_equal(total.numpy(), [14, 14])
-        """,
-        {"HPU_FAULTS": "compile@1+"},
-    )
-
-
-def channels_first(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> list[tf.Tensor]:
-    """A step of convolution, bias, batch norm and pooling on NCHW data, with its gradients."""
-    with tf.GradientTape() as tape:
-        tape.watch([x, kernel, bias])
-        y = tf.nn.conv2d(x, kernel, [1, 1, 2, 1], [[0, 0], [0, 0], [1, 2], [0, 1]], data_format="NCHW")
-        y = tf.nn.bias_add(y, bias, data_format="NCHW")
-        y, mean, variance = tf.compat.v1.nn.fused_batch_norm(y, bias + 1.0, bias, data_format="NCHW")
-        y = tf.nn.max_pool2d(tf.nn.relu(y), 2, 1, "VALID", data_format="NCHW")
-        y = tf.nn.avg_pool2d(y, [1, 2], [2, 1], "SAME", data_format="NCHW")
-        loss = tf.reduce_sum(y * y) + tf.reduce_sum(mean) + tf.reduce_sum(variance)
-    return [y, mean, variance, *tape.gradient(loss, [x, kernel, bias])]
-
-
-def channels_last(x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> list[tf.Tensor]:
-    """The same on NHWC data, for the CPU."""
-    with tf.GradientTape() as tape:
-        tape.watch([x, kernel, bias])
-        y = tf.transpose(x, [0, 2, 3, 1])
-        y = tf.nn.conv2d(y, kernel, [1, 2, 1, 1], [[0, 0], [1, 2], [0, 1], [0, 0]])
-        y, mean, variance = tf.compat.v1.nn.fused_batch_norm(y + bias, bias + 1.0, bias)
-        y = tf.nn.max_pool2d(tf.nn.relu(y), 2, 1, "VALID")
-        y = tf.nn.avg_pool2d(y, [1, 2], [2, 1], "SAME")
-        loss = tf.reduce_sum(y * y) + tf.reduce_sum(mean) + tf.reduce_sum(variance)
-    return [tf.transpose(y, [0, 3, 1, 2]), mean, variance, *tape.gradient(loss, [x, kernel, bias])]
-
-
-def channels_first_inputs() -> list[Any]:
-    generator = np.random.default_rng(0)
-    return [generator.standard_normal(shape, dtype=np.float32) for shape in ((2, 3, 9, 8), (3, 3, 3, 5), (5,))]
-
-
-def assert_channels_first_equals_channels_last() -> None:
-    inputs = channels_first_inputs()
-    with tf.device("/CPU:0"):
-        expected = tf.function(channels_last)(*map(tf.constant, inputs))
-    with tf.device(HPU):
-        actual = tf.function(channels_first)(*map(tf.constant, inputs))
-    for one, other in zip(actual, expected):
-        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-3, atol=1e-3)
+    run(call_to(programs.failing_fallback), {"HPU_FAULTS": "compile@1+"})
 
 
 def test_channels_first_on_the_hpu() -> None:
-    assert_channels_first_equals_channels_last()
+    programs.assert_channels_first_equals_channels_last()
     assert_launched()
     assert statistics.get().fallbacks == 0
 
 
 def test_channels_first_in_a_fallback() -> None:
-    run(
-        """
-        from tests.equality import test_errors
-        test_errors.assert_channels_first_equals_channels_last()
-        assert statistics.get().fallbacks > 0
-        """,
-        {"HPU_FAULTS": "compile@1+"},
-    )
+    run(call_to(programs.channels_first_in_a_fallback), {"HPU_FAULTS": "compile@1+"})

@@ -11,6 +11,7 @@ settings, where options are given, and where no interpreter has been made for th
 
 from __future__ import annotations
 
+import ast
 import atexit
 import functools
 import os
@@ -20,13 +21,28 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from typing_extensions import ParamSpec
+
+Parameters = ParamSpec("Parameters")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARM_PYTHON = str(ROOT / "tests" / "support" / "python")
 # Begins a program that must not find this tree, which a .pth file of the virtual environment may name.
 HIDE_TREE = f"import sys\nsys.path = [entry for entry in sys.path if entry != {str(ROOT)!r}]\n"
+
+
+def call_to(function: Callable[Parameters, object], *values: Parameters.args, **options: Parameters.kwargs) -> str:
+    """A program for the functions below: imports `function` from its module, and calls it.
+
+    Arguments are passed as literals.
+    """
+    ast.literal_eval(repr((values, options)))  # raises where an argument has none
+    arguments = [*map(repr, values), *(f"{name}={value!r}" for name, value in options.items())]
+    name = function.__name__
+    return f"from {function.__module__} import {name}\n\n{name}({', '.join(arguments)})\n"
 
 
 def run_python(
