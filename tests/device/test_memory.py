@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.processes import run_with_tensorflow
+from tests.device import memory_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 
 def current(device: str = "HPU:0") -> int:
@@ -59,85 +60,14 @@ def test_the_c_interface_agrees(hpu: str) -> None:
 
 
 def test_the_host_cannot_touch_device_memory() -> None:
-    # By TensorFlow's C interface, which tells a tensor's address.
-    done = run_with_tensorflow(
-        """
-        import ctypes
-        import tensorflow as tf
-        from tensorflow.python.eager import context
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        context.ensure_initialized()
-        library = ctypes.CDLL(tf.sysconfig.get_lib() + "/libtensorflow_cc.so.2")
-
-        def call(name, *arguments):
-            function = getattr(library, name)
-            function.restype = ctypes.c_void_p
-            result = function(*arguments)
-            assert result, (name, library.TF_Message(status))
-            return ctypes.c_void_p(result)
-
-        library.TF_Message.restype = ctypes.c_char_p
-        status = None
-        status = call("TF_NewStatus")
-        capsule = ctypes.py_object(context.context()._handle)
-        ctypes.pythonapi.PyCapsule_GetName.restype = ctypes.c_char_p
-        ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
-        name = ctypes.c_char_p(ctypes.pythonapi.PyCapsule_GetName(capsule))
-        eager = ctypes.c_void_p(ctypes.pythonapi.PyCapsule_GetPointer(capsule, name))
-
-        shape = (ctypes.c_int64 * 1)(100)
-        tensor = call("TF_AllocateTensor", tf.float32.as_datatype_enum, shape, 1, ctypes.c_size_t(400))
-        ctypes.memset(call("TF_TensorData", tensor), 1, 400)
-        on_host = call("TFE_NewTensorHandle", tensor, status)
-        on_device = call("TFE_TensorHandleCopyToDevice", on_host, eager, b"/device:HPU:0", status)
-        back = call("TFE_TensorHandleResolve", on_device, status)
-        assert ctypes.string_at(call("TF_TensorData", back), 400) == bytes([1]) * 400
-        address = call("TFE_TensorHandleDevicePointer", on_device, status)
-        print("reading", flush=True)
-        ctypes.string_at(address, 4)
-        print("read", flush=True)
-        """,
-        check=False,
-    )
+    done = run_with_tensorflow(call_to(programs.read_device_memory), check=False)
     assert done.stdout.split() == ["reading"], done.stdout + done.stderr
     assert done.returncode == -signal.SIGSEGV
 
 
-@pytest.mark.parametrize("use", ["tf.identity(tf.constant(big))", "graph()", "tf.Variable(big)"])
+@pytest.mark.parametrize("use", ["eager", "graph", "variable"])
 def test_exhausted_memory_says_what_to_do(use: str) -> None:
-    done = run_with_tensorflow(
-        f"""
-        import time
-        import numpy as np
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-
-        @tf.function
-        def graph():
-            with tf.device("HPU:0"):
-                return tf.identity(tf.constant(np.arange(20 << 20, dtype=np.uint8)))
-
-        big = np.ones(20 << 20, np.uint8)
-        with tf.device("HPU:0"):
-            small = tf.identity(tf.constant(np.ones(20 << 20, np.uint8)))
-            seconds = []
-            for _ in range(3):  # on a busy machine one of them may take long all the same
-                begin = time.monotonic()
-                try:
-                    {use}
-                    raise AssertionError("fitted")
-                except tf.errors.ResourceExhaustedError as error:
-                    print(error.message)
-                seconds.append(time.monotonic() - begin)
-            assert min(seconds) < 9.0, seconds  # TensorFlow would wait 10 seconds
-            assert small.numpy().sum() == 20 << 20
-            del small
-            assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20
-        """,
-        {"HPU_MEMORY_MB": "32"},
-    )
+    done = run_with_tensorflow(call_to(programs.exhaust_memory, use), {"HPU_MEMORY_MB": "32"})
     message = ("[20971520]", "HPU:0", "20.00MiB requested", "20.00MiB of 32.00MiB in use", "HPU_MEMORY_MB (now 32)")
     for part in message:
         assert part in done.stdout, done.stdout
@@ -147,7 +77,7 @@ def test_exhausted_memory_says_what_to_do(use: str) -> None:
 def test_the_host_pool_follows_the_guide(asked: int | None, tmp_path: pathlib.Path) -> None:
     """What TF_CPU_ALLOCATOR_SIZE_G says, else by what is free."""
     run_with_tensorflow(
-        "from habana_frameworks.tensorflow import habana_device; habana_device.acquire()",
+        call_to(programs.acquire),
         {
             "TF_CPU_ALLOCATOR_SIZE_G": str(asked) if asked else None,
             "LOG_LEVEL_DEVICE": "2",

@@ -1,0 +1,91 @@
+"""Programs of test_memory.py."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import habana_device, load_habana_module
+
+
+def read_device_memory() -> None:
+    """Reads from an address of device memory, which ends the program.
+
+    TensorFlow's C interface tells a tensor's address.
+    """
+    from tensorflow.python.eager import context
+
+    load_habana_module()
+    context.ensure_initialized()
+    library = ctypes.CDLL(tf.sysconfig.get_lib() + "/libtensorflow_cc.so.2")
+    library.TF_Message.restype = ctypes.c_char_p
+    status = None
+
+    def call(name: str, *arguments: Any) -> ctypes.c_void_p:
+        function = getattr(library, name)
+        function.restype = ctypes.c_void_p
+        result = function(*arguments)
+        assert result, (name, library.TF_Message(status))
+        return ctypes.c_void_p(result)
+
+    status = call("TF_NewStatus")
+    capsule = ctypes.py_object(context.context()._handle)
+    ctypes.pythonapi.PyCapsule_GetName.restype = ctypes.c_char_p
+    ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    name = ctypes.c_char_p(ctypes.pythonapi.PyCapsule_GetName(capsule))
+    eager = ctypes.c_void_p(ctypes.pythonapi.PyCapsule_GetPointer(capsule, name))
+
+    shape = (ctypes.c_int64 * 1)(100)
+    tensor = call("TF_AllocateTensor", tf.float32.as_datatype_enum, shape, 1, ctypes.c_size_t(400))
+    ctypes.memset(call("TF_TensorData", tensor), 1, 400)
+    on_host = call("TFE_NewTensorHandle", tensor, status)
+    on_device = call("TFE_TensorHandleCopyToDevice", on_host, eager, b"/device:HPU:0", status)
+    back = call("TFE_TensorHandleResolve", on_device, status)
+    assert ctypes.string_at(call("TF_TensorData", back), 400) == bytes([1]) * 400
+    address = call("TFE_TensorHandleDevicePointer", on_device, status)
+    print("reading", flush=True)
+    ctypes.string_at(address, 4)
+    print("read", flush=True)
+
+
+@tf.function
+def graph() -> tf.Tensor:
+    with tf.device("HPU:0"):
+        return tf.identity(tf.constant(np.arange(20 << 20, dtype=np.uint8)))
+
+
+# Uses of 20 MiB of device memory.
+USES: dict[str, Callable[[np.ndarray], Any]] = {
+    "eager": lambda big: tf.identity(tf.constant(big)),
+    "graph": lambda _: graph(),
+    "variable": tf.Variable,
+}
+
+
+def exhaust_memory(use: str) -> None:
+    load_habana_module()
+    big = np.ones(20 << 20, np.uint8)
+    with tf.device("HPU:0"):
+        small = tf.identity(tf.constant(np.ones(20 << 20, np.uint8)))
+        seconds = []
+        for _ in range(3):  # on a busy machine one of them may take long all the same
+            begin = time.monotonic()
+            try:
+                USES[use](big)
+                raise AssertionError("fitted")
+            except tf.errors.ResourceExhaustedError as error:
+                print(error.message)
+            seconds.append(time.monotonic() - begin)
+        assert min(seconds) < 9.0, seconds  # TensorFlow would wait 10 seconds
+        assert small.numpy().sum() == 20 << 20
+        del small
+        assert tf.identity(tf.constant(big)).numpy().sum() == 20 << 20
+
+
+def acquire() -> None:
+    habana_device.acquire()
