@@ -8,7 +8,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import textwrap
 from collections.abc import Mapping
 
 import numpy as np
@@ -38,19 +37,6 @@ class Start(enum.Enum):
     SRUN_GLOO = "srun's variables"
     MACHINES = "machines with TF_CONFIG"
     MACHINES_MPI = "machines with mpirun's variables"
-
-
-# Begins the programs of run_code().
-PREAMBLE = """
-import os
-
-import horovod.tensorflow as hvd
-import numpy as np
-import tensorflow as tf
-
-def result(**values):
-    np.savez(os.path.join(os.environ["JOB_RESULTS"], f"{hvd.rank()}.npz"), **values)
-"""
 
 
 def _command(start: Start, processes: int) -> list[str]:
@@ -132,9 +118,9 @@ def run_code(
     processes: int = 2,
     environment: Mapping[str, str | None] | None = None,
 ) -> list[dict[str, np.ndarray]]:
-    """Runs PREAMBLE and `code` in every rank; what each gave to result()."""
+    """Runs `code`, of call_to(), in every rank; the values that each passed to result() of results.py."""
     program = directory / "program.py"
-    program.write_text(PREAMBLE + textwrap.dedent(code))
+    program.write_text(code)
     results = directory / "results"
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
