@@ -1,0 +1,116 @@
+"""Programs of test_start.py. Each imports Horovod, TensorFlow and the HPU's module in an order of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tests.hvd.results import result
+
+
+def _remove_hook() -> None:
+    """As where hpu_tensorflow.pth is not installed."""
+    sys.meta_path = [
+        finder
+        for finder in sys.meta_path
+        if getattr(finder, "__module__", None) != "habana_frameworks._hpu_import_hook"
+    ]
+
+
+def horovod_alone() -> None:
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    with tf.device("/HPU:0"):
+        doubled = tf.constant([1.0, 2.0]) * 2.0
+    assert doubled.device.endswith("HPU:0"), doubled.device
+    from habana_frameworks.tensorflow import habana_device, multinode_helpers
+
+    assert (hvd.size(), hvd.rank()) == (multinode_helpers.comm_size(), multinode_helpers.comm_rank())
+    gathered = hvd.allgather(tf.constant([habana_device.info()["module_id"]]))
+    result(modules=gathered, local=hvd.local_rank(), locals=hvd.local_size(), cross=hvd.cross_size())
+    if not hvd.mpi_enabled():  # which cannot begin again in one process
+        hvd.shutdown()
+        hvd.init()
+        assert float(hvd.allreduce(tf.constant(1.0), op=hvd.Sum)) == 2.0
+
+
+def no_hpu() -> None:
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    hvd.init()
+    assert not tf.config.list_physical_devices("HPU")
+    result(size=hvd.size())
+
+
+def _load() -> None:
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+
+
+def _import() -> None:
+    import horovod.tensorflow  # noqa: F401
+
+
+def _init() -> None:
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+
+
+def order_of_loading(order: str) -> None:
+    _remove_hook()
+    import tensorflow as tf
+
+    for part in order.split(", "):
+        {"load": _load, "import": _import, "init": _init}[part]()
+    x = tf.constant(2.0) * 3.0
+    assert "HPU:0" in x.device
+    import horovod.tensorflow as hvd
+
+    print("size", hvd.size())
+
+
+def job_of_one_rank() -> None:
+    """A rank of four by Open MPI's variables, which Horovod does not read."""
+    _remove_hook()
+    os.environ.update(OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_RANK="1")
+    os.environ.update(HOROVOD_CONTROLLER="gloo", HOROVOD_CPU_OPERATIONS="gloo")
+    import horovod.tensorflow as hvd
+
+    hvd.init()
+    assert hvd.size() == 1
+    _load()
+
+
+def init() -> None:
+    _init()
+
+
+def helpers_of_old_releases() -> None:
+    import horovod.tensorflow as hvd
+    import tensorflow as tf
+
+    from habana_frameworks.tensorflow import horovod_helpers as helpers
+    from habana_frameworks.tensorflow.horovod_helpers import Framework
+    from habana_frameworks.tensorflow.horovod_helpers import hvd as lazy
+
+    assert not lazy.is_initialized()
+    assert (helpers.hvd_size(), helpers.hvd_rank(), helpers.hvd_local_size()) == (1, 0, 1)
+    assert helpers.hvd_rank_prefix() == "" and not helpers.horovod_enabled()
+    try:
+        lazy.allreduce  # noqa: B018 (fails)
+    except AssertionError as error:
+        assert "hvd_init()" in str(error)
+    else:
+        raise RuntimeError("hvd is there before hvd_init()")
+    helpers.hvd_init(framework=Framework.KERAS)
+    helpers.hvd_init(framework=Framework.KERAS)
+    assert lazy.is_initialized() and helpers.horovod_enabled()
+    assert lazy.callbacks.BroadcastGlobalVariablesCallback
+    assert (helpers.hvd_size(), helpers.hvd_rank(), helpers.hvd_local_size()) == (2, hvd.rank(), 2)
+    assert helpers.hvd_rank_prefix() == f"rank_{hvd.rank()}_"
+    result(devices=len(tf.config.list_physical_devices("HPU")))
