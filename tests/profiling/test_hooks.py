@@ -4,33 +4,9 @@ from __future__ import annotations
 
 import pathlib
 
+from tests.profiling import hooks_programs as programs
 from tests.profiling import traces
-from tests.support.processes import run_with_tensorflow
-
-KERAS = """
-    import numpy as np, tensorflow as tf
-    import habana_frameworks.tensorflow as htf
-    htf.load_habana_module()
-    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
-    model.compile("sgd", "mse")
-    model.fit(np.ones([40, 4], "f"), np.ones([40, 3], "f"), batch_size=4, verbose=0)
-"""
-
-SESSION = """
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import synapse_logger_helpers
-    synapse_logger_helpers.synapse_logger_init()
-    import habana_frameworks.tensorflow as htf
-    htf.load_habana_module()
-    tf.compat.v1.disable_eager_execution()
-    tf.compat.v1.train.create_global_step()
-    x = tf.compat.v1.placeholder(tf.float32, [None])
-    y = tf.reduce_sum(x * 2.0 + 1.0)
-    hooks = [synapse_logger_helpers.SynapseLoggerHook([1, 2])]
-    with tf.compat.v1.train.MonitoredSession(hooks=hooks) as session:
-        for _ in range(4):
-            session.run(y, {x: [1.0, 2.0]})
-"""
+from tests.support.processes import call_to, run_with_tensorflow
 
 
 def launches(path: pathlib.Path) -> int:
@@ -38,12 +14,14 @@ def launches(path: pathlib.Path) -> int:
 
 
 def test_whole_program(tmp_path: pathlib.Path) -> None:
-    run_with_tensorflow(KERAS, cwd=tmp_path, environment={"HABANA_PROFILE": "1"})
+    run_with_tensorflow(call_to(programs.keras), cwd=tmp_path, environment={"HABANA_PROFILE": "1"})
     assert launches(tmp_path / "default_profiling.json") == 10
 
 
 def test_range_of_keras(tmp_path: pathlib.Path) -> None:
-    run_with_tensorflow(KERAS, cwd=tmp_path, environment={"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "4:7"})
+    run_with_tensorflow(
+        call_to(programs.keras), cwd=tmp_path, environment={"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "4:7"}
+    )
     path = tmp_path / "default_profiling_[4-6].json"
     assert launches(path) == 3
     marks = traces.of_lane(traces.read_chrome(path), "Marks")
@@ -53,13 +31,13 @@ def test_range_of_keras(tmp_path: pathlib.Path) -> None:
 
 def test_range_that_is_none(tmp_path: pathlib.Path) -> None:
     environment = {"TF_HOOK_MODE": "keras", "HABANA_PROFILE_RANGE": "7"}
-    done = run_with_tensorflow(KERAS, cwd=tmp_path, environment=environment, check=False)
+    done = run_with_tensorflow(call_to(programs.keras), cwd=tmp_path, environment=environment, check=False)
     assert done.returncode == 1
     assert "HABANA_PROFILE_RANGE=7: must be start:stop" in done.stderr
 
 
 def test_synapse_logger_hook(tmp_path: pathlib.Path) -> None:
-    run_with_tensorflow(SESSION, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "range"})
+    run_with_tensorflow(call_to(programs.session), cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "range"})
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "worker_0_step_1.local.synapse_log.json",
         "worker_0_step_2.local.synapse_log.json",
@@ -71,30 +49,15 @@ def test_synapse_logger_hook(tmp_path: pathlib.Path) -> None:
 
 def test_monitored_session(tmp_path: pathlib.Path) -> None:
     environment = {"TF_HOOK_MODE": "v1", "TF_HW_PROFILE_RANGE": "0:2", "HABANA_SYNAPSE_LOGGER": ""}
-    run_with_tensorflow(SESSION, cwd=tmp_path, environment=environment)
+    run_with_tensorflow(call_to(programs.session), cwd=tmp_path, environment=environment)
     (path,) = tmp_path.iterdir()
     assert path.name == "default_profiling_[0-1].json" and launches(path) == 2
 
 
 def test_calls_of_a_trainable_and_the_whole_log(tmp_path: pathlib.Path) -> None:
     """TF_HOOK_MODE=ctl, and HABANA_SYNAPSE_LOGGER=all until the program ends."""
-    code = """
-        import tensorflow as tf
-        import habana_frameworks.tensorflow as htf
-        from habana_frameworks.tensorflow import hw_profiler_helpers, synapse_logger_helpers
-        synapse_logger_helpers.synapse_logger_init()
-        htf.load_habana_module()
-        step = tf.function(lambda x: tf.reduce_sum(x * 2.0 + 1.0))
-
-        class Trainable:
-            def train(self, steps):
-                return [float(step(tf.ones([3]))) for _ in range(steps)]
-
-        trainable = hw_profiler_helpers.wrap_train(Trainable())
-        assert [trainable.train(2) for _ in range(3)] == [[9.0, 9.0]] * 3
-    """
     hook = {"TF_HOOK_MODE": "ctl", "HABANA_PROFILE_RANGE": "1:2"}
-    run_with_tensorflow(code, cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "all", **hook})
+    run_with_tensorflow(call_to(programs.trainable), cwd=tmp_path, environment={"HABANA_SYNAPSE_LOGGER": "all", **hook})
     assert launches(tmp_path / "default_profiling_[1-1].json") == 2
     assert launches(tmp_path / "worker0.local.synapse_log.json") == 6
     assert len(list(tmp_path.iterdir())) == 2
@@ -102,27 +65,10 @@ def test_calls_of_a_trainable_and_the_whole_log(tmp_path: pathlib.Path) -> None:
 
 def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
     (tmp_path / "synapse_logger_command").write_text("no_eager_flush\n")
-    code = """
-        import tensorflow as tf
-        import habana_frameworks.tensorflow as htf
-        from habana_frameworks.tensorflow import py_synapse_logger
-        htf.load_habana_module()
-        py_synapse_logger.command("enable")
-        py_synapse_logger.put_log("here", 1)
-        py_synapse_logger.dump_reference("loss", "float", [0.5])
-        (tf.ones([3]) * 2.0).numpy()
-        py_synapse_logger.command("disable")
-        py_synapse_logger.start_hw_profile()
-        (tf.ones([3]) * 2.0).numpy()
-        py_synapse_logger.stop_hw_profile()
-        for wrong in ("enabel", "category_mask=two"):
-            try:
-                py_synapse_logger.command(wrong)
-            except ValueError as error:
-                print(error)
-    """
     commands = "stop_data_capture:file_name=mine"
-    done = run_with_tensorflow(code, cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands})
+    done = run_with_tensorflow(
+        call_to(programs.commands), cwd=tmp_path, environment={"HBN_SYNAPSE_LOGGER_COMMANDS": commands}
+    )
     assert "no command enabel; valid: enable," in done.stdout
     assert "category_mask=two is not a number; expected one such as 0x3" in done.stdout
     marks = traces.of_lane(traces.read_chrome(tmp_path / "mine.json"), "Marks")
@@ -131,7 +77,5 @@ def test_synapse_logger_commands(tmp_path: pathlib.Path) -> None:
 
 
 def test_modules_import_without_a_device() -> None:
-    modules = ("device_trace", "hw_profiler_helpers", "py_synapse_logger", "synapse_logger_helpers", "tb_utils")
-    imports = "; ".join(f"import habana_frameworks.tensorflow.{module}" for module in modules)
-    done = run_with_tensorflow(f"{imports}; print('habana_device' in open('/proc/self/maps').read())")
+    done = run_with_tensorflow(call_to(programs.imports))
     assert done.stdout == "False\n"
