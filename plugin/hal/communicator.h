@@ -79,7 +79,7 @@ class Communicator {
   virtual absl::Status BeginGroup() = 0;
   virtual absl::Status EndGroup() = 0;
 
-  // Ends work that waits for peers: the work fails with Cancelled and `reason`, which names a rank ("rank 2 has gone").
+  // Ends work that waits for peers: the work fails with Cancelled and `reason`, which names a rank ("rank 2 has left").
   // An empty reason becomes "rank N has aborted the communicator". The communicator is unusable afterwards. May be
   // called on any thread.
   virtual void Abort(absl::string_view reason) = 0;

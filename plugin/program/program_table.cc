@@ -26,8 +26,9 @@ hal::DataType DataTypeOf(xla::PrimitiveType type) {
     case xla::S64:
       return hal::DataType::kInt64;
     case xla::U8:
-    case xla::F8E5M2:    // only programs compute with float8; elsewhere float8 arrays are opaque bytes
-    case xla::F8E4M3FN:  // as F8E5M2
+    // Only programs compute with float8. Elsewhere float8 arrays are opaque bytes.
+    case xla::F8E5M2:
+    case xla::F8E4M3FN:
       return hal::DataType::kUInt8;
     case xla::U16:
       return hal::DataType::kUInt16;

@@ -116,4 +116,9 @@ absl::StatusOr<Entry> ParseEntry(absl::string_view bytes) {
   return entry;
 }
 
+absl::Status KeyMismatch(absl::string_view key, const Entry& entry) {
+  return absl::InvalidArgumentError(absl::StrCat("the recipe does not match its key (expected ", key, ", found ",
+                                                 Hex(Sha256({entry.ingredients})), ")"));
+}
+
 }  // namespace hpu::recipes

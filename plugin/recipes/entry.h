@@ -54,6 +54,9 @@ absl::Status CheckHeader(absl::string_view header, uint64_t file_bytes);
 // Inverse of SerializeEntry. InvalidArgument, with the reason, for all other bytes. Reads nothing outside of `bytes`.
 absl::StatusOr<Entry> ParseEntry(absl::string_view bytes);
 
+// Error for an entry whose ingredients do not have the hash `key`. Names both hashes.
+absl::Status KeyMismatch(absl::string_view key, const Entry& entry);
+
 }  // namespace hpu::recipes
 
 #endif  // HPU_PLUGIN_RECIPES_ENTRY_H_

@@ -29,10 +29,7 @@ absl::Status CheckKey(absl::string_view key) {
 absl::StatusOr<Contents> Inspect(absl::string_view key, absl::string_view bytes) {
   TF_RETURN_IF_ERROR(CheckKey(key));
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
-  if (const std::string found = Hex(Sha256({entry.ingredients})); found != key) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the recipe does not match its key (expected ", key, ", found ", found, ")"));
-  }
+  if (Hex(Sha256({entry.ingredients})) != key) return KeyMismatch(key, entry);
   Contents contents;
   contents.payload_bytes = entry.payload.size();
   if (!contents.ingredients.ParseFromArray(entry.ingredients.data(), entry.ingredients.size()) ||

@@ -28,7 +28,7 @@ constexpr absl::Duration kQuietWait = absl::Seconds(2);
 constexpr absl::Duration kReportInterval = absl::Seconds(30);
 
 std::string Describe(const LockHolder& holder) {
-  return holder.pid == 0 ? "another process" : absl::StrCat("pid ", holder.pid, " (", holder.command, ")");
+  return holder.pid == 0 ? "another process" : absl::StrCat("process ", holder.pid, " (", holder.command, ")");
 }
 
 }  // namespace
@@ -71,8 +71,8 @@ RecipeStore::Lookup RecipeStore::FindOrClaim(const Key& key, absl::string_view n
     }
     if (poll == kFirstPoll) counters_.waits.fetch_add(1, std::memory_order_relaxed);
     if (absl::Now() >= next_report) {
-      warn_(absl::StrCat(name, ": waiting for ", Describe(holder), ", which is compiling this recipe, for ",
-                         absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " so far"));
+      warn_(absl::StrCat(name, ": has waited ", absl::FormatDuration(absl::Floor(waited, absl::Seconds(1))), " for ",
+                         Describe(holder), " to compile this recipe"));
       next_report += kReportInterval;
     }
     absl::SleepFor(std::min(poll, start + settings_.lock_timeout - absl::Now()));
@@ -98,7 +98,7 @@ std::optional<std::string> RecipeStore::Find(const StoreDirectory& directory, co
     return std::nullopt;
   }
   if (entry->ingredients != key.ingredients) {
-    Refuse(directory, key, "the recipe does not match its key");
+    Refuse(directory, key, KeyMismatch(key.name, *entry).message());
     return std::nullopt;
   }
   return std::string(entry->payload);

@@ -78,14 +78,14 @@ class RecipeStore {
   };
 
   // Returns the recipe or the right to compile it. While another process holds the right, waits at most lock_timeout;
-  // then the caller compiles without a lock. Returns neither if `cancelled`, unless null, becomes true. `name` is the
-  // cluster's, for messages.
+  // then the caller compiles without a lock. Returns neither if `cancelled`, unless null, becomes true. `name`: name
+  // of the cluster, for messages.
   Lookup FindOrClaim(const Key& key, absl::string_view name, const std::atomic<bool>* cancelled = nullptr);
 
   // Stores a recipe, then releases the claim. Evicts other entries if the cache exceeds max_bytes. Returns whether the
   // recipe is stored.
   bool Put(const Key& key, const recipe::v1::Metadata& metadata, absl::string_view payload, Claim claim);
-  // Like Put, for an entry that SerializeEntry returned. `name` is the cluster's, for messages.
+  // Like Put, for an entry that SerializeEntry returned. `name`: name of the cluster, for messages.
   bool PutEntry(const Key& key, absl::string_view name, absl::string_view bytes, Claim claim);
 
   // Sets aside an entry whose payload could not be loaded, so that the recipe is recompiled.

@@ -231,7 +231,7 @@ TEST_F(RecipeStoreTest, WaitEndsAtTheTimeoutAndNamesTheHolder) {
   const RecipeStore::Lookup lookup = second->FindOrClaim(KeyOf("one"), "the cluster");
   EXPECT_FALSE(lookup.payload.has_value());
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("the cluster: pid ", getpid()))) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("the cluster: process ", getpid()))) << warnings_[0];
 }
 
 TEST_F(RecipeStoreTest, LongWaitSaysForWhomAndHowLong) {
@@ -246,10 +246,9 @@ TEST_F(RecipeStoreTest, LongWaitSaysForWhomAndHowLong) {
   while (!told()) absl::SleepFor(absl::Milliseconds(10));
   cancelled = true;
   waiter.join();
-  EXPECT_TRUE(absl::StartsWith(warnings_[0], absl::StrCat("the cluster: waiting for pid ", getpid(), " (")))
-      << warnings_[0];
-  EXPECT_TRUE(absl::StrContains(warnings_[0], "), which is compiling this recipe, for ")) << warnings_[0];
-  EXPECT_TRUE(absl::EndsWith(warnings_[0], "s so far")) << warnings_[0];
+  EXPECT_TRUE(absl::StartsWith(warnings_[0], "the cluster: has waited ")) << warnings_[0];
+  EXPECT_TRUE(absl::StrContains(warnings_[0], absl::StrCat("s for process ", getpid(), " ("))) << warnings_[0];
+  EXPECT_TRUE(absl::EndsWith(warnings_[0], ") to compile this recipe")) << warnings_[0];
 }
 
 TEST_F(RecipeStoreTest, WaitEndsWhenItIsCancelled) {

@@ -26,9 +26,7 @@ std::vector<std::string> CommandLine(const RemoteSettings& settings) {
 
 absl::Status LoadEntry(const Key& key, absl::string_view bytes, const RemoteCache::Load& load) {
   TF_ASSIGN_OR_RETURN(const Entry entry, ParseEntry(bytes));
-  if (entry.ingredients != key.ingredients) {
-    return absl::InvalidArgumentError("the recipe does not match its key");
-  }
+  if (entry.ingredients != key.ingredients) return KeyMismatch(key.name, entry);
   return load(entry.payload);
 }
 

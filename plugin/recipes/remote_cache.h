@@ -56,7 +56,7 @@ class RemoteCache {
   using Load = std::function<absl::Status(absl::string_view payload)>;
 
   // Downloads the key's entry, verifies it and calls `load` with its payload. Returns the entry's bytes if `load`
-  // succeeds. `name` is the cluster's, for messages.
+  // succeeds. `name`: name of the cluster, for messages.
   std::optional<std::string> Fetch(const Key& key, absl::string_view name, const Load& load);
 
   // Uploads the entry in the file `path`. Does nothing if the file is gone.

@@ -161,7 +161,7 @@ std::string AddressProblem(const std::string& address) {
   const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
   // getaddrinfo() would silently use another port.
   return digits && std::atoi(port.c_str()) <= 65535 ? ""
-                                                    : "'" + port + "' is not a port: give a number from 0 to 65535";
+                                                    : "'" + port + "' is not a port: expected a number from 0 to 65535";
 }
 
 bool IsLoopback(const std::string& address) {

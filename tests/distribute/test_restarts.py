@@ -148,7 +148,7 @@ def test_ranks_without_a_module_are_left_out(tmp_path: pathlib.Path) -> None:
 def test_too_few_modules_are_left(tmp_path: pathlib.Path) -> None:
     result = run_failing(tmp_path, 3, ("--restarts", "5", "--min-ranks", "2", "--modules", "7,8,9"), "--fail", "0:1")
     assert (result.exit_code, len(result.attempts)) == (7, 1)
-    assert "hpu run: no restart: there are modules for 1 of at least 2 ranks" in result.output
+    assert "hpu run: no restart: modules are available for only 1 rank, and --min-ranks is 2" in result.output
 
 
 def test_a_server_comes_back_with_fewer_modules(tmp_path: pathlib.Path) -> None:
@@ -229,7 +229,7 @@ def test_too_few_modules_end_the_job() -> None:
     attempts = job.run()
     assert attempts[-1].outcome.exit_code == 9
     assert job.reports == [
-        "no restart: there are modules for 1 of at least 2 ranks",
+        "no restart: modules are available for only 1 rank, and --min-ranks is 2",
         "the job failed; 0 of 9 restarts were used",
     ]
 

@@ -141,11 +141,11 @@ def test_explain_miss_says_what_the_remote_cache_has(
     def explained() -> str:
         return hpu_cache("explain-miss", "step", "--path", several.cache, **shared.environment).stdout
 
-    assert "remote cache: does not have it" in explained()
+    assert "in the remote cache: no" in explained()
     shared("push", "--path", several.cache)
-    assert "remote cache: has it" in explained()
+    assert "in the remote cache: yes" in explained()
     shutil.rmtree(storage)
-    assert "remote cache: cannot be queried" in explained()
+    assert "in the remote cache: unknown" in explained()
     assert "remote cache" not in hpu_cache("explain-miss", "step", "--path", several.cache).stdout
 
 

@@ -58,17 +58,17 @@ def test_all_ranks_get_the_segment_of_the_first(spec: str) -> None:
         leave(one, 0)  # ended already
         form(three, one)
         leave(three, 0)
-        assert ended(one) == "rank 0 of 2 has gone: it left the communicator"
+        assert ended(one) == "rank 0 of 2 left the communicator"
 
 
 def test_the_end_of_a_session_ends_its_groups(spec: str) -> None:
     with session(spec) as one, session(spec) as two, session(spec) as three:
         form(one, two, three)
         two.close()
-        assert ended(one) == ended(three) == "rank 1 of 3 has gone: its session ended"
+        assert ended(one) == ended(three) == "rank 1 of 3: its session ended"
         form(one, three)
         three.send(release=pb.Release())
-        assert ended(one) == "rank 1 of 2 has gone: its session ended"
+        assert ended(one) == "rank 1 of 2: its session ended"
 
 
 def test_ranks_that_wait_learn_which_one_has_gone(spec: str) -> None:
@@ -97,7 +97,10 @@ def test_ranks_that_do_not_fit_are_refused(spec: str) -> None:
     with session(spec) as one, session(spec) as two:
         wait_for_another(one, 0, 2)
         join(two, 0, 2)
-        assert refusal(two) == (Code.INVALID_ARGUMENT, "another session already joined the communicator as rank 0")
+        assert refusal(two) == (
+            Code.INVALID_ARGUMENT,
+            "another session already joined the communicator as rank 0; pass a different rank in each process",
+        )
         join(two, 1, 3)
         assert refusal(two) == (
             Code.INVALID_ARGUMENT,

@@ -84,7 +84,9 @@ def _read(descriptor: int, what: str, name: pathlib.Path) -> bytes:
     if not stat.S_ISREG(info.st_mode):
         raise KeyFileError(f"the {what} file {name} is not a regular file")
     if info.st_uid != os.geteuid():
-        raise KeyFileError(f"the {what} file {name} is owned by user {info.st_uid}, not by the current user")
+        raise KeyFileError(
+            f"the {what} file {name} is owned by user {info.st_uid}; the owner must be you (user {os.geteuid()})"
+        )
     if info.st_mode & 0o077:
         raise KeyFileError(f"the {what} file {name} is accessible to other users: chmod 600 {name}")
     return os.read(descriptor, _MAX_BYTES)

@@ -94,7 +94,7 @@ _TABLE = (
     Rule("compiling", "its cluster ran on the CPU while it was compiled in the background", "nothing", expected=True),
     Rule(
         "megamorphic",
-        "its cluster needs too many recipes for how rarely it runs",
+        "its cluster needs too many recipes for its number of executions",
         "pad the dimension that its reason names",
     ),
     Rule("compile-limit", "its cluster takes too long to compile for new shapes", "raise HPU_COMPILE_LIMIT_S"),

@@ -34,7 +34,10 @@ _strategy: HPUStrategy | None = None  # made this process a worker; kept because
 
 
 def get_unique_id() -> bytes:
-    """Returns a new communicator id. One rank calls it and sends the bytes to the others by its own means."""
+    """Returns a new communicator id.
+
+    One rank calls it and sends the id to the other ranks out of band, for example over a socket.
+    """
     return secrets.token_bytes(UNIQUE_ID_BYTES)
 
 

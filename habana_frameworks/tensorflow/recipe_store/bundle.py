@@ -181,7 +181,10 @@ def _manifest(archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], key
     text = _read(archive, members[_MANIFEST])
     signature = _read(archive, members[_SIGNATURE]).decode("ascii", errors="replace")
     if not key.verifies(text, signature):
-        raise BundleError("the signature does not match: another key signed the bundle, or the bundle was modified")
+        raise BundleError(
+            "the signature does not match: another key signed the bundle, or the bundle was modified; pass --key the "
+            "file that hpu cache export used"
+        )
     items = _items(text)
     listed, there = {f"entries/{item.key}.recipe" for item in items}, set(members) - {_MANIFEST, _SIGNATURE}
     if listed != there:

@@ -75,7 +75,8 @@ absl::Status RemoteCommunicator::Join(const hal::CommunicatorOptions& options) {
   const absl::Time end = absl::Now() + kJoinTimeout;
   while (!answered_.WaitForNotificationWithTimeout(kPoll)) {
     if (options.abandoned && options.abandoned()) {
-      return absl::CancelledError(absl::StrCat("rank ", rank(), " of ", size(), " has gone"));
+      return absl::CancelledError(
+          absl::StrCat("rank ", rank(), " of ", size(), " stopped waiting for the other ranks"));
     }
     if (absl::Now() > end) {
       return absl::UnavailableError(absl::StrCat("the device server did not answer for ",

@@ -168,7 +168,9 @@ absl::Status Slice(const Instruction& instruction) {
     const bool same =
         range.start() == padded.start() && range.limit() == padded.limit() && range.stride() == padded.stride();
     const bool is_rows = operand.rows->dimension == i;
-    TF_RETURN_IF_ERROR(Require(is_rows ? all : same, instruction, "selects only some of the rows"));
+    TF_RETURN_IF_ERROR(Require(
+        is_rows ? all : same, instruction,
+        is_rows ? "selects only some of the rows" : "slices another dimension depending on the number of rows"));
   }
   return RequireResult(instruction, operand.rows);
 }
@@ -228,7 +230,7 @@ absl::Status GatherByRows(const Instruction& instruction) {
   }
   const bool same =
       absl::c_equal(instruction.proto->gather_slice_sizes(), instruction.padded_proto->gather_slice_sizes());
-  TF_RETURN_IF_ERROR(Require(same, instruction, "selects only some of the rows"));
+  TF_RETURN_IF_ERROR(Require(same, instruction, "has slice sizes that depend on the number of rows"));
   return RequireResult(instruction, MovedTo(indices.rows, dimension));
 }
 

@@ -107,7 +107,7 @@ XlaOp PairsFor(const Arguments& of, const Precision& precision, const xla::Shape
   return turns * xla::ScalarLike(turns, kPairs);
 }
 
-// Value of the fraction behind pair m - 1, given `after`, its value behind pair m.
+// Value of the fraction from pair m on, given `after`, its value from pair m + 1 on.
 XlaOp BeforePair(XlaOp m, XlaOp after, const Arguments& of) {
   const auto& [a, b, x, y] = of;
   const XlaOp one = Scalar(a, 1), u = one / (a + m + m);

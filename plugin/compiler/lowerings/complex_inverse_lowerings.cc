@@ -33,7 +33,7 @@ XlaOp WithSign(XlaOp magnitude, XlaOp sign, xla::PrimitiveType type) {
   return xla::Select(IsNegative(sign, type), -magnitude, magnitude);
 }
 
-// Half the absolute value of z, which overflows for no finite z.
+// Half the absolute value of z. Does not overflow if z is finite.
 XlaOp HalfLength(const Parts& z) {
   const XlaOp a = xla::Abs(z.real), b = xla::Abs(z.imaginary);
   const XlaOp longer = xla::Max(a, b), shorter = xla::Min(a, b), half = xla::ScalarLike(a, 0.5);
@@ -41,7 +41,7 @@ XlaOp HalfLength(const Parts& z) {
   return longer * half * xla::Sqrt(One(ratio) + ratio * ratio);
 }
 
-// The root whose real part is not negative; its imaginary part has the sign of z's.
+// The square root with a non-negative real part. Its imaginary part has the sign of z's imaginary part.
 Parts Root(const Parts& z, xla::PrimitiveType type) {
   const XlaOp a = xla::Abs(z.real), b = xla::Abs(z.imaginary);
   const XlaOp t = xla::Sqrt(HalfLength(z) + a * xla::ScalarLike(a, 0.5));

@@ -60,7 +60,7 @@ absl::Status CheckInputs(const xla::Shape& gradient, const xla::Shape& boxes, co
   return absl::OkStatus();
 }
 
-// The two pixels around each place in one direction, as whole numbers, and the weight of the second pixel.
+// The two pixels around each sampling coordinate along one axis, as integers, and the weight of the second pixel.
 struct Between {
   explicit Between(XlaOp place) : Between(place, xla::Max(place, xla::ZerosLike(place))) {}
 
@@ -142,7 +142,7 @@ XlaOp PlacesGradient(const std::vector<XlaOp>& operands, const CropSizes& sizes)
   return xla::ConcatInDim(gradient.builder(), {by_y, by_x}, 1);
 }
 
-// Places in the format of the marked calls: negative outside the image.
+// Sampling coordinates in the format of the marked calls: negative outside the image.
 XlaOp Marked(const CropPlaces& places) {
   return xla::Select(places.inside, places.place, xla::FullLike(places.place, -1));
 }
@@ -186,7 +186,7 @@ class CropImageGradientLowering : public tensorflow::XlaOpKernel {
   std::string method_;
 };
 
-// Weights of the begin and the end of a box for each of its places: [places, 2].
+// Derivatives of a crop's sampling coordinates with respect to the start and the end of its box: [pixels, 2].
 XlaOp SharesOf(xla::XlaBuilder* builder, int64_t pixels, int64_t length) {
   xla::Array2D<float> shares(pixels, 2);
   const float last = static_cast<float>(length - 1);

@@ -1,4 +1,4 @@
-// Source places of the pixels of crops: boxes of images, each resized to one size.
+// Sampling coordinates and pixel reads for the CropAndResize lowerings.
 #ifndef HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
 #define HPU_PLUGIN_COMPILER_LOWERINGS_CROP_PLACES_H_
 
@@ -10,17 +10,19 @@
 
 namespace hpu {
 
-// Order of operations for a box's scale. TensorFlow's kernels multiply the box's size by the image's size, then divide
-// by the crop's size. The kernel of the boxes' gradient multiplies by the quotient of the last two instead.
+// Order of operations for the distance between pixels. TensorFlow's kernels compute box size * (image size - 1) /
+// (crop size - 1). CropAndResizeGradBoxes multiplies by (image size - 1) / (crop size - 1) instead.
 enum class CropScale { kDivided, kMultiplied };
 
-// The places of each crop's pixels in one direction: [boxes, pixels].
+// Sampling coordinates along one axis: arrays [boxes, pixels].
 struct CropPlaces {
   xla::XlaOp place;   // float32, clamped to the image
-  xla::XlaOp inside;  // whether it was in the image before clamping
+  xla::XlaOp inside;  // whether the coordinate was in the image before clamping
 };
 
-// Places of `boxes`, float32 [count, 4], in images that are `length` long. `direction`: 0 for rows, 1 for columns.
+// Sampling coordinates of each crop's pixels along one axis of the image. `boxes`: float32 [count, 4], whose
+// coordinates are fractions of (image size - 1). `direction`: 0 for y, 1 for x. `pixels` and `length`: size of the crop
+// and of the image along that axis.
 CropPlaces PlacesOf(xla::XlaOp boxes, int64_t count, int64_t direction, int64_t pixels, int64_t length,
                     CropScale scale);
 

@@ -82,7 +82,7 @@ class Dilation {
  private:
   struct Maximum {
     XlaOp value;
-    XlaOp place;  // -1 where no sum counts
+    XlaOp place;  // -1 if all sums are ignored
   };
 
   static xla::PrimitiveType TypeOf(XlaOp value) { return value.builder()->GetShapePtr(value).value()->element_type(); }

@@ -15,7 +15,7 @@ namespace hpu {
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// 16-bit floating-point numbers are computed in float32.
+// Converts 16-bit floating-point numbers to float32, in which the lowerings compute.
 inline xla::XlaOp Widened(xla::XlaOp value, xla::PrimitiveType type) {
   return type == xla::BF16 || type == xla::F16 ? xla::ConvertElementType(value, xla::F32) : value;
 }

@@ -55,7 +55,7 @@ class Reader {
         fill_(fill),
         shape_(shape) {}
 
-  // Pixels at whole places, float32 [batch, to_height, to_width]: [batch, to_height, to_width, channels].
+  // Pixels at integral coordinates, float32 [batch, to_height, to_width]: [batch, to_height, to_width, channels].
   XlaOp At(XlaOp y, XlaOp x) const {
     const int64_t height = shape_.dimensions(1), width = shape_.dimensions(2);
     xla::XlaBuilder* const builder = y.builder();
@@ -130,7 +130,7 @@ class ImageTransformLowering : public tensorflow::XlaOpKernel {
   }
 
  private:
-  // Source place of each result pixel, [batch, to_height, to_width]: float32, and whether it is infinite.
+  // Sampling coordinates of each result pixel, float32 [batch, to_height, to_width], and whether they are infinite.
   struct Places {
     XlaOp y, x, infinite;
   };

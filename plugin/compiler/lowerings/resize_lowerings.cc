@@ -77,9 +77,9 @@ class Weights {
     return xla::Max(xla::Min(border, end) - xla::Max(pixel, begin), number(0)) / scale;
   }
 
-  // Four pixels count for each place. The border pixel receives the weight of pixels beyond the border; with
-  // half_pixel_centers, the pixels inside share this weight. As in TensorFlow's kernels, fractions are rounded to
-  // 1/1024.
+  // Each result pixel is a weighted sum of four pixels. The border pixel receives the weight of pixels beyond the
+  // border; with half_pixel_centers, the pixels inside share this weight. As in TensorFlow's kernels, fractions are
+  // rounded to 1/1024.
   xla::XlaOp Cubic(xla::XlaBuilder* builder, xla::XlaOp place, xla::XlaOp pixel, int64_t from) const {
     const xla::XlaOp zero = xla::ZerosLike(place), last = xla::ScalarLike(place, static_cast<float>(from - 1));
     const xla::XlaOp first = xla::Floor(place);
@@ -99,7 +99,7 @@ class Weights {
     return xla::Div(weights, sum, {0});
   }
 
-  // Source place of each result pixel, as in TensorFlow's CPU kernels.
+  // Sampling coordinate of each result pixel, as in TensorFlow's CPU kernels.
   xla::XlaOp Source(xla::XlaBuilder* builder, xla::XlaOp pixel, int64_t to, int64_t from) const {
     const float scale = Scale(to, from);
     const auto number = [pixel](float value) { return xla::ScalarLike(pixel, value); };

@@ -43,13 +43,14 @@ class HpuKernel final : public HpuKernelBase {
   using HpuKernelBase::HpuKernelBase;
   void Define(HpuKernelContext* context) const override {
     Functor functor;
-    static_cast<BaseFunctor&>(functor).DefineNode(context);  // which may be private in a class
+    // Through the base class, because DefineNode may be private in Functor.
+    static_cast<BaseFunctor&>(functor).DefineNode(context);
   }
 };
 
-// Like tensorflow::KernelDefBuilder, for the HPU and its compiled clusters. REGISTER_OP must come before, in the same
-// file. int32 inputs and outputs of an op lie in host memory, so int32 needs its own registration: in a list of types
-// it is an error.
+// Like tensorflow::KernelDefBuilder, for the HPU and its compiled clusters. REGISTER_OP must precede the registration,
+// in the same file. Register int32 separately, because int32 inputs and outputs are in host memory. A TypeConstraint
+// that lists int32 with other types is a fatal error.
 class HABANALABS_EXPORT HpuKernelDefBuilder {
  public:
   explicit HpuKernelDefBuilder(const char* op);

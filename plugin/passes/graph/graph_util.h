@@ -23,7 +23,7 @@ inline constexpr char kCheckRangeOp[] = "HabanaCheckRange";
 inline constexpr char kCheckValuesOp[] = "HabanaCheckValues";
 inline constexpr char kRandomOrderOp[] = "HabanaRandomOrder";
 
-// Attributes for communication between passes. The last pass has removed all of them.
+// Attributes that passes use to communicate. They have no meaning after the last pass.
 inline constexpr char kCandidateAttr[] = "_habana_candidate";   // bool: a cluster may hold the node (marking_pass.h)
 inline constexpr char kClusterAttr[] = "_habana_cluster";       // string: the cluster that holds the node
 inline constexpr char kStageAttr[] = "_habana_stage";           // int: clusters do not cross stages (collective_pass.h)

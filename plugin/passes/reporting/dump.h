@@ -26,7 +26,8 @@ std::string DumpLabel(const std::string& function, const std::string& graph_name
 void Dump(const Settings& settings, DumpLevel level, const std::string& label, std::string_view stage,
           const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library);
 
-// The same in the directory TF_GRAPPLER_GRAPH_DEF_PATH, if set. `stage` is "before" or "after".
+// Like Dump, but writes to the directory TF_GRAPPLER_GRAPH_DEF_PATH and ignores HBN_TF_GRAPH_DUMP. Does nothing if the
+// directory is unset. `stage` is "before" or "after" the passes.
 void DumpPair(const Settings& settings, const std::string& label, std::string_view stage,
               const tensorflow::Graph& graph, const tensorflow::FunctionLibraryDefinition& library);
 

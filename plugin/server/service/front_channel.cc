@@ -182,7 +182,7 @@ absl::StatusOr<files::FileDescriptor> FrontChannel::JoinGroup(const GroupRank& r
   absl::StatusOr<Answer> answer = Ask(std::move(request), segment, abandoned);
   if (answer.ok() && answer->file.valid()) return std::move(answer->file);
   if (absl::IsCancelled(answer.status())) {
-    LeaveGroup(rank, absl::StrCat("rank ", rank.rank, " of ", rank.size, " has gone"));
+    LeaveGroup(rank, absl::StrCat("rank ", rank.rank, " of ", rank.size, " disconnected"));
   } else {
     std::lock_guard<std::mutex> lock(groups_mutex_);
     groups_.erase(rank.id);

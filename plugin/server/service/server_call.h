@@ -48,7 +48,7 @@ class ServerCall {
     const std::string bytes = message.SerializeAsString();
     api_->server_write(call_, bytes.data(), bytes.size());
   }
-  // Like Write, but the message may be merged with other messages of its type; each field has its last value.
+  // Like Write, but the message may be concatenated with other queued joinable messages; see write_joinable in rpc.h.
   void WriteJoinable(const google::protobuf::MessageLite& message) {
     const std::string bytes = message.SerializeAsString();
     api_->server_write_joinable(call_, bytes.data(), bytes.size());

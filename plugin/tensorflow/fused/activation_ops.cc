@@ -25,7 +25,7 @@ REGISTER_OP("HabanaFusedBatchNormV3")
     .Attr("is_training: bool = true")
     .Attr("activation: {'Relu', 'Relu6'} = 'Relu'")
     .SetShapeFn(tensorflow::shape_inference::FusedBatchNormV3Shape)
-    .Doc("FusedBatchNormV3 with an activation of its first result.");
+    .Doc("FusedBatchNormV3, followed by an activation function of its first result.");
 
 REGISTER_OP("HabanaBiasAddActivation")
     .Input("value: T")
@@ -35,7 +35,7 @@ REGISTER_OP("HabanaBiasAddActivation")
     .Attr("data_format: {'NHWC', 'NCHW'} = 'NHWC'")
     .Attr("activation: {'Relu', 'Relu6', 'Tanh', 'Sigmoid'} = 'Relu'")
     .SetShapeFn(tensorflow::shape_inference::BiasAddShape)
-    .Doc("BiasAdd with an activation of its result.");
+    .Doc("BiasAdd, followed by an activation function.");
 
 const FusedOp batch_norm("HabanaFusedBatchNormV3", "", R"(
   normal = FusedBatchNormV3(x, scale, offset, mean, variance)[epsilon=$epsilon, exponential_avg_factor=$exponential_avg_factor, data_format=$data_format, is_training=$is_training]

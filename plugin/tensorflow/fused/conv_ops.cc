@@ -34,9 +34,9 @@ REGISTER_OP("HabanaConv2DWithPadding")
       return tensorflow::OkStatus();
     })
     .Doc(R"doc(
-Two-dimensional convolution.
+Two-dimensional convolution with explicit zero padding.
 
-paddings: zeros before and after each dimension of the input, in the order of data_format; none for batch and channels.
+paddings: Numbers of zeros before and after each dimension, in data_format's order; 0 for batch and channels.
 )doc");
 
 REGISTER_OP("HabanaConv2DWithPaddingBackpropInput")
@@ -46,9 +46,9 @@ REGISTER_OP("HabanaConv2DWithPaddingBackpropInput")
     .Output("output: T") HPU_CONV_ATTRS
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) { return ShapeByInput(c, 0); })
     .Doc(R"doc(
-Gradient of HabanaConv2DWithPadding by its input.
+Gradient of HabanaConv2DWithPadding with respect to its input.
 
-input_sizes: of the input without padding.
+input_sizes: Shape of the input without padding.
 )doc");
 
 REGISTER_OP("HabanaConv2DWithPaddingBackpropFilter")
@@ -57,7 +57,7 @@ REGISTER_OP("HabanaConv2DWithPaddingBackpropFilter")
     .Input("out_backprop: T")
     .Output("output: T") HPU_CONV_ATTRS
     .SetShapeFn([](tensorflow::shape_inference::InferenceContext* c) { return ShapeByInput(c, 1); })
-    .Doc("Gradient of HabanaConv2DWithPadding by its filter.");
+    .Doc("Gradient of HabanaConv2DWithPadding with respect to its filter.");
 
 #undef HPU_CONV_ATTRS
 

@@ -22,8 +22,8 @@ REGISTER_OP("HabanaDropout")
     .Doc(R"doc(
 x * scale where noise >= rate, 0 elsewhere.
 
-noise: uniform numbers in [0, 1), of x's shape or one that broadcasts to it.
-mask: where x is kept.
+noise: Uniform random numbers in [0, 1); the shape equals x's or broadcasts to it.
+mask: True where x is kept.
 )doc");
 
 REGISTER_OP("HabanaDropoutGrad")
@@ -33,7 +33,7 @@ REGISTER_OP("HabanaDropoutGrad")
     .Attr("T: {bfloat16, half, float}")
     .Attr("scale: float")
     .SetShapeFn(tensorflow::shape_inference::UnchangedShape)
-    .Doc("Gradient of HabanaDropout, of which mask is a result.");
+    .Doc("Gradient of HabanaDropout; mask is a result of HabanaDropout.");
 
 const FusedOp dropout("HabanaDropout", "", R"(
   mask = GreaterEqual(noise, $rate)

@@ -14,7 +14,7 @@ REGISTER_OP("HabanaGelu")
     .Doc(R"doc(
 Gaussian error linear unit, as tf.nn.gelu.
 
-approximate: by the hyperbolic tangent rather than the error function.
+approximate: If true, uses the hyperbolic tangent instead of the error function.
 )doc");
 
 REGISTER_OP("HabanaGeluGrad")

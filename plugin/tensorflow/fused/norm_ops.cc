@@ -42,10 +42,10 @@ REGISTER_OP("HabanaLayerNorm")
     .Doc(R"doc(
 Layer normalisation: (x - mean) * istd * gamma + beta, where istd is 1 / sqrt(variance + epsilon).
 
-axes: that mean and variance are taken over, int32: a number or a vector.
-epsilon: a float.
-mean: with the axes kept, of size 1.
-istd: with the axes kept, of size 1.
+axes: Dimensions over which mean and variance are computed: int32, a scalar or a vector.
+epsilon: A float32 scalar.
+mean: Mean of x; the dimensions in axes have size 1.
+istd: The dimensions in axes have size 1.
 )doc");
 
 REGISTER_OP("HabanaLayerNormGrad")
@@ -61,7 +61,7 @@ REGISTER_OP("HabanaLayerNormGrad")
     .Attr("axes: tensor")
     .Attr("epsilon: tensor")
     .SetShapeFn(NormGradShape<4>)
-    .Doc("Gradients of HabanaLayerNorm's x, beta and gamma; mean and istd are its results.");
+    .Doc("Gradients of HabanaLayerNorm with respect to x, beta and gamma; mean and istd are its results.");
 
 REGISTER_OP("HabanaInstanceNorm")
     .Input("input: T")
@@ -77,12 +77,11 @@ REGISTER_OP("HabanaInstanceNorm")
     .Attr("axes: list(int) = []")
     .SetShapeFn(NormShape)
     .Doc(R"doc(
-Instance normalisation: like layer normalisation, with mean and variance of each sample's channels over all dimensions
-between the first, the batch, and the last, the channels.
+Instance normalisation: layer normalisation of each channel of each sample, with channels in the last dimension.
 
-axes: other dimensions to take them over.
-reserved_1: the same as mean.
-reserved_2: the same as istd.
+axes: Dimensions over which mean and variance are computed; empty: all dimensions except the first and the last.
+reserved_1: Equal to mean.
+reserved_2: Equal to istd.
 )doc");
 
 REGISTER_OP("HabanaInstanceNormGrad")
@@ -98,7 +97,7 @@ REGISTER_OP("HabanaInstanceNormGrad")
     .Attr("epsilon: float = 0.001")
     .Attr("axes: list(int) = []")
     .SetShapeFn(NormGradShape<2>)
-    .Doc("Gradients of HabanaInstanceNorm's input, beta and gamma; mean and istd are its results.");
+    .Doc("Gradients of HabanaInstanceNorm with respect to input, beta and gamma; mean and istd are its results.");
 
 // In both gradients, with n = (x - mean) * istd and d the gradient with respect to n: dx = istd * (d - mean(d) - n *
 // mean(d * n)).

@@ -22,7 +22,7 @@ REGISTER_OP("HabanaClampBwd")
     .Attr("min: float")
     .Attr("max: float")
     .SetShapeFn(ShapeOfSecondInput)
-    .Doc("Gradient of HabanaClampFwd: dy where x is in the range, borders included.");
+    .Doc("Gradient of HabanaClampFwd: dy where min <= x <= max, else 0.");
 
 REGISTER_OP("HabanaMaxGrad")
     .Input("dy: T")
@@ -33,10 +33,10 @@ REGISTER_OP("HabanaMaxGrad")
     .Attr("axes: list(int)")
     .SetShapeFn(ShapeOfSecondInput)
     .Doc(R"doc(
-Gradient of Max: each dy goes to the largest elements in equal shares.
+Gradient of Max: distributes each dy equally over the largest elements.
 
-dy: with the axes kept, of size 1.
-max: the result, with the axes kept.
+dy: The dimensions in axes have size 1.
+max: Result of Max; the dimensions in axes have size 1.
 )doc");
 
 REGISTER_OP("HabanaMinGrad")
@@ -47,7 +47,7 @@ REGISTER_OP("HabanaMinGrad")
     .Attr("T: {bfloat16, half, float, double}")
     .Attr("axes: list(int)")
     .SetShapeFn(ShapeOfSecondInput)
-    .Doc("Gradient of Min, as HabanaMaxGrad.");
+    .Doc("Gradient of Min: distributes each dy equally over the smallest elements, like HabanaMaxGrad.");
 
 const FusedOp clamp("HabanaClampFwd", "", R"(
   y = Maximum(Minimum(x, $max), $min)

@@ -11,7 +11,7 @@ REGISTER_OP("HabanaSize")
     .Attr("T: type")
     .Attr("out_type: {int32, int64} = DT_INT32")
     .SetShapeFn(tensorflow::shape_inference::ScalarShape)
-    .Doc("The number of elements of a tensor, which a cluster knows when it is compiled.");
+    .Doc("Number of elements of a tensor; a compile-time constant in a cluster.");
 
 const FusedOp size("HabanaSize", "", R"(
   output = Size(input)[out_type=$out_type]

@@ -10,7 +10,7 @@ REGISTER_OP("HabanaSoftmaxGrad")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
     .SetShapeFn(ShapeOfSecondInput)
-    .Doc("Gradient of Softmax, of which y is the result.");
+    .Doc("Gradient of Softmax; y is the result of Softmax.");
 
 REGISTER_OP("HabanaLogSoftmaxGrad")
     .Input("dy: T")
@@ -18,7 +18,7 @@ REGISTER_OP("HabanaLogSoftmaxGrad")
     .Output("dx: T")
     .Attr("T: {bfloat16, half, float, double}")
     .SetShapeFn(ShapeOfSecondInput)
-    .Doc("Gradient of LogSoftmax, of which y is the result.");
+    .Doc("Gradient of LogSoftmax; y is the result of LogSoftmax.");
 
 const FusedOp softmax_grad("HabanaSoftmaxGrad", "", R"(
   dx = Mul(Sub(dy, Sum(Mul(dy, y), -1)[keep_dims=true]), y)

@@ -22,7 +22,7 @@ constexpr Words kWords[kHostReasons] = {
     {"fallback", "it could not be compiled or launched"},
     {"lazy", "it has not run often enough to be compiled (HPU_LAZY_COMPILE_AFTER)"},
     {"compiling", "it is being compiled in the background"},
-    {"megamorphic", "it needs too many recipes for how rarely it runs"},
+    {"megamorphic", "it needs too many recipes for its number of executions"},
     {"compile-limit", "it takes too long to compile for new shapes (HPU_COMPILE_LIMIT_S)"},
     {"never", "HPU_COMPILE_MODE=never"},
 };

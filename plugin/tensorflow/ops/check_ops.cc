@@ -14,16 +14,19 @@ REGISTER_OP("HabanaCheckIndices")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
     .Doc(R"doc(
-Raises INVALID_ARGUMENT, for kind box OUT_OF_RANGE, in the words of TensorFlow's CPU kernels, if an index is out of
-range.
+Fails with the error of TensorFlow's CPU kernel if an index is out of range.
 
-indices: of kind index, box or label, each bounded by shape[axis]; of kind slice as index, unless the other sizes in
-  shape have a 0; of kind vector, rows of coordinates, each bounded by the
-  dimension in its place; of kind segment as index, negative ones are dropped; of kind length may be shape[axis] itself;
-  of kind permutation as index, each once.
-shape: of the tensor that the indices go into.
-axis: may be negative, from the end.
-node: name of the op that takes the indices, for the message.
+The code is OUT_OF_RANGE for kind box, INVALID_ARGUMENT for other kinds.
+
+indices: Must be at least 0 and less than shape[axis], with these exceptions.
+  Kind slice: not checked if another dimension in shape is 0.
+  Kind vector: rows of coordinates, each of which is bounded by its own dimension.
+  Kind segment: negative indices are valid, because the op drops them.
+  Kind length: shape[axis] itself is valid.
+  Kind permutation: each index must occur once.
+shape: Shape of the indexed tensor.
+axis: Counts from the end if negative.
+node: Name of the op that uses the indices, for the error text.
 )doc");
 
 REGISTER_OP("HabanaCheckValues")
@@ -34,11 +37,12 @@ REGISTER_OP("HabanaCheckValues")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
     .Doc(R"doc(
-Raises the error of TensorFlow's CPU kernel where values do not pass a test, a scalar.
+Fails with the error of TensorFlow's CPU kernel if values did not pass their test.
 
-code: of the error.
-error: its text.
-node: name of the op whose values were tested, for the message.
+passes: Whether the values passed; a scalar.
+code: Status code of the error.
+error: Text of the error.
+node: Name of the op whose values were tested, for the error text.
 )doc");
 
 REGISTER_OP("HabanaCheckRange")
@@ -51,10 +55,10 @@ REGISTER_OP("HabanaCheckRange")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::NoOutputs)
     .Doc(R"doc(
-Raises INVALID_ARGUMENT, in the words of TensorFlow's CPU kernels, unless whole numbers from minval up to maxval can be drawn.
+Fails with INVALID_ARGUMENT, like TensorFlow's CPU kernels of random integers, unless minval < maxval.
 
-shape: of the numbers; where there are none to draw, every range will do.
-node: name of the op that draws, for the message.
+shape: Shape of the random numbers. If it has no elements, every range is valid.
+node: Name of the random op, for the error text.
 )doc");
 
 }  // namespace hpu

@@ -12,9 +12,9 @@ REGISTER_OP("HpuCollectiveStart")
     .SetIsStateful()
     .SetShapeFn(tensorflow::shape_inference::ScalarShape)
     .Doc(R"doc(
-Queues the copy of a tensor to the host behind the work that makes it, and waits for nothing.
+Queues a copy of a tensor to the host after the work that computes the tensor. Does not wait.
 
-staged: the copy, an ordering token of the one CollectiveReduceV2 that takes the same tensor.
+staged: The copy. Also an ordering token of the CollectiveReduceV2 that reduces the same tensor.
 )doc");
 
 }  // namespace hpu

@@ -20,13 +20,13 @@ REGISTER_OP("HabanaLaunch")
     .SetIsDistributedCommunication()
     .SetShapeFn(tensorflow::shape_inference::UnknownShape)
     .Doc(R"doc(
-Runs a cluster: compiles its function for the arguments' dtypes and shapes, or finds the recipe, and launches it.
+Executes a cluster: finds or compiles the recipe for the arguments' dtypes and shapes, and launches it.
 
-args: compile-time constants first, then other arguments, then resources.
-results: what the function returns, in its order.
-num_constant_args: how many of args must be known when the cluster is compiled.
-num_resource_args: how many of args are resource handles.
-must_compile: an error rather than a fallback to the CPU if the function does not compile.
+args: Compile-time constants first, then other arguments, then resources.
+results: Results of the function, in order.
+num_constant_args: Number of compile-time constants in args.
+num_resource_args: Number of resource handles in args.
+must_compile: If true, the op fails instead of falling back to the CPU when the function does not compile.
 )doc");
 
 }  // namespace hpu

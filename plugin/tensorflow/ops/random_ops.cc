@@ -20,13 +20,13 @@ REGISTER_OP("HabanaPhiloxState")
       return tensorflow::OkStatus();
     })
     .Doc(R"doc(
-The Philox key and counter that TensorFlow's CPU kernel of a stateful random op with these seeds would use for this execution.
+Returns the Philox key and counter that TensorFlow's CPU kernel of a stateful random op uses for this execution.
 
-shape: of the random numbers that will be drawn; the state moves on by as much as the CPU's kernel moves it.
-key: of the stateless op that draws.
-counter: of the stateless op that draws.
-seed: as of the stateful op; both 0 take a seed from the operating system, once for each kernel.
-numbers_of_row: how many numbers the CPU's kernel sets aside for each of the first dimension; 0: one for each element.
+shape: Shape of the random numbers. The state advances as far as in the CPU kernel.
+key: Key for the stateless op that computes the numbers.
+counter: Counter for the stateless op that computes the numbers.
+seed: Seed of the stateful op. If seed and seed2 are 0, the operating system provides a seed, once per kernel.
+numbers_of_row: Numbers that the CPU kernel reserves for each row of the first dimension; 0: one for each element.
 )doc");
 
 REGISTER_OP("HabanaRandomOrder")
@@ -44,11 +44,11 @@ REGISTER_OP("HabanaRandomOrder")
       return tensorflow::OkStatus();
     })
     .Doc(R"doc(
-The order in which TensorFlow's CPU kernel of RandomShuffle with these seeds would put the rows, at this execution.
+Returns the order of rows that TensorFlow's CPU kernel of RandomShuffle uses for this execution.
 
-shape: of what is shuffled, at least a vector.
-order: of the rows, in host memory.
-seed: as of RandomShuffle; both 0 take a seed from the operating system, once for each kernel.
+shape: Shape of the shuffled tensor, which has at least one dimension.
+order: Source of each row of the result; in host memory.
+seed: Seed of RandomShuffle. If seed and seed2 are 0, the operating system provides a seed, once per kernel.
 )doc");
 
 }  // namespace hpu

@@ -219,7 +219,7 @@ TEST_P(CommunicatorTest, ARankThatIsAbandonedEndsTheWaitOfTheOthers) {
   int asked = 0;  // wait until the server knows both ranks
   ExpectError(join(0, [&] { return ++asked > 10; }), absl::StatusCode::kCancelled, "rank 0 of 3");
   other.join();
-  ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 has gone");
+  ExpectError(left, absl::StatusCode::kCancelled, "rank 0 of 3 disconnected");
 }
 
 // The caller passes rank 0's memory to all ranks, like a device server.

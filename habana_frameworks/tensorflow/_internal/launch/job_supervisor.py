@@ -105,7 +105,10 @@ class Supervisor:
         if self._interruption.signal is not None:
             return None
         if placement.ranks < self._min_ranks:
-            self._report(f"no restart: there are modules for {placement.ranks} of at least {self._min_ranks} ranks")
+            self._report(
+                f"no restart: modules are available for only {_ranks(placement.ranks)}, and --min-ranks is "
+                f"{self._min_ranks}"
+            )
             return None
         fewer = f" instead of {self._requested.ranks}" if placement.ranks < self._requested.ranks else ""
         self._report(f"restart {len(attempts)} of {self._restarts}, with {_ranks(placement.ranks)}{fewer}")

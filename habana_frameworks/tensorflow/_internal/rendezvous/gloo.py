@@ -98,10 +98,11 @@ def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: 
     entered = False
     while len(members) < ranks.size:
         if time.monotonic() > deadline:
-            missing = ", ".join(str(rank) for rank in range(ranks.size) if rank not in members)
+            missing = [str(rank) for rank in range(ranks.size) if rank not in members]
             raise errors.JobError(
-                f"{ranks.launcher.value} started {ranks.size} processes; rank {ranks.rank} waited "
-                f"{_PATIENCE_SECONDS:.0f} s at {host}:{port} for ranks {missing} to call hvd.init()"
+                f"rank {ranks.rank} of {ranks.size} waited {_PATIENCE_SECONDS:.0f} s for "
+                f"{'rank' if len(missing) == 1 else 'ranks'} {', '.join(missing)} to call hvd.init(); check that these "
+                f"processes are running and can reach {host}:{port} (processes started by {ranks.launcher.value})"
             )
         with contextlib.suppress(OSError, http.client.HTTPException):  # rank 0 may not be listening yet
             if not entered:
@@ -158,7 +159,10 @@ def _own_address(host: str, port: int) -> str:
             probe.connect(address)
             return str(probe.getsockname()[0])
     except OSError as error:
-        raise errors.JobError(f"cannot reach rank 0's address {host} from this machine: {error}") from error
+        raise errors.JobError(
+            f"cannot reach rank 0's address {host} from this machine ({error}): set HPU_HOROVOD_RENDEZVOUS=host:port "
+            "for all processes, to an address of rank 0's machine that all machines can reach"
+        ) from error
 
 
 def _check_own_name(address: str) -> None:

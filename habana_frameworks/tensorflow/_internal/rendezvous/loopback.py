@@ -5,6 +5,7 @@ Rank 0 listens on a Unix socket in Linux's abstract namespace, which needs no cl
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import socket
@@ -34,7 +35,12 @@ def agree(ranks: launchers.Ranks, serve: Callable[[], int], deadline: float) -> 
         listener.bind(name)
     except OSError as error:
         listener.close()
-        raise errors.JobError(f"this {ranks.launcher.value} job has two processes with rank 0: {error}") from error
+        if error.errno == errno.EADDRINUSE:
+            raise errors.JobError(
+                f"another process of this {ranks.launcher.value} job already joined as rank 0; give each process its "
+                "own rank"
+            ) from error
+        raise errors.JobError(f"rank 0 cannot listen for the other ranks: {error}") from error
     listener.listen(ranks.size)
     threading.Thread(target=_tell, args=(listener, port, ranks.size - 1), daemon=True).start()
     return HOST, port
@@ -71,6 +77,7 @@ def _tell(listener: socket.socket, port: int, times: int) -> None:
 
 
 def _ask(name: bytes, ranks: launchers.Ranks, deadline: float) -> int:
+    begin = time.monotonic()
     while time.monotonic() < deadline:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(max(deadline - time.monotonic(), _POLL_SECONDS))
@@ -83,8 +90,8 @@ def _ask(name: bytes, ranks: launchers.Ranks, deadline: float) -> int:
             return int(_PORT.unpack(data)[0])
         time.sleep(_POLL_SECONDS)
     raise errors.JobError(
-        f"{ranks.launcher.value} started {ranks.size} processes on this machine; rank {ranks.rank} timed out waiting "
-        "for rank 0 to call hvd.init()"
+        f"rank {ranks.rank} of {ranks.size} waited {time.monotonic() - begin:.0f} s for rank 0 to call hvd.init(); "
+        f"check that rank 0 is running and calls hvd.init() (processes started by {ranks.launcher.value})"
     )
 
 

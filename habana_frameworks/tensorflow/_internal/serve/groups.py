@@ -79,7 +79,9 @@ class GroupTable:
             )
         if request.rank in group.members:
             raise StatusError(
-                Code.INVALID_ARGUMENT, f"another session already joined the communicator as rank {request.rank}"
+                Code.INVALID_ARGUMENT,
+                f"another session already joined the communicator as rank {request.rank}; pass a different rank in "
+                "each process",
             )
         timer = asyncio.get_running_loop().call_later(_WAIT_SECONDS, self._expire, group, request.rank)
         group.members[request.rank] = _Member(session, number, packets.File(segment.detach()), timer)
@@ -90,14 +92,14 @@ class GroupTable:
         """Removes a rank, ends its group and notifies the other ranks. Does nothing if there is no such rank."""
         group = self._groups.get(identity)
         if group is not None and rank in group.members and group.members[rank].session is session:
-            self._end(group, rank, reason[:_MAX_REASON_BYTES] or _gone(group, rank, b"it left the communicator"))
+            self._end(group, rank, reason[:_MAX_REASON_BYTES] or _label(group, rank) + b" left the communicator")
 
     def remove(self, session: Session) -> None:
         """Removes a session that has ended from all its groups."""
         for group in list(self._groups.values()):
             for rank, member in group.members.items():
                 if member.session is session:
-                    self._end(group, rank, _gone(group, rank, b"its session ended"))
+                    self._end(group, rank, _label(group, rank) + b": its session ended")
                     break
 
     def _check(self, session: Session, request: pb.JoinGroup) -> None:
@@ -109,7 +111,8 @@ class GroupTable:
             )
         if not 0 <= request.rank < request.size:
             raise StatusError(
-                Code.INVALID_ARGUMENT, f"there is no rank {request.rank} in a communicator of {request.size} ranks"
+                Code.INVALID_ARGUMENT,
+                f"there is no rank {request.rank} in a communicator of {request.size} ranks; ranks count from 0",
             )
         joined = sum(member.session is session for group in self._groups.values() for member in group.members.values())
         if joined >= _MAX_GROUPS:
@@ -151,5 +154,5 @@ class GroupTable:
         group.close()
 
 
-def _gone(group: _Group, rank: int, why: bytes) -> bytes:
-    return f"rank {rank} of {group.size} has gone: ".encode() + why
+def _label(group: _Group, rank: int) -> bytes:
+    return f"rank {rank} of {group.size}".encode()

@@ -56,7 +56,7 @@ class PathLock:
                 f"process {holder} already serves at {path}: use it (HPU_BACKEND=grpc+unix:{path}), or pass another "
                 "path to --listen",
             ) from error
-        with contextlib.suppress(OSError):  # full disk: only messages use the content
+        with contextlib.suppress(OSError):  # a full disk is no error: only error messages use the content
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"{os.getpid()}\n{_own_command()}\n".encode(), 0)
 

@@ -36,7 +36,7 @@ def _explain_miss(arguments: argparse.Namespace) -> int:
         return 0 if misses else 1
     for miss in misses:
         against = f"nearest: {common.name_of(miss.nearest)}" if miss.nearest else "no other recipe is near"
-        found = [f"remote cache: {remote[miss.entry.key]}"] if miss.entry.key in remote else []
+        found = [f"in the remote cache: {remote[miss.entry.key]}"] if miss.entry.key in remote else []
         common.print_list(f"{common.name_of(miss.entry)} was compiled; {against}", [*miss.differences, *found])
     if not misses:
         print("no recipe has this key or cluster name" if arguments.name else "the directory contains no recipes")
@@ -51,6 +51,6 @@ def _find_in_remote(misses: Sequence[Miss]) -> dict[str, str]:
         settings = RemoteSettings.from_environment()
         cache = RemoteCache(settings)
         keys = [miss.entry.key for miss in misses]
-        return {key: "has it" if sharing.holds(cache, key, settings) else "does not have it" for key in keys}
+        return {key: "yes" if sharing.holds(cache, key, settings) else "no" for key in keys}
     except RemoteError as error:
-        return {misses[0].entry.key: f"cannot be queried: {error}"}
+        return {misses[0].entry.key: f"unknown, the query failed: {error}"}

@@ -29,7 +29,7 @@ class Builder {
   HloInstruction* Times(HloInstruction* a, HloInstruction* b) { return Binary(HloOpcode::kMultiply, a, b); }
   HloInstruction* Minus(HloInstruction* a, HloInstruction* b) { return Binary(HloOpcode::kSubtract, a, b); }
   HloInstruction* Plus(HloInstruction* a, HloInstruction* b) { return Binary(HloOpcode::kAdd, a, b); }
-  // `value` for each feature.
+  // A vector with `value` for each feature.
   HloInstruction* Number(float value) {
     HloInstruction* number =
         computation_->AddInstruction(HloInstruction::CreateConstant(xla::LiteralUtil::CreateR0<float>(value)));

@@ -21,7 +21,7 @@ bool IsComplex(const HloInstruction* instruction) {
   return xla::primitive_util::IsComplexType(shape.element_type()) && shape.is_static();
 }
 
-// False for -0, with which zeros of a quotient would have other signs.
+// Whether all elements are +0. With -0 as a divisor's part, zeros of the quotient would have other signs.
 bool IsPositiveZero(const HloInstruction* value) {
   while (value->opcode() == HloOpcode::kBroadcast || value->opcode() == HloOpcode::kReshape) value = value->operand(0);
   if (!value->IsConstant()) return false;

@@ -22,7 +22,7 @@ namespace hpu::emulator {
 class Dice {
  public:
   explicit Dice(uint32_t seed) : random_(seed + 1) {}
-  // A number from `low` to `high`, both included.
+  // A random integer from `low` to `high`, both included.
   int64_t Roll(int64_t low, int64_t high) { return low + static_cast<int64_t>(random_() % (high - low + 1)); }
 
  private:
@@ -39,9 +39,10 @@ std::unique_ptr<xla::HloModule> AfterXlaPasses(const xla::XlaComputation& comput
 // Puts NaN, infinities and zeros of both signs at some positions of an array of float32 or bfloat16.
 void SetSpecialNumbers(xla::Literal* array, Dice* dice);
 
-// Whether large matrix products have kernels: only with oneDNN, and not if code is generated for any processor.
+// Whether large matrix products use kernels: only with oneDNN, and not with HPU_EMULATOR_TARGET=generic.
 bool HasProductKernels();
-inline constexpr char kNoProductKernels[] = "products have no kernels without oneDNN or for any processor";
+inline constexpr char kNoProductKernels[] =
+    "matrix products use no kernel without oneDNN or with HPU_EMULATOR_TARGET=generic";
 
 // The kernels that the program calls.
 std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
@@ -49,7 +50,7 @@ std::vector<KernelSpec> KernelsOf(const xla::XlaComputation& computation);
 size_t CountKernels(const xla::XlaComputation& computation, const std::string& name);
 
 // Bytes of the program's first result, with the kernels that the environment selects. A second run must return the same
-// bytes; so must a run with one more thread, unless a library computes. Fails the test and returns "" on an error.
+// bytes. So must a run with one more thread, unless the recipe calls a library. Fails the test and returns "" on error.
 std::string ResultOf(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments);
 // Runs a kernel once and returns its result of `bytes` bytes, which must not depend on the number of threads.
 std::string RunKernel(const KernelSpec& spec, const std::vector<absl::string_view>& operands, uint64_t bytes);
@@ -74,8 +75,8 @@ void ExpectSameAsEvaluator(const xla::XlaComputation& computation, const std::ve
 // Compares only with a recipe without kernels, for instructions that the evaluator does not support.
 void ExpectSameAsXla(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                      double tolerance);
-// Compares with the evaluator and with a recipe without kernels, which may add in another order and handles NaN less
-// exactly.
+// Runs both comparisons above. The tolerance against XLA's own code is at least 2e-6, because XLA may add in another
+// order.
 void ExpectSameWithKernels(const xla::XlaComputation& computation, const std::vector<xla::Literal>& arguments,
                            size_t kernels, double tolerance);
 

@@ -69,10 +69,11 @@ std::string Run(absl::StatusOr<RecipeParts> parts, const std::vector<xla::Litera
     return "";
   }
   const std::string first = RunRecipe(**recipe, arguments)[0];
-  EXPECT_TRUE(RunRecipe(**recipe, arguments)[0] == first) << "the second run gave other numbers";
+  EXPECT_TRUE(RunRecipe(**recipe, arguments)[0] == first) << "the second run returned a different result";
   if (!calls_library) {
     static auto* pool = new ComputePool(ComputePool::DefaultThreads() + 1);
-    EXPECT_TRUE(RunRecipe(**recipe, arguments, *pool)[0] == first) << "one thread more gave other numbers";
+    EXPECT_TRUE(RunRecipe(**recipe, arguments, *pool)[0] == first)
+        << "a run with one more thread returned a different result";
   }
   return first;
 }
@@ -112,7 +113,7 @@ void ExpectClose(absl::string_view got, absl::string_view want, xla::PrimitiveTy
                  const char* reference) {
   ASSERT_EQ(got.size(), want.size());
   if (tolerance == 0 || !IsCompared(type)) {
-    EXPECT_TRUE(got == want) << "other bits than " << reference;
+    EXPECT_TRUE(got == want) << "bits differ from " << reference;
     return;
   }
   const std::vector<float> a = Numbers(got, type), b = Numbers(want, type);
@@ -120,7 +121,7 @@ void ExpectClose(absl::string_view got, absl::string_view want, xla::PrimitiveTy
   for (size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
       ASSERT_TRUE(std::isnan(b[i]) ? std::isnan(a[i]) : a[i] == b[i])
-          << "element " << i << " is " << a[i] << ", of " << reference << " " << b[i];
+          << "element " << i << " is " << a[i] << ", but " << b[i] << " from " << reference;
       continue;
     }
     largest = std::max<double>(largest, std::abs(b[i]));
@@ -190,7 +191,7 @@ std::string RunKernel(const KernelSpec& spec, const std::vector<absl::string_vie
     void* const to = result.data();
     EXPECT_TRUE((*kernel)->Run({addresses.data(), &to, nullptr, pool}).ok());
     if (threads == 1) first = std::string(result.contents());
-    EXPECT_TRUE(result.contents() == first) << threads << " threads gave other numbers";
+    EXPECT_TRUE(result.contents() == first) << threads << " threads returned a different result";
   }
   return first;
 }

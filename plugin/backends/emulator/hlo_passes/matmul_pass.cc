@@ -15,8 +15,8 @@ namespace {
 
 using xla::HloInstruction;
 
-// Below these sizes, a call costs as much as it saves. With instructions for bfloat16 the limit is lower where XLA's
-// product is slowest: with the second operand transposed.
+// Below these sizes, a call costs as much as it saves. With bfloat16 instructions the limit is lower if the second
+// operand is transposed, because XLA's product is slowest then.
 constexpr int64_t kMinProducts = 1 << 20;
 constexpr int64_t kMinTransposedBfloat16Products = 1 << 18;
 

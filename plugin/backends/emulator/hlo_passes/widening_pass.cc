@@ -43,7 +43,7 @@ HloInstruction* Widened(HloInstruction* value) {
   }
 }
 
-// A copy in float32 of a computation of scalars.
+// A float32 copy of a scalar computation.
 HloComputation* Widened(HloComputation* function) {
   HloComputation::Builder builder(function->name());
   absl::flat_hash_map<const HloInstruction*, HloInstruction*> copies;

@@ -54,7 +54,7 @@ TEST_P(WideningPassTest, RoundsOnce) {
   const xla::XlaComputation narrow = Program(GetParam(), false), wide = Program(GetParam(), true);
   const std::vector<xla::Literal> arguments = ArgumentsOf(narrow);
   const std::string got = ResultOf(narrow, arguments);
-  EXPECT_TRUE(got == ResultOf(wide, arguments)) << "other bits than of float32";
+  EXPECT_TRUE(got == ResultOf(wide, arguments)) << "bits differ from the float32 program's";
   EXPECT_EQ(KernelNamesOf(narrow), KernelNamesOf(wide));  // one may read bfloat16, the other float32
 }
 

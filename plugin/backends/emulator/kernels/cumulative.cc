@@ -20,12 +20,12 @@ constexpr char kName[] = "cumulative.4";
 constexpr int64_t kMinInner = 16;
 constexpr int64_t kGathered = 64;
 
-// Some columns of one outer index, starting at the first element of the accumulation.
+// `columns` adjacent sequences of one outer index. Pointers are at the element that is accumulated first.
 template <typename T>
 struct Work {
   const T* from;
   T* to;
-  int64_t stride;  // distance between elements; negative in reverse
+  int64_t stride;  // distance between elements; negative for a reverse scan
   int64_t size;
   int64_t columns;
 };
@@ -78,7 +78,7 @@ void AccumulateColumn(const T* from, T* to, int64_t stride, int64_t size) {
   }
 }
 
-// Sequences of `size` elements, `stride` apart, each starting at the first element of the accumulation.
+// Sequences of `size` elements, `stride` apart. Pointers are at the element that is accumulated first.
 struct Sequences {
   const float* const* from;
   float* const* to;

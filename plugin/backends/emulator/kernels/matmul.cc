@@ -27,7 +27,7 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   const auto dtype = m.bfloat16 ? tensorflow::DT_BFLOAT16 : tensorflow::DT_FLOAT;
   if (!UsesOneDnn("MatMul", m.bfloat16)) {
     return absl::UnimplementedError(
-        m.bfloat16 ? "oneDNN is off, or this processor has no bfloat16 instructions"
+        m.bfloat16 ? "oneDNN is off for bfloat16 products; it requires AVX512_BF16 and TF_ENABLE_ONEDNN_OPTS unset or 1"
                    : "oneDNN is off for float32 products; it requires AVX-512 and TF_ENABLE_ONEDNN_OPTS unset or 1");
   }
   tensorflow::NodeDef node = NativeNode("MatMul", dtype);

@@ -21,6 +21,10 @@ using tensorflow::core::RefCountPtr;
 
 constexpr absl::Duration kPoll = absl::Milliseconds(200);
 constexpr int64_t kAnswerMilliseconds = 5000;
+constexpr char kAdvice[] =
+    " Check that every worker is running and executes the same collectives. HPU_COLLECTIVE_STALL_S sets the time "
+    "before "
+    "this warning.";
 
 std::string Describe(tensorflow::OpKernelContext& context, const tensorflow::Tensor* data) {
   const tensorflow::OpKernel& kernel = context.op_kernel();
@@ -63,8 +67,8 @@ class Question {
 
   void Answered() {
     if (missing_.fetch_sub(1) > 1) return;
-    LOG(WARNING) << text_ << " Ranks: " << absl::StrJoin(answers_, "; ") << ".";
-    HPU_LOG(kKernels, kWarning) << text_ << " Ranks: " << absl::StrJoin(answers_, "; ") << ".";
+    LOG(WARNING) << text_ << " Ranks: " << absl::StrJoin(answers_, "; ") << "." << kAdvice;
+    HPU_LOG(kKernels, kWarning) << text_ << " Ranks: " << absl::StrJoin(answers_, "; ") << "." << kAdvice;
     delete this;
   }
 
@@ -151,8 +155,8 @@ void CollectiveWatch::Loop() {
 }
 
 void CollectiveWatch::Say(Waiting waiting) {
-  const std::string text = absl::StrCat(waiting.operation, " has waited ", absl::FormatDuration(waiting.limit),
-                                        " for other workers (HPU_COLLECTIVE_STALL_S).");
+  const std::string text =
+      absl::StrCat(waiting.operation, " has waited ", absl::FormatDuration(waiting.limit), " for other workers.");
   std::vector<GroupMember> members;
   tensorflow::CollGroupParams group;
   if (waiting.members != nullptr) {
@@ -161,8 +165,9 @@ void CollectiveWatch::Say(Waiting waiting) {
     for (const auto& member : group.members) members.push_back({member.task, member.is_local});
   }
   if (!members.empty()) return (new Question(text, std::move(waiting.executor), std::move(members)))->Ask();
-  LOG(WARNING) << text << " Some workers of its group have not started a collective operation yet.";
-  HPU_LOG(kKernels, kWarning) << text << " Some workers of its group have not started a collective operation yet.";
+  LOG(WARNING) << text << " Some workers of its group have not started a collective operation." << kAdvice;
+  HPU_LOG(kKernels, kWarning) << text << " Some workers of its group have not started a collective operation."
+                              << kAdvice;
 }
 
 }  // namespace hpu

@@ -1,4 +1,4 @@
-// RandomOrder: the permutations that TensorFlow's CPU kernel of RandomShuffle draws.
+// RandomOrder: the permutations that TensorFlow's CPU kernel of RandomShuffle computes.
 #ifndef HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_RANDOM_ORDER_H_
 #define HPU_PLUGIN_TENSORFLOW_KERNELS_EAGER_RANDOM_ORDER_H_
 
@@ -16,7 +16,7 @@ class RandomOrder {
   // Reads the seeds from the kernel's attributes.
   absl::Status Initialize(tensorflow::OpKernelConstruction* construction) { return generator_.Init(construction); }
 
-  // Whether shuffling cannot change a tensor of this shape, so that no numbers need be drawn.
+  // Whether shuffling cannot change a tensor of this shape, so that no random numbers are needed.
   static bool IsTrivial(const tensorflow::TensorShape& shape) {
     return shape.num_elements() <= 1 || shape.dim_size(0) <= 1;
   }

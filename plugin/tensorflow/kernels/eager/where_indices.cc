@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kWord = 64;  // flags that are tested together
 constexpr int64_t kParts = kWord / sizeof(__m128i);
 
-// Bit i is set if flag i of 64 is true.
+// Bit mask of 64 flags: bit i is set if flag i is true.
 uint64_t TrueBits(const char* flags) {
   uint64_t bits = 0;
   for (int64_t i = 0; i < kParts; ++i) {
@@ -25,7 +25,7 @@ uint64_t TrueBits(const char* flags) {
   return bits;
 }
 
-// The same for fewer than 64 flags.
+// Bit mask of `count` < 64 flags.
 uint64_t TrueBits(const char* flags, int64_t count) {
   char word[kWord] = {};
   std::memcpy(word, flags, count);

@@ -11,9 +11,9 @@
 namespace hpu {
 
 // Queues the launch, sets the context's outputs and updates the variables. The caller holds the variables' locks.
-// Returns before the device has computed, unless an output or a variable is in host memory (int32) or has a dynamic
-// shape. Sets `queued` to whether work was queued on the device. A failure before that point leaves variables and
-// outputs unchanged.
+// Returns before the device has finished, unless an output or a variable is in host memory (int32) or has a dynamic
+// shape. Sets `queued` to whether work was queued on the device. If not, a failure leaves variables and outputs
+// unchanged.
 //
 // A variable is updated in place if its buffer is not shared; otherwise it gets a new buffer.
 absl::Status Launch(tensorflow::OpKernelContext* context, ProcessDevice& device, const Executable& executable,

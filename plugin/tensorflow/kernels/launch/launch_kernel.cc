@@ -187,9 +187,10 @@ void LaunchKernel::WarnOfChanges(const ClusterCounts& counts) {
                                            " executions; most frequent change: ", WhatChanges());
   LOG(WARNING) << warning
                << (flags::TfEnableDynamicShapes()
-                       ? ". Pad it to a few sizes; until then new sizes run on the CPU (TF_ENABLE_DYNAMIC_SHAPES)"
-                       : ". Pad it to a few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which pads clusters whose rows "
-                         "are independent and runs the others on the CPU");
+                       ? ". Pad the changing argument to a few sizes; until then new sizes run on the CPU "
+                         "(TF_ENABLE_DYNAMIC_SHAPES)"
+                       : ". Pad the changing argument to a few sizes, or set TF_ENABLE_DYNAMIC_SHAPES=1, which pads "
+                         "clusters whose rows are independent and runs the others on the CPU");
   HPU_LOG(kKernels, kWarning) << warning;
 }
 
