@@ -165,9 +165,9 @@ def check_errors() -> None:
             op(wrong, 2000)
             raise AssertionError(f"{op} took {wrong.shape}")
         except tf.errors.InvalidArgumentError as error:
-            assert f"among {SIZE} ranks" in str(error), error
+            assert f"for {SIZE} ranks" in str(error), error
     shape = [2 + RANK, 3 - RANK]  # as many elements on two ranks
-    for op, told in ((reduce, "AllReduce"), (gather, "AllGather"), (reduce, "AllReduce")):
+    for op, told in ((reduce, "AllReduce(sum)"), (gather, "AllGather"), (reduce, "AllReduce(sum)")):
         try:
             op(tf.zeros(shape), 2001)
             raise AssertionError(f"{op} took shapes that differ")

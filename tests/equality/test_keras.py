@@ -410,7 +410,7 @@ def test_fit_with_a_partial_last_batch_finds_the_layers() -> None:
     histories = {device: fit(model, device, data) for device, model in pair(encoder).items()}
     assert_same_histories(histories)
     assert_launched()
-    found = Counter(rewrite["what"].split(":")[0] for rewrite in pattern_rewrites("train_function"))
+    found = Counter(rewrite.what.split(":")[0] for rewrite in pattern_rewrites("train_function"))
     twice = ("flat_layer_norm", "flat_layer_norm_grad", "softmax_grad")
     once = ("gelu_erf", "gelu_erf_grad", "bias_relu", "batch_norm_relu")
     assert found == {**dict.fromkeys(twice, 2), **dict.fromkeys(once, 1)}

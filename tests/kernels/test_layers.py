@@ -281,7 +281,7 @@ def in_session(x: np.ndarray[Any, Any]) -> tuple[str, Any]:
 def test_replaced_symbols_are_fused_in_graphs_by_the_passes(way: Callable[..., Any]) -> None:
     x = array(4, 6)
     name, values = way(x)
-    assert {rewrite["what"].split(":")[0] for rewrite in pattern_rewrites(name)} >= REPLACED
+    assert {rewrite.what.split(":")[0] for rewrite in pattern_rewrites(name)} >= REPLACED
     if values is not None:
         with keras_symbols.original_symbols(tf), tf.device(CPU):
             expected = with_gradients(replaced_model)(tf.constant(x))

@@ -261,7 +261,7 @@ def test_a_dead_server_is_noticed_over_tls(tmp_path: pathlib.Path, known: dict[s
         assert client.stdout.readline().strip() == "acquired"
         server.kill()
         output, _ = client.communicate("\n", timeout=60)
-        assert f"the device server at {server.backend} has gone" in output
+        assert f"the device server at {server.backend} is unreachable" in output
 
 
 def test_a_forked_child_does_not_keep_the_module_over_tls(

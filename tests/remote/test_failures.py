@@ -177,7 +177,7 @@ def test_only_the_user_may_connect_and_one_server_has_the_path(tmp_path: pathlib
         command = [sys.executable, "-m", "habana_frameworks.tensorflow", "serve", "--listen"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         for address, reason in (
-            (f"unix:{tmp_path / 'server'}", f"process {server.process.pid} serves"),
+            (f"unix:{tmp_path / 'server'}", f"process {server.process.pid} already serves"),
             ("0.0.0.0:0", "TLS"),
         ):
             done = subprocess.run(
