@@ -7,6 +7,7 @@ generate_op_facts.py --check      exit code 1 and the faults, if the file's form
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import pathlib
 import re
@@ -29,9 +30,10 @@ def camel(word: str) -> str:
     return "k" + "".join(part.capitalize() for part in word.split("_"))
 
 
-def enumerators(header: str, enum: str) -> list[str]:
-    """Returns the enumerators of an enum class in a header."""
-    found = re.search(rf"enum class {enum} \{{(.*?)\}};", header, re.DOTALL)
+@functools.cache
+def enumerators(enum: str) -> list[str]:
+    """Returns the enumerators of an enum class in op_facts.h."""
+    found = re.search(rf"enum class {enum} \{{(.*?)\}};", HEADER.read_text(), re.DOTALL)
     if found is None:
         raise ValueError(f"{HEADER.name} has no enum class {enum}")
     return re.findall(r"\bk[A-Z]\w*", re.sub(r"//.*", "", found[1]))
@@ -66,7 +68,7 @@ def word(enum: str, prefix: str = "") -> Writer:
     """Returns a writer of an enumerator of op_facts.h, given as a word in lower case."""
 
     def write(value: Any) -> str:
-        known = enumerators(HEADER.read_text(), enum)
+        known = enumerators(enum)
         if not isinstance(value, str) or camel(value) not in known:
             words = (re.sub(r"(?<!^)(?=[A-Z])", "_", name[1:]).lower() for name in known)
             raise ValueError(f"{value!r} must be one of {', '.join(words)}")

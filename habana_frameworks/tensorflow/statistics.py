@@ -5,15 +5,14 @@ from __future__ import annotations
 import atexit
 import dataclasses
 import logging
-from collections.abc import Iterable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 
 if TYPE_CHECKING:
     from habana_frameworks.tensorflow.lib import report_pb2
 
-_T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 
 
@@ -119,17 +118,8 @@ class Recipes:
 
 def parse(message: report_pb2.Statistics) -> Statistics:
     """Converts the message of hpu_statistics (plugin/c_api/c_api.h)."""
-    clusters = tuple(_convert(Cluster, cluster) for cluster in message.clusters)
-    return _convert(Statistics, message, clusters=clusters, eager=_convert(Eager, message.eager))
-
-
-def _convert(kind: type[_T], message: Any, **changed: Any) -> _T:
-    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    return kind(**{name: changed[name] if name in changed else _plain(getattr(message, name)) for name in names})
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, MutableMapping) else value
+    clusters = tuple(c_api.to_dataclass(Cluster, cluster) for cluster in message.clusters)
+    return c_api.to_dataclass(Statistics, message, clusters=clusters, eager=c_api.to_dataclass(Eager, message.eager))
 
 
 def parse_placement(reports: Iterable[report_pb2.GraphReport]) -> Placement:
@@ -170,7 +160,9 @@ def placement() -> Placement:
 
 def recipes() -> Recipes:
     """Returns the origin of this process's recipes."""
-    return _convert(Recipes, c_api.read_message(plugin_library.handle(), "hpu_recipe_cache", "RecipeCounters"))
+    return c_api.to_dataclass(
+        Recipes, c_api.read_message(plugin_library.handle(), "hpu_recipe_cache", "RecipeCounters")
+    )
 
 
 def reset() -> None:

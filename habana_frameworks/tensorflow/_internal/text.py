@@ -27,6 +27,11 @@ def number(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
+def named_ranks(ranks: Sequence[int]) -> str:
+    """Names ranks: "rank 2", "ranks 2, 3"."""
+    return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))}"
+
+
 def size(count: float) -> str:
     """Formats a number of bytes with a decimal unit: "512 bytes", "1.5 MB"."""
     for unit in ("bytes", "KB", "MB"):

@@ -46,7 +46,7 @@ def run(graph: tf.compat.v1.GraphDef, name: str = "all", function: str = "") -> 
 def run_with(plugin: ctypes.CDLL, graph: bytes, name: str, function: str) -> PassResult:
     """Like run(), for a given plugin and a serialized graph."""
     data, report = _call(plugin, "hpu_run_graph_pass", graph, name, function)
-    return PassResult(data, c_api.messages(plugin).GraphReport.FromString(report))
+    return PassResult(data, c_api.parse(plugin, "GraphReport", report))
 
 
 def split(graph: tf.compat.v1.GraphDef, cluster: str, refused: list[str]) -> tuple[tf.compat.v1.GraphDef, str]:

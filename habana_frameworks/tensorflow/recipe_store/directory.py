@@ -6,6 +6,7 @@ import dataclasses
 import os
 from typing import TYPE_CHECKING
 
+from habana_frameworks.tensorflow._internal.native import c_api
 from habana_frameworks.tensorflow.recipe_store import _plugin
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def clean(path: str | os.PathLike[str], max_bytes: int | None = None, max_unused
     """
     limits = [-1 if limit is None else limit for limit in (max_bytes, max_unused_seconds)]
     done = _plugin.parse("RecipeCleaning", _plugin.call("hpu_store_clean", os.fsencode(path), *limits))
-    return Cleaned(**{field.name: getattr(done, field.name) for field in dataclasses.fields(Cleaned)})
+    return c_api.to_dataclass(Cleaned, done)
 
 
 def read(path: str | os.PathLike[str], key: str) -> bytes:
@@ -108,5 +109,4 @@ def compare_programs(path: str | os.PathLike[str], before: str, now: str) -> tup
 
 
 def _entry(message: report_pb2.RecipeEntry) -> Entry:
-    values = {field.name: getattr(message, field.name) for field in dataclasses.fields(Entry)}
-    return Entry(**{**values, "arguments": tuple(message.arguments), "results": tuple(message.results)})
+    return c_api.to_dataclass(Entry, message)

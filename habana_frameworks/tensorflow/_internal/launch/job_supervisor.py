@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 from habana_frameworks.tensorflow._internal.launch.job import Interruption, Outcome, how_ended
+from habana_frameworks.tensorflow._internal.text import number
 
 # A failure within this time counts as a failure at start.
 _START_SECONDS = 60.0
@@ -106,12 +107,12 @@ class Supervisor:
             return None
         if placement.ranks < self._min_ranks:
             self._report(
-                f"no restart: modules are available for only {_ranks(placement.ranks)}, and --min-ranks is "
+                f"no restart: modules are available for only {number(placement.ranks, 'rank')}, and --min-ranks is "
                 f"{self._min_ranks}"
             )
             return None
         fewer = f" instead of {self._requested.ranks}" if placement.ranks < self._requested.ranks else ""
-        self._report(f"restart {len(attempts)} of {self._restarts}, with {_ranks(placement.ranks)}{fewer}")
+        self._report(f"restart {len(attempts)} of {self._restarts}, with {number(placement.ranks, 'rank')}{fewer}")
         return placement
 
     def _give_up_module(self, attempts: list[Attempt]) -> None:
@@ -165,7 +166,3 @@ class Supervisor:
             self._report(f"the job failed; {used} of {self._restarts} restarts were used")
         elif used > 0:
             self._report(f"the job succeeded after {used} of {self._restarts} restarts")
-
-
-def _ranks(count: int) -> str:
-    return "1 rank" if count == 1 else f"{count} ranks"

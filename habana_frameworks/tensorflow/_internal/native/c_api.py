@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import importlib.util
 import pathlib
 import sys
-from typing import Any
+from collections.abc import MutableMapping, MutableSequence
+from typing import Any, TypeVar
 
 from habana_frameworks.tensorflow.errors import DeviceError, PluginLoadError
 
@@ -24,6 +26,7 @@ class Memory(ctypes.Structure):
     _fields_ = [(name, ctypes.c_int64) for name in ("in_use", "peak", "limit", "allocations", "workspace")]
 
 
+_T = TypeVar("_T")
 _REBUILD = "rebuild it (`make build`)"
 
 # Strings and byte buffers are both char pointers; a buffer is followed by its size.
@@ -127,7 +130,7 @@ def read(plugin: ctypes.CDLL, name: str, *arguments: Any) -> bytes:
     return take(plugin, function(plugin, name)(*arguments))
 
 
-def messages(plugin: ctypes.CDLL) -> Any:
+def _messages(plugin: ctypes.CDLL) -> Any:
     """Returns the module of report.proto's messages, which the build puts beside the plugin.
 
     Raises PluginLoadError if it is not there.
@@ -144,9 +147,27 @@ def messages(plugin: ctypes.CDLL) -> Any:
     return sys.modules[name]
 
 
+def parse(plugin: ctypes.CDLL, kind: str, data: bytes) -> Any:
+    """Parses bytes of the plugin as a message of proto/hpu/report/v1/report.proto."""
+    return getattr(_messages(plugin), kind).FromString(data)
+
+
 def read_message(plugin: ctypes.CDLL, name: str, kind: str) -> Any:
     """Calls `hpu_buffer name(void)` and parses the bytes as a message of report.proto."""
-    return getattr(messages(plugin), kind).FromString(read(plugin, name))
+    return parse(plugin, kind, read(plugin, name))
+
+
+def to_dataclass(kind: type[_T], message: Any, **changed: Any) -> _T:
+    """Makes a dataclass of the message's fields with the same names; `changed` replaces some of them."""
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: changed[name] if name in changed else _plain(getattr(message, name)) for name in names})
+
+
+def _plain(value: Any) -> Any:
+    """Copies maps and lists of a message, which would keep the whole message alive."""
+    if isinstance(value, MutableMapping):
+        return dict(value)
+    return tuple(value) if isinstance(value, MutableSequence) else value
 
 
 def outcome(plugin: ctypes.CDLL, name: str, *arguments: Any) -> tuple[int, bytes]:

@@ -19,6 +19,7 @@ import time
 from habana_frameworks.tensorflow import errors, flags
 from habana_frameworks.tensorflow._internal.launch import launchers
 from habana_frameworks.tensorflow._internal.rendezvous import loopback
+from habana_frameworks.tensorflow._internal.text import named_ranks
 
 # Longest wait for the other processes to start.
 _PATIENCE_SECONDS = 300.0
@@ -98,11 +99,11 @@ def _enter(host: str, port: int, ranks: launchers.Ranks, own: Member, deadline: 
     entered = False
     while len(members) < ranks.size:
         if time.monotonic() > deadline:
-            missing = [str(rank) for rank in range(ranks.size) if rank not in members]
+            missing = named_ranks([rank for rank in range(ranks.size) if rank not in members])
             raise errors.JobError(
-                f"rank {ranks.rank} of {ranks.size} waited {_PATIENCE_SECONDS:.0f} s for "
-                f"{'rank' if len(missing) == 1 else 'ranks'} {', '.join(missing)} to call hvd.init(); check that these "
-                f"processes are running and can reach {host}:{port} (processes started by {ranks.launcher.value})"
+                f"rank {ranks.rank} of {ranks.size} waited {_PATIENCE_SECONDS:.0f} s for {missing} to call hvd.init(); "
+                f"check that these processes are running and can reach {host}:{port} (processes started by "
+                f"{ranks.launcher.value})"
             )
         with contextlib.suppress(OSError, http.client.HTTPException):  # rank 0 may not be listening yet
             if not entered:

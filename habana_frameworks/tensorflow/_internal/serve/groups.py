@@ -9,6 +9,7 @@ from typing import Protocol
 
 from habana_frameworks.tensorflow._internal.serve import packets
 from habana_frameworks.tensorflow._internal.serve.status import Code, StatusError
+from habana_frameworks.tensorflow._internal.text import named_ranks
 from habana_frameworks.tensorflow.lib import control_pb2 as pb
 
 _WAIT_SECONDS = 60
@@ -48,8 +49,7 @@ class _Group:
         return len(self.members) == self.size
 
     def missing(self) -> str:
-        ranks = [str(rank) for rank in range(self.size) if rank not in self.members]
-        return f"rank{'s' if len(ranks) > 1 else ''} {', '.join(ranks)}"
+        return named_ranks([rank for rank in range(self.size) if rank not in self.members])
 
     def close(self) -> None:
         """Cancels the timers and closes the segments."""
