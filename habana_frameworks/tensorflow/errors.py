@@ -25,7 +25,7 @@ class AlreadyInitializedError(HabanaModuleError):
 
 
 class BackendError(HabanaModuleError):
-    """This build has no backend of the name in HPU_BACKEND, or a setting of the backend is wrong."""
+    """HPU_BACKEND names a backend that this build lacks, or a setting of the backend is wrong."""
 
 
 class SettingError(HabanaModuleError):

@@ -89,10 +89,7 @@ def _load() -> None:
     try:
         module = tf.load_op_library(str(path))
     except (tf.errors.OpError, OSError, RuntimeError) as error:
-        raise errors.PluginLoadError(
-            f"Cannot find Habana modules: {path} cannot be loaded: {error}. Rebuild it (`make build`) for the "
-            "installed TensorFlow; run `hpu doctor` to check the setup."
-        ) from error
+        raise plugin_library.load_error(path, error) from error
     plugin = c_api.open_plugin(path)
     _check_backend(plugin)
     # An earlier device list lacks the HPU.

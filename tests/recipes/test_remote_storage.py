@@ -138,6 +138,7 @@ def test_connection_that_the_server_closed_is_made_anew(
 CHANGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "first byte": (lambda data: b"X" + data[1:], "no signature"),
     "version": (lambda data: data[:8] + b"\x02" + data[9:], "format 2"),
+    "reserved field": (lambda data: data[:12] + b"\x01" + data[13:], "the reserved field is 1, expected 0"),
     "signature": (lambda data: data[:20] + bytes([data[20] ^ 1]) + data[21:], "does not match"),
     "entry": (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "does not match"),
     "cut off": (lambda data: data[:-1], "does not match"),

@@ -140,9 +140,9 @@ def test_a_process_has_one_server(address: str) -> None:
     [
         ({"address": "127.0.0.1:0"}, "--token-file or --tls-client-ca"),
         ({"address": "somewhere"}, "neither unix:/path nor host:port"),
-        ({"launch_timeout_seconds": -1}, "a server limit is out of range"),
-        ({"limits": device_server.Limits(recipes=1 << 64)}, "a server limit is out of range"),
-        ({"compilation": device_server.Compilation(workers=-1)}, "a server limit is out of range"),
+        ({"launch_timeout_seconds": -1}, "launch_timeout_seconds is out of range: expected 0 to 4294967295, got -1"),
+        ({"limits": device_server.Limits(recipes=1 << 64)}, "limits.recipes is out of range"),
+        ({"compilation": device_server.Compilation(workers=-1)}, "compilation.workers is out of range"),
         ({"recipe_key": b"short"}, "has 5 bytes"),
         ({"faults": ["lots@1"]}, "lots@1"),
     ],

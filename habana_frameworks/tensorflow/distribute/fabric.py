@@ -14,7 +14,7 @@ _UNIMPLEMENTED = 12
 _TEXT_BYTES = 256
 _DEVICE = "/device:HPU:0"
 # Added to a group's key for the all_gather in _exchange().
-_MEETING_BIT = 1 << 29
+_RENDEZVOUS_BIT = 1 << 29
 
 _answers: dict[int, bool] = {}
 
@@ -29,10 +29,10 @@ class _Member:
 
 
 def join(group_key: int, rank: int, size: int, *, in_calling_order: bool = False) -> bool:
-    """Makes TensorFlow's group `group_key` exchange data in the device, if all its HPUs belong to one device server.
+    """Makes TensorFlow's group `group_key` use in-server collectives, if all its HPUs belong to one device server.
 
-    All ranks call it, eagerly, and wait for each other. Returns whether the group uses the device; all ranks get the
-    same answer.
+    All ranks call join(), eagerly, and wait for each other. Returns whether the group uses in-server collectives; the
+    result is the same on all ranks.
 
     in_calling_order: all ranks issue all of the group's operations eagerly, in the same order. Broadcasts of groups
     without this property always use TensorFlow's transport, both eagerly and in graphs.
@@ -48,8 +48,8 @@ def join(group_key: int, rank: int, size: int, *, in_calling_order: bool = False
 
 def _join(group_key: int, rank: int, size: int, in_calling_order: bool) -> bool:
     members = _exchange(group_key, rank, size)
-    fabrics = {member.identity.partition(":")[0] for member in members}
-    if len(fabrics) > 1 or "" in fabrics:
+    servers = {member.identity.partition(":")[0] for member in members}
+    if len(servers) > 1 or "" in servers:
         return False
     place = [member.rank for member in members].index(rank)
     tasks = [member.task for member in members]
@@ -84,7 +84,10 @@ def _exchange(group_key: int, rank: int, size: int) -> list[_Member]:
         task = tf.constant(0).device.partition("/device:")[0]
         row = b"".join(text.encode().ljust(_TEXT_BYTES, b"\0") for text in (_new_id(), task))
         gathered = collective_ops.all_gather_v2(
-            tf.constant([[rank, *row]], tf.int32), group_size=size, group_key=_MEETING_BIT ^ group_key, instance_key=1
+            tf.constant([[rank, *row]], tf.int32),
+            group_size=size,
+            group_key=_RENDEZVOUS_BIT ^ group_key,
+            instance_key=1,
         )
     members = []
     for one in gathered.numpy():

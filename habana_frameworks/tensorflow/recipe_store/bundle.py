@@ -160,8 +160,12 @@ def _members(archive: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipI
             raise BundleError(f"the bundle contains an unexpected file: {name!r}")
         if name in members:
             raise BundleError(f"the bundle contains {name} twice")
-        if info.flag_bits & _ENCRYPTED or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BundleError(f"not a bundle, or damaged: {name} is encrypted, or its compression is not supported")
+        if info.flag_bits & _ENCRYPTED:
+            raise BundleError(f"{name} is encrypted")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise BundleError(
+                f"{name} uses compression method {info.compress_type}; only stored and deflated are supported"
+            )
         members[name] = info
     for name, limit in ((_MANIFEST, _MAX_MANIFEST_BYTES), (_SIGNATURE, _MAX_SIGNATURE_BYTES)):
         if name not in members:

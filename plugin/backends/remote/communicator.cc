@@ -35,7 +35,8 @@ proto::Collective::Kind KindOf(common::Collective::Kind kind) {
 absl::StatusOr<std::string> RemoteCommunicator::NewId(const Session& session) {
   HPU_RETURN_IF_ERROR(session.liveness().Check());
   if (session.acquired().fabric().empty()) {
-    return absl::UnimplementedError("the modules of this device server do not support collective operations");
+    return absl::UnimplementedError(absl::StrCat("the modules of the device server at ", session.connection().spec(),
+                                                 " do not support collective operations"));
   }
   return absl::StrCat(session.acquired().fabric(), ":", RandomId());
 }

@@ -16,7 +16,7 @@ namespace hpu::remote {
 class RemoteDevice;
 
 // Sends commands to the server, which computes in its own memory. If the server's device rejects a command, the stream
-// fails with that error.
+// fails with the device's error.
 class RemoteCommunicator final : public common::CheckedCommunicator {
  public:
   // The id consists of Acquired.fabric, which names the server's interconnect, a colon and a random id. Unimplemented
@@ -41,7 +41,7 @@ class RemoteCommunicator final : public common::CheckedCommunicator {
   RemoteDevice* const device_;
   uint64_t handle_ = 0;
   absl::Notification answered_;
-  absl::Status answer_;  // once answered_
+  absl::Status answer_;  // valid once answered_ is notified
   std::unique_ptr<Call> call_;
 };
 

@@ -45,7 +45,7 @@ class Connection {
 // One call of DeviceService. Thread safe. Must not outlive its connection.
 class Call {
  public:
-  // Both run on the connection's thread, so they must not block. `on_done` runs last and once.
+  // Callbacks run on the connection's thread, so they must not block. `on_done` runs last and once.
   using OnMessage = std::function<void(absl::string_view)>;
   using OnDone = std::function<void(const absl::Status&)>;
 
@@ -63,7 +63,7 @@ class Call {
   bool WriteJoinable(absl::string_view message) {
     return api_->write_joinable(call_, message.data(), message.size()) != 0;
   }
-  // Waits while more than `bytes` are unsent; false if the call has ended.
+  // Waits while more than `bytes` bytes are unsent; false if the call has ended.
   bool WaitWritable(uint64_t bytes) { return api_->wait_writable(call_, bytes) != 0; }
   // Ends the client's side of the call: no more messages are written.
   void WritesDone() { api_->writes_done(call_); }
@@ -78,7 +78,7 @@ class Call {
   const OnMessage on_message_;
   const OnDone on_done_;
   absl::Notification done_;
-  absl::Status status_;  // valid once done_
+  absl::Status status_;  // valid once done_ is notified
   hpu_rpc_call* call_;
 };
 

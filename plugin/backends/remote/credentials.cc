@@ -27,7 +27,7 @@ absl::StatusOr<std::string> ReadFile(const char* setting, const std::string& pat
   return text;
 }
 
-// As ReadFile, for a file that only its user may access.
+// Like ReadFile, but fails if users other than the owner may access the file.
 absl::StatusOr<std::string> ReadSecretFile(const char* setting, const std::string& path) {
   struct stat info;
   if (!path.empty() && stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {

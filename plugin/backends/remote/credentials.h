@@ -11,13 +11,13 @@ namespace hpu::remote {
 // Certificates and key are PEM texts; empty if not set.
 struct Credentials {
   std::string token;
-  std::string root_certificates;  // trusted for the server; empty: the system's
+  std::string root_certificates;  // verify the server's certificate; empty: the system's root certificates
   std::string certificate;        // the client's
-  std::string private_key;        // the client's; set if and only if its certificate is
+  std::string private_key;        // the client's; set if and only if `certificate` is set
 };
 
-// Reads HPU_SERVER_TOKEN, _TOKEN_FILE, _CA, _CERT and _KEY. InvalidArgument, which names the setting, if a file cannot
-// be read or if settings contradict each other.
+// Reads HPU_SERVER_TOKEN, _TOKEN_FILE, _CA, _CERT and _KEY. If a file cannot be read or settings contradict each other,
+// fails with InvalidArgument, which names the setting.
 absl::StatusOr<Credentials> ReadCredentials();
 
 }  // namespace hpu::remote

@@ -20,9 +20,9 @@ namespace hpu::remote {
 
 class RemoteStream;
 
-// Argument checks, address allocation and host memory are in this process; device memory and work are at the server.
-// The session owns one range of server memory, from which this class allocates. Device addresses are in a local window
-// without access rights.
+// Arguments are checked and addresses allocated in this process, which also owns the host memory. The server owns the
+// device memory and runs the work. The session owns one range of server memory, from which RemoteDevice allocates.
+// Device addresses are in a window: a reserved range of this process's address space that cannot be accessed.
 class RemoteDevice final : public hal::Device, public hal::Interruptible {
  public:
   RemoteDevice(hal::DeviceInfo info, std::unique_ptr<Session> session, std::unique_ptr<common::Reservation> reservation,
@@ -56,7 +56,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
   const common::Liveness& liveness() const { return state_->session->liveness(); }
   const common::DeviceMemory& memory() const { return state_->memory; }
   const common::HostMemory& host() const { return state_->host; }
-  // Shared bounce buffer for a copy of `bytes`; null if the copy goes in messages.
+  // Shared bounce buffer for a copy of `bytes` bytes; null if messages carry the copy's data.
   SharedBounceBuffer* BounceBufferFor(uint64_t bytes) const {
     return bytes < SharedBounceBuffer::kMinBytes ? nullptr : state_->bounce.get();
   }
@@ -76,7 +76,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
     const std::unique_ptr<SharedBounceBuffer> bounce;
     common::DeviceMemory memory;
     common::HostMemory host;
-    common::Faults faults;  // for allocations, which the server does not see
+    common::Faults faults;  // allocation faults, because the server does not allocate
     std::mutex streams_mutex;
     std::vector<RemoteStream*> streams;  // guarded by streams_mutex
   };
@@ -84,7 +84,7 @@ class RemoteDevice final : public hal::Device, public hal::Interruptible {
   void WaitForStreams();
 
   const hal::DeviceInfo info_;
-  uint64_t distance_;  // from the window to the server's addresses, modulo 2^64
+  uint64_t distance_;  // server address minus the address in the window, modulo 2^64
   std::unique_ptr<State> state_;
 };
 

@@ -12,7 +12,7 @@ RemoteEvent::~RemoteEvent() {
 
 void RemoteEvent::Set(Moment moment) {
   std::lock_guard<std::mutex> lock(state_->mutex);
-  std::swap(state_->moment, moment);  // destroys the old moment after the lock is released
+  std::swap(state_->moment, moment);  // the previous Moment is destroyed after the lock is released
 }
 
 RemoteEvent::Moment RemoteEvent::moment() const {

@@ -1,4 +1,4 @@
-// Events of the remote backend: a point on a stream's timeline, and its handle at the server.
+// Events of the remote backend: a position in a stream's timeline, and the server's handle of the recorded event.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_EVENT_H_
 
@@ -13,7 +13,8 @@
 
 namespace hpu::remote {
 
-// A recorded point at the server. The server forgets it when the last event and the last stream release it.
+// The server's handle of a recorded event. The destructor releases the handle; the server keeps the event until all
+// Wait commands that use the handle have arrived.
 class Mark {
  public:
   explicit Mark(Session* session) : session_(session), handle_(session->NewHandle()) {}
@@ -22,7 +23,7 @@ class Mark {
   Mark& operator=(const Mark&) = delete;
 
   uint64_t handle() const { return handle_; }
-  // Called once before each Wait that is sent.
+  // Must be called once before each Wait command that is sent.
   void CountUse() { uses_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -31,10 +32,11 @@ class Mark {
   std::atomic<uint64_t> uses_{0};
 };
 
-// Host queries and waits are answered in this process: the server reports when a recorded point is reached.
+// Query and Synchronize send no message: the server reports each recorded event when the work before it has ended.
 class RemoteEvent final : public hal::Event {
  public:
-  // A point in a stream's work. No mark: the point was already reached when it was recorded.
+  // State of a recorded event. `mark` is null if the work before the event had already succeeded when the event was
+  // recorded, or if the event was never recorded.
   struct Moment {
     common::Point point;
     std::shared_ptr<Mark> mark;

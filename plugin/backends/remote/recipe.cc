@@ -11,7 +11,7 @@ namespace hpu::remote {
 namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{1} << 20;
-// Maximum size of a serialised recipe; the server has the same limit.
+// Maximum size of a serialised recipe, as in proto/hpu/device/v1/device.proto.
 constexpr uint64_t kMaxRecipeBytes = uint64_t{1} << 30;
 constexpr size_t kMaxNameBytes = 4096;
 
@@ -31,7 +31,7 @@ absl::StatusOr<hal::TensorSpec> SpecOf(const proto::Tensor& tensor) {
   return spec;
 }
 
-// The server's answer: a table and the chunks of the serialised recipe. Written on the connection's thread.
+// The server's answer: a table and the serialised recipe, in chunks. Written by the connection's thread.
 struct Answer {
   proto::RecipeTable table;
   std::string bytes;
@@ -90,7 +90,7 @@ absl::StatusOr<std::shared_ptr<const RemoteRecipe>> RemoteRecipe::Make(const std
     }
     HPU_RETURN_IF_ERROR(status);
   }
-  // From here on the server holds the recipe; this object's destructor releases it.
+  // The server has loaded the recipe. ~RemoteRecipe releases it, even if the checks below fail.
   auto recipe = std::make_shared<RemoteRecipe>(session, header.recipe(), std::string(name));
   if (!answer.valid || answer.bytes.size() != answer.table.bytes()) {
     return absl::InternalError(absl::StrCat("recipe '", name, "': invalid answer from the device server at ",

@@ -36,13 +36,13 @@ class RemoteRecipe final : public hal::Recipe {
 
   uint64_t handle() const { return handle_; }
   bool IsOf(const std::shared_ptr<Session>& session) const { return session_.lock() == session; }
-  // Called once before each launch that is sent.
+  // Must be called once before each Launch command that is sent.
   void CountUse() const { uses_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   absl::Status ReadTable(const proto::RecipeTable& table);
 
-  const std::weak_ptr<Session> session_;  // recipes may outlive the device
+  const std::weak_ptr<Session> session_;  // weak, because recipes may outlive the device
   const uint64_t handle_;
   const std::string name_;
   std::vector<hal::TensorSpec> arguments_;

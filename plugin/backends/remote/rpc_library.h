@@ -7,8 +7,8 @@
 
 namespace hpu::remote {
 
-// The library's functions. The first call loads it from this library's own directory; it is never unloaded.
-// Unimplemented if the library was not built; the message names the packages to install. Thread safe.
+// The functions of libhpu_remote.so. The first call loads the library from the plugin's directory; it is never
+// unloaded. Unimplemented if the library was not built; the message names the packages to install. Thread safe.
 absl::StatusOr<const hpu_rpc_api*> RpcLibrary();
 
 }  // namespace hpu::remote

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kFirstVersion = 1;
 constexpr uint32_t kLastVersion = 1;
-// Includes the time for which the server may wait for a module that is being released.
+// Includes the time that the server may wait until another session has released a module.
 constexpr auto kSessionTimeout = absl::Seconds(10);
 // Released handles are sent once this many are pending; keepalives send the rest.
 constexpr int kMaxPending = 64;
@@ -57,7 +57,7 @@ absl::Status Session::Start(proto::Acquire request) {
 Session::~Session() {
   if (thread_.joinable()) {
     hold_->WritesDone();
-    static_cast<void>(hold_->Wait());  // until the module is free, or the thread finds the server dead
+    static_cast<void>(hold_->Wait());  // until the module is free, or KeepAlive disconnects a dead server
     {
       std::lock_guard<std::mutex> lock(mutex_);
       stop_ = true;

@@ -22,15 +22,15 @@ namespace hpu::remote {
 
 namespace proto = ::hpu::device::v1;
 
-// Suffix of the path at which a server hands out shared memory, appended to the path of the server's own socket.
+// A server hands out shared memory at a second socket. Its path is the path of the server's socket with this suffix.
 inline constexpr char kMemorySocketSuffix[] = ".memory";
 
-// A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease time. Then, or
-// when the connection breaks, the device is lost with an Unavailable that names the server. Thread safe. In a forked
-// child only liveness() may be used; not even the destructor may run.
+// A thread sends keepalives to the server, and treats the server as dead if it is silent for the lease time. If the
+// server is dead or the connection breaks, the device is lost; the error is Unavailable and names the server. Thread
+// safe. In a forked child, only liveness() may be used; not even the destructor may run.
 class Session {
  public:
-  // Waits for the server's answer; returns the server's error if it refuses.
+  // Waits for the server's answer; returns the server's error if the server refuses.
   static absl::StatusOr<std::unique_ptr<Session>> Acquire(std::unique_ptr<Connection> connection,
                                                           proto::Acquire request);
   // Releases the module and waits until it is free. All calls made on connection() must have been destroyed.
@@ -40,8 +40,10 @@ class Session {
   const proto::Acquired& acquired() const { return acquired_; }
   const Connection& connection() const { return *connection_; }
 
-  // A new handle for a mark or a recipe.
+  // A new handle, for a recorded event, a recipe or a communicator.
   uint64_t NewHandle() { return handles_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  // Release the handle of a recorded event or of a recipe. `uses`: number of commands that use the handle; the server
+  // keeps the object until all of them have arrived.
   void ForgetMark(uint64_t handle, uint64_t uses);
   void ForgetRecipe(uint64_t handle, uint64_t uses);
 
@@ -65,9 +67,9 @@ class Session {
 
   common::Liveness liveness_;
   const std::unique_ptr<Connection> connection_;
-  proto::Acquired acquired_;  // constant once answered_
+  proto::Acquired acquired_;  // constant once answered_ is notified
   absl::Notification answered_;
-  absl::Status answer_;  // the refusal, once answered_
+  absl::Status answer_;  // the server's error, if it refused; valid once answered_ is notified
   std::unique_ptr<Call> hold_;
   std::atomic<uint64_t> handles_{0};
   std::atomic<bool> unanswered_{false};  // whether a keepalive was sent since the last answer

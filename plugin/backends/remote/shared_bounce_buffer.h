@@ -13,7 +13,8 @@
 
 namespace hpu::remote {
 
-// Allocates pieces of the session's shared memory. Thread safe.
+// A large copy is split into pieces, each of which passes through an allocated range of the session's shared memory.
+// Thread safe.
 class SharedBounceBuffer {
  public:
   // Smaller copies are cheaper in a message.
@@ -22,13 +23,15 @@ class SharedBounceBuffer {
   // Null if the server offers no shared memory or runs on another machine, or if HPU_REMOTE_SHARED_MEMORY=0.
   static std::unique_ptr<SharedBounceBuffer> Open(const Session& session);
 
-  // Size of a copy's pieces: small enough to overlap the work of client and server, large enough to justify a message
-  // each.
+  // Size of the pieces of a copy: small enough that client and server work in parallel, large enough to justify one
+  // message per piece.
   static uint64_t PieceBytes(uint64_t copy_bytes);
-  // Allocates a piece of at most PieceBytes; waits until there is room. The lowest free piece comes first, because it
-  // was used last and is in the CPU's cache. The last reference frees the piece, which must not outlive this object.
+  // Allocates memory for a piece of at most PieceBytes(); waits until there is room. Prefers the lowest free offset,
+  // whose memory was used last and is in the CPU's cache. The last reference frees the memory. References must not
+  // outlive the SharedBounceBuffer.
   std::shared_ptr<char> Take(uint64_t bytes);
-  // Offset of the piece in the shared memory, which the server uses.
+  // Offset of the piece in the shared memory. Messages to the server use offsets, because the two processes map the
+  // memory at different addresses.
   uint64_t OffsetOf(const std::shared_ptr<char>& piece) const { return piece.get() - memory_->data(); }
 
  private:

@@ -42,11 +42,11 @@ class RemoteStream final : public hal::Stream {
   // Whether a requested report of the server is outstanding. Any thread may call it.
   bool IsWaitedFor() const;
 
-  // The end of the work queued so far; requests a report of the server for it.
+  // The position after all commands queued so far. Requests the server's report for this position.
   common::Point End();
 
  private:
-  // State of the senders and the connection's thread. Leaked, not destroyed, in a forked child.
+  // State shared by the threads that send and the connection's thread. Leaked, not destroyed, in a forked child.
   struct State {
     explicit State(Session* session) : progress(session) {}
 
@@ -60,29 +60,29 @@ class RemoteStream final : public hal::Stream {
     std::unique_ptr<Call> call;
   };
 
-  // Runs `prepare` with the command's number, lets `write` fill in the command, and sends it. Holds state_->mutex.
-  // StreamProgress reports connection errors.
+  // Lets `write` fill in a command, runs `prepare` with the command's number, and sends the command. Requires
+  // state_->mutex. StreamProgress reports connection errors.
   template <typename Write, typename Prepare>
   void Send(const Write& write, const Prepare& prepare);
   template <typename Write>
   void Send(const Write& write) {
     Send(write, [](uint64_t) {});
   }
-  // Like Send, and requests a report.
+  // Like Send, for a command that the server reports.
   template <typename Write>
   void SendReported(const Write& write);
-  // Like Send, and runs `done` on the requested report. If the connection is broken, returns an error and does not run
-  // `done`.
+  // Like SendReported above, and runs `done` when the report arrives. If the connection is broken, returns an error and
+  // does not run `done`.
   template <typename Write>
   absl::Status SendReported(const Write& write, std::function<void(absl::Status)> done);
-  // Send one part of a copy: in a message, or through a piece of shared memory.
+  // Send one piece of a copy, in a message or through shared memory.
   void SendToDevice(const char* source, hal::DeviceAddress destination, uint64_t bytes);
   void SendToHost(hal::DeviceAddress source, char* destination, uint64_t bytes);
   absl::Status SendSharedToDevice(SharedBounceBuffer* bounce, const char* source, hal::DeviceAddress destination,
                                   uint64_t bytes);
   absl::Status SendToHostShared(SharedBounceBuffer* bounce, hal::DeviceAddress source, char* destination,
                                 uint64_t bytes);
-  // Waits while too many bytes are unsent.
+  // Waits while more than rpc::kMaxUnsentBytes bytes are unsent.
   void WaitForRoom();
   absl::Status Clear();
 

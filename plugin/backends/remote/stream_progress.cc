@@ -63,8 +63,8 @@ void StreamProgress::Advance(uint64_t sequence, const absl::Status& status) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!status.ok() && !failed_) {
-      // The error applies to all commands since the last report. No point is between the two reports, because only
-      // reported commands have points.
+      // The error applies to all commands since the last report. No event was recorded between the two reports, because
+      // the server reports every Record command.
       failure_->Set(reached_ + 1, status);
       failed_ = true;
     }

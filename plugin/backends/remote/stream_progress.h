@@ -1,4 +1,4 @@
-// StreamProgress: progress of a stream as the server has reported it.
+// StreamProgress: a stream's progress, as reported by the server.
 #ifndef HPU_PLUGIN_BACKENDS_REMOTE_STREAM_PROGRESS_H_
 #define HPU_PLUGIN_BACKENDS_REMOTE_STREAM_PROGRESS_H_
 

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "plugin/compiler/compilation_device.h"
 #include "plugin/compiler/lowerings/crop_places.h"
-#include "plugin/compiler/lowerings/marked_call.h"
+#include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"
 #include "tensorflow/compiler/tf2xla/xla_op_kernel.h"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "plugin/compiler/compilation_device.h"
-#include "plugin/compiler/lowerings/marked_call.h"
+#include "plugin/compiler/lowerings/marked_call_builder.h"
 #include "plugin/compiler/lowerings/window_places.h"
 #include "plugin/program/marked_call.h"
 #include "tensorflow/compiler/tf2xla/type_util.h"

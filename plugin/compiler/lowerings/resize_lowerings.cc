@@ -3,8 +3,8 @@
 // tf2xla's lowering of ResizeBilinear is wrong where an image becomes three times as large in one direction and larger
 // in the other (8 x 8 to 16 x 24). Its nearest-neighbour lowering has no gradient, and it lacks bicubic and area
 // interpolation. Here an image is multiplied by one matrix per direction, and a gradient by the transposed matrices. In
-// XLA's own products, an infinite pixel makes its whole row and column NaN. The emulator's kernel (sparse_product) adds
-// only pixels with a weight.
+// matrix products, an infinite pixel makes its whole row and column NaN. The emulator's kernel (sparse_product) adds
+// only pixels with a nonzero weight.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -56,7 +56,7 @@ class WindowPlaces {
   xla::XlaOp FrameOf(xla::XlaOp fill) const;  // filled with `fill` alone
   // The frame's elements at this place of each window, shaped like windows().
   xla::XlaOp At(xla::XlaOp frame, const WindowPlace& place) const;
-  // The frame with `more`, shaped like windows(), added at this place of each window.
+  // Adds `more` (shaped like windows()) to the frame's elements at this place of each window; returns the new frame.
   xla::XlaOp AddedAt(xla::XlaOp frame, const WindowPlace& place, xla::XlaOp more) const;
   // Inverse of FrameOf: the images in a frame, with zeros where no window is.
   xla::XlaOp ImagesOf(xla::XlaOp frame) const;

@@ -32,7 +32,7 @@ struct NodeDesc {
   std::string name;                   // for messages; empty: the op's name
 };
 
-// Lives while DefineNode of a functor runs, on one thread.
+// Valid only during a functor's DefineNode, and only on that thread.
 class HABANALABS_EXPORT HpuKernelContext {
  public:
   struct State;
@@ -60,7 +60,7 @@ class HABANALABS_EXPORT HpuKernelContext {
   }
   const tensorflow::NodeDef& node() const;
 
-  // Sets the op's error; the first one counts.
+  // Sets the op's status. Only the first error is kept.
   void SetStatus(const tensorflow::Status& status);
   const tensorflow::Status& status() const;
 

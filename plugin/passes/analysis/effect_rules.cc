@@ -59,7 +59,8 @@ const Node* UnusedEffect(const FunctionBody& body, const std::vector<const Node*
   return nullptr;
 }
 
-// The same for the body of a loop. Each loop value needs its own inputs and the inputs of the condition.
+// A side effect of a loop's body that at least one loop value does not need; null if there is none. Each loop value
+// needs its own inputs and the inputs of the condition. Ignores loop values that never change.
 const Node* UnusedEffectOfLoop(const FunctionBody& condition, const FunctionBody& body,
                                const std::vector<const Node*>& effects) {
   NodeSet condition_needs;

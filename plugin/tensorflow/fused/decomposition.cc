@@ -62,8 +62,9 @@ std::vector<double> Numbers(const Tensor& tensor) {
   return numbers;
 }
 
-// Converts an attribute to a constant of type `type`.
-absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
+// Converts the attribute `name` of `op` to a constant of type `type`.
+absl::StatusOr<Tensor> ConstantOf(const std::string& op, const std::string& name, const AttrValue& value,
+                                  DataType type) {
   if (value.value_case() == AttrValue::kF) return Filled(type, {}, {value.f()});
   if (value.value_case() == AttrValue::kI) return Filled(type, {}, {static_cast<double>(value.i())});
   if (value.value_case() == AttrValue::kList) {
@@ -73,7 +74,8 @@ absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
   Tensor tensor;
   if (value.value_case() != AttrValue::kTensor || !tensor.FromProto(value.tensor())) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "cannot convert an attribute to a constant: expected a float, an int, a list of ints or a tensor, got ",
+        op, ": attribute ", name,
+        " cannot be a constant of the decomposition: expected a float, an int, a list of ints or a tensor, got ",
         value.ShortDebugString()));
   }
   if (tensor.dtype() == tensorflow::DT_FLOAT) return Filled(type, tensor.shape(), Numbers<float>(tensor));
@@ -83,8 +85,8 @@ absl::StatusOr<Tensor> ConstantOf(const AttrValue& value, DataType type) {
     return Filled(type, tensor.shape(), Numbers<tensorflow::bfloat16>(tensor));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("unsupported dtype of a tensor attribute: ", tensorflow::DataTypeString(tensor.dtype()),
-                   ", expected float, int32, int64 or bfloat16"));
+      absl::StrCat(op, ": attribute ", name, " cannot be a constant of the decomposition: expected a tensor of float, ",
+                   "int32, int64 or bfloat16, got ", tensorflow::DataTypeString(tensor.dtype())));
 }
 
 class Builder {
@@ -172,7 +174,7 @@ absl::StatusOr<Value> Builder::MakeConstant(const OpExpression& expression, Data
     TF_ASSIGN_OR_RETURN(tensor, Filled(type, {}, {expression.number}));
   } else {
     TF_ASSIGN_OR_RETURN(const AttrValue value, AttrOf(expression.name));
-    TF_ASSIGN_OR_RETURN(tensor, ConstantOf(value, type));
+    TF_ASSIGN_OR_RETURN(tensor, ConstantOf(node_.op(), expression.name, value, type));
   }
   const OpDef* op = nullptr;
   TF_RETURN_IF_ERROR(tensorflow::OpRegistry::Global()->LookUpOpDef("Const", &op));

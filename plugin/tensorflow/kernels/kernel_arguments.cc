@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "tensorflow/core/framework/resource_mgr.h"
 
 namespace hpu {
@@ -30,6 +31,22 @@ absl::Status KernelArguments::FindVariables() {
   duplicates_ = end != lock_order_.end();
   lock_order_.erase(end, lock_order_.end());
   return absl::OkStatus();
+}
+
+std::string KernelArguments::DuplicateVariable() const {
+  if (!duplicates_) return "";
+  for (int i = 0; i < size(); ++i) {
+    if (variables_[i] == nullptr) continue;
+    std::vector<int> positions;
+    for (int j = i; j < size(); ++j) {
+      if (variables_[j].get() == variables_[i].get()) positions.push_back(j);
+    }
+    if (positions.size() > 1) {
+      return absl::StrCat("variable ", tensorflow::HandleFromInput(context_, i).name(), " is passed as arguments ",
+                          absl::StrJoin(positions, " and "));
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> KernelArguments::UninitializedVariables() const {

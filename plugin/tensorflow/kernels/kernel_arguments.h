@@ -32,8 +32,9 @@ class KernelArguments {
   // Looks up the variables and creates missing ones, uninitialised. FailedPrecondition if an input is a resource of
   // another kind.
   absl::Status FindVariables();
-  // Whether one variable is passed twice. tf2xla would then lose one of the writes.
-  bool HasDuplicateVariables() const { return duplicates_; }
+  // Names a variable that is passed as several arguments, and these arguments; empty if there is none. tf2xla would
+  // lose all but one of the writes to such a variable.
+  std::string DuplicateVariable() const;
 
   // Names of the variables without a value; empty if all have one. Requires Lock().
   std::vector<std::string> UninitializedVariables() const;

@@ -59,9 +59,9 @@ def handle() -> ctypes.CDLL:
 
 
 def load_alone() -> None:
-    """Loads the plugin without TensorFlow's Python part, which is ten times as fast.
+    """Loads the plugin without importing TensorFlow's Python package, ten times as fast as load().
 
-    Only for commands that do not use TensorFlow: it can no longer be imported in this process. Does nothing if
+    Only for commands that do not use TensorFlow: TensorFlow can no longer be imported in this process. Does nothing if
     TensorFlow is already imported. Raises a subclass of errors.HabanaModuleError.
     """
     global _alone
@@ -80,7 +80,15 @@ def load_alone() -> None:
             ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
         _alone = c_api.open_plugin(path)
     except OSError as error:
-        raise errors.PluginLoadError(f"Cannot find Habana modules: {path} cannot be loaded: {error}") from error
+        raise load_error(path, error) from error
+
+
+def load_error(path: pathlib.Path, error: Exception) -> errors.PluginLoadError:
+    """Returns the exception to raise if loading the plugin from `path` has failed with `error`."""
+    return errors.PluginLoadError(
+        f"Cannot find Habana modules: {path} cannot be loaded: {error}. Rebuild it (`make build`) for the installed "
+        "TensorFlow; run `hpu doctor` to check the setup."
+    )
 
 
 def tensorflow_libraries() -> list[pathlib.Path]:

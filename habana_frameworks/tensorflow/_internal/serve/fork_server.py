@@ -254,7 +254,8 @@ class ForkServer:
             process.pid,
             process.how_it_ended(),
         )
-        # The previous holder of the lock may have started one; then _ready() returns it, and its own task watches it.
+        # Another task may have started a fork server meanwhile. _ready() then returns that server, which already has a
+        # watching task.
         async with self._lock:
             try:
                 await self._ready()

@@ -277,24 +277,34 @@ def _check_address(address: str, access: Access) -> None:
 
 
 def _options(settings: ServerSettings, key_id: str, shares_memory: bool) -> pb.Options:
-    """Options of the fork server. Raises StatusError for a limit that is negative or too large."""
+    """Options of the fork server. Raises StatusError, which names the limit, if a limit is negative or too large."""
     limits, compilation = settings.limits, settings.compilation
-    try:
-        return pb.Options(
-            backend=settings.backend,
-            allow_faults=settings.allow_faults,
-            faults=settings.faults,
-            max_memory_bytes=limits.memory_bytes,
-            max_recipes=limits.recipes,
-            max_recipe_bytes=limits.recipe_bytes,
-            max_in_flight_bytes=limits.in_flight_bytes,
-            max_compile_workers=compilation.workers,
-            compile_timeout_seconds=compilation.timeout_seconds,
-            launch_timeout_seconds=settings.launch_timeout_seconds,
-            share_memory=shares_memory,
-            confine=True,
-            seal_key_id=key_id,
-            fabric=secrets.token_hex(16),
-        )
-    except ValueError as error:
-        raise StatusError(Code.INVALID_ARGUMENT, f"a server limit is out of range: {error}") from error
+    for name, value, bits in (
+        ("limits.memory_bytes", limits.memory_bytes, 64),
+        ("limits.recipes", limits.recipes, 64),
+        ("limits.recipe_bytes", limits.recipe_bytes, 64),
+        ("limits.in_flight_bytes", limits.in_flight_bytes, 64),
+        ("compilation.workers", compilation.workers, 32),
+        ("compilation.timeout_seconds", compilation.timeout_seconds, 32),
+        ("launch_timeout_seconds", settings.launch_timeout_seconds, 32),
+    ):
+        if not 0 <= value < 1 << bits:
+            raise StatusError(
+                Code.INVALID_ARGUMENT, f"{name} is out of range: expected 0 to {(1 << bits) - 1}, got {value}"
+            )
+    return pb.Options(
+        backend=settings.backend,
+        allow_faults=settings.allow_faults,
+        faults=settings.faults,
+        max_memory_bytes=limits.memory_bytes,
+        max_recipes=limits.recipes,
+        max_recipe_bytes=limits.recipe_bytes,
+        max_in_flight_bytes=limits.in_flight_bytes,
+        max_compile_workers=compilation.workers,
+        compile_timeout_seconds=compilation.timeout_seconds,
+        launch_timeout_seconds=settings.launch_timeout_seconds,
+        share_memory=shares_memory,
+        confine=True,
+        seal_key_id=key_id,
+        fabric=secrets.token_hex(16),
+    )

@@ -49,11 +49,12 @@ class PathLock:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = _holder(self._descriptor)
+            pid = _holder(self._descriptor)
             os.close(self._descriptor)
+            holder = f"process {pid}" if pid else "another process"
             raise StatusError(
                 Code.FAILED_PRECONDITION,
-                f"process {holder} already serves at {path}: use it (HPU_BACKEND=grpc+unix:{path}), or pass another "
+                f"{holder} already serves at {path}: use that server (HPU_BACKEND=grpc+unix:{path}), or pass another "
                 "path to --listen",
             ) from error
         with contextlib.suppress(OSError):  # a full disk is no error: only error messages use the content
@@ -197,7 +198,7 @@ def _credentials(connection: socket.socket) -> tuple[int, int, int]:
 
 
 def _holder(descriptor: int) -> int:
-    """Returns the process named in the lock file; 0 if it is not running."""
+    """Returns the id of the process named in the lock file; 0 if it names none, or if that process has ended."""
     first = os.pread(descriptor, 32, 0).partition(b"\n")[0]
     if not re.fullmatch(rb"[0-9]+", first):
         return 0

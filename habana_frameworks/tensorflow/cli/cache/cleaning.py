@@ -59,7 +59,10 @@ def _clear(arguments: argparse.Namespace) -> int:
     if not arguments.yes:
         count = len(list_entries(path).entries)
         if not sys.stdin.isatty():
-            raise common.UsageError(f"would remove {text.number(count, 'recipe')} from {path}: pass --yes to confirm")
+            raise common.UsageError(
+                f"cannot ask before removing {text.number(count, 'recipe')} from {path}, because standard input is not "
+                "a terminal: pass --yes to confirm"
+            )
         answer = input(f"Remove {text.number(count, 'recipe')} from {path}? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             return 1

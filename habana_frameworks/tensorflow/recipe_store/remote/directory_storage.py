@@ -47,7 +47,7 @@ class DirectoryStorage(Storage):
     def put(self, name: str, size: int, chunks: Callable[[], Iterator[bytes]]) -> None:
         temporary = self._path / f"{_TEMPORARY_PREFIX}{socket.gethostname()}-{secrets.token_hex(8)}"
         try:
-            # The umask decides about read access, which the other users of the team need.
+            # Mode 0666: the umask decides whether other users of the team can read the file.
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
             try:
                 with os.fdopen(descriptor, "wb") as file:

@@ -42,8 +42,10 @@ def verify(signed: BinaryIO, name: str, key: SigningKey) -> None:
     magic, version, reserved, signature = _HEADER.unpack(data)
     if magic != _MAGIC:
         raise RefusedError("it has no signature")
-    if (version, reserved) != (_VERSION, 0):
+    if version != _VERSION:
         raise RefusedError(f"its signature has format {version}, but this release supports only format {_VERSION}")
+    if reserved != 0:
+        raise RefusedError(f"its header is damaged: the reserved field is {reserved}, expected 0")
     if not hmac.compare_digest(_signature(signed, name, key), signature):
         raise RefusedError("its signature does not match: another key signed it, or it was modified")
     signed.seek(HEADER_BYTES)

@@ -23,19 +23,19 @@ struct Part {
   int root = 0;
 };
 
-// Data moves in chunks; a chunk uses one piece of every rank. A rank's own share of a chunk is copied directly from the
-// source to the destination, so both may be the same memory.
+// Data moves in chunks. For each chunk, every rank uses one of its pieces (buffers in the segment). A rank reads its
+// own share of a chunk directly from the source, so collectives may run in place, as in NCCL.
 class CollectiveSteps {
  public:
-  // first_piece: index of the piece of chunk 0, less than kCollectivePieces. Borrows `segment` and `part`.
+  // `first_piece`: index of the piece for chunk 0, less than kCollectivePieces. Borrows `segment` and `part`.
   CollectiveSteps(const PeerSegment& segment, int rank, int size, const Part& part, uint64_t first_piece);
 
-  // At least 1: the ranks compare their parts even if there are no elements.
+  // Number of chunks, at least 1: even without elements, the ranks must compare their operations (kind, dtype, root).
   uint64_t chunks() const { return chunks_; }
   // Whether Exchange has to run between CopyIn and CopyOut.
   bool exchanges_results() const { return part_.kind == Part::Kind::kAllReduce; }
 
-  // Copies the data that other ranks need into this rank's piece.
+  // Copies the data of the chunk that other ranks need into this rank's piece.
   void CopyIn(uint64_t chunk) const;
   // For AllReduce: reduces this rank's share of the chunk for all ranks. Requires that all ranks have called CopyIn.
   void Exchange(uint64_t chunk) const;

@@ -13,7 +13,8 @@
 
 namespace hpu::emulator {
 
-// Comments name the kinds that use a field. Pointers are host addresses of device data or of mapped host memory.
+// Comments name the kinds that use a field. Pointers are host addresses: of device memory's data, or of mapped host
+// memory.
 struct Command {
   enum class Kind { kCopy, kFill, kLaunch, kWait, kCallback, kExchange, kStop };
 
@@ -21,7 +22,7 @@ struct Command {
   const void* source = nullptr;  // kCopy
   void* destination = nullptr;   // kCopy, kFill
   uint64_t bytes = 0;            // kCopy, kFill
-  bool from_host = false;        // kCopy: the ranges do not overlap
+  bool from_host = false;        // kCopy: `source` is host memory, so the ranges do not overlap
   uint8_t value = 0;             // kFill
 
   std::shared_ptr<const hal::Recipe> recipe;  // kLaunch: keeps `emulator_recipe` alive
@@ -32,11 +33,11 @@ struct Command {
 
   common::Point point;                         // kWait
   std::function<void(absl::Status)> callback;  // kCallback
-  // kExchange: work that other devices wait for. Runs even if the stream has failed. Its argument is the stream's
-  // error, which it reports to the waiting devices.
+  // kExchange: work that other devices wait for. Runs even if the stream has failed. `exchange` reports its argument,
+  // the stream's error, to the waiting devices.
   std::function<absl::Status(const absl::Status&)> exchange;
 
-  // Releases what the command kept alive, but keeps the storage of its arrays.
+  // Releases the objects that the command kept alive, but keeps the storage of its arrays.
   void Clear() {
     recipe.reset();
     point = common::Point();

@@ -14,7 +14,7 @@ namespace hpu::emulator {
 
 namespace {
 
-// Interval at which an operation that waits for its turn checks for an abort.
+// How often an operation that waits for earlier operations checks whether the communicator was aborted.
 constexpr std::chrono::milliseconds kPoll{50};
 
 }  // namespace
@@ -27,8 +27,8 @@ std::string EmulatorCommunicator::NewId() {
 absl::StatusOr<std::unique_ptr<hal::Communicator>> EmulatorCommunicator::Create(
     const EmulatorDevice* device, const hal::CommunicatorOptions& options) {
   if (options.size < 1 || options.rank < 0 || options.rank >= options.size) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("invalid rank of a communicator: rank ", options.rank, " of ", options.size));
+    return absl::InvalidArgumentError(absl::StrCat("there is no rank ", options.rank, " in a communicator of ",
+                                                   options.size, " ranks; ranks count from 0"));
   }
   std::shared_ptr<LocalRendezvous> rendezvous;
   std::unique_ptr<files::SharedMemory> segment;
@@ -103,7 +103,7 @@ absl::Status EmulatorCommunicator::Queue(hal::Stream& stream, const common::Coll
   const bool reduces = collective.kind == Part::Kind::kAllReduce || collective.kind == Part::Kind::kReduceScatter;
   if (reduces && !IsReducible(collective.dtype)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("reductions of ", hal::NameOf(collective.dtype), " are not supported"));
+        absl::StrCat("collectives cannot reduce elements of type ", hal::NameOf(collective.dtype)));
   }
   const Part part = {collective.kind,
                      device_->ToData(collective.source),

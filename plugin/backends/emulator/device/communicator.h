@@ -20,7 +20,7 @@ class EmulatorDevice;
 // Operations run as stream commands. The stream's thread exchanges data with the stream threads of the other ranks.
 class EmulatorCommunicator final : public common::CheckedCommunicator {
  public:
-  // The id is "<process>:<random>". Only devices of that process can form the communicator without options.meet.
+  // The id is "<process>:<random>". Without options.meet, only devices of this process can join the communicator.
   static std::string NewId();
   // Blocks until all ranks have joined: through options.meet if it is set, else for at most a minute. Without
   // options.meet, all ranks must be devices of this process.
@@ -31,7 +31,7 @@ class EmulatorCommunicator final : public common::CheckedCommunicator {
   void Abort(absl::string_view reason) override;
 
  private:
-  // Operations of one kind. They run in the order of the calls, even on several streams.
+  // All collectives, or all transfers. They run in the order in which they were queued, even on several streams.
   struct Lane {
     uint64_t queued = 0;
     uint64_t ended = 0;
@@ -43,7 +43,7 @@ class EmulatorCommunicator final : public common::CheckedCommunicator {
   bool OwnsStream(const hal::Stream& stream) const override;
   absl::Status Queue(hal::Stream& stream, const common::Collective& collective) override;
   absl::Status Queue(hal::Stream& stream, std::vector<common::Transfer> transfers) override;
-  // Queues `work`, which needs the other ranks. If the stream fails before `work` runs, aborts the communicator
+  // Queues `work`, which waits for the other ranks. If the stream fails before `work` runs, aborts the communicator
   // instead.
   template <typename Work>
   void QueueWork(hal::Stream& stream, Lane* lane, Work work);

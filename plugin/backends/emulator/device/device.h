@@ -62,7 +62,7 @@ class EmulatorDevice final : public hal::Device, public hal::HostResults {
   ComputePool& pool() { return state_->pool; }
   // Host address of the data at a device address; null for address 0.
   char* ToData(hal::DeviceAddress address) const { return address == 0 ? nullptr : reservation_->ToData(address); }
-  // Host address of a result. The address has been checked; it may be in host memory.
+  // Host address of a result's checked `address`, which may itself be in host memory.
   char* ToResult(hal::DeviceAddress address) const {
     return address == 0 || reservation_->Contains(address) ? ToData(address) : reinterpret_cast<char*>(address);
   }

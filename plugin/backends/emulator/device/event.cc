@@ -7,14 +7,14 @@
 namespace hpu::emulator {
 
 EmulatorEvent::~EmulatorEvent() {
-  // Leaks the point. Destroying a timeline's last reference destroys a condition variable. Its destructor never returns
-  // if a thread was waiting on it when this process was forked.
+  // Leaks the state in a forked child. The timeline's last reference destroys a condition variable, whose destructor
+  // never returns if a thread was waiting on the variable at the time of the fork.
   if (liveness_.forked()) static_cast<void>(state_.release());
 }
 
 void EmulatorEvent::Set(common::Point point) {
   std::lock_guard<std::mutex> lock(state_->mutex);
-  std::swap(state_->point, point);  // destroys the old point after the lock is released
+  std::swap(state_->point, point);  // the previous point is destroyed after the lock is released
 }
 
 common::Point EmulatorEvent::point() const {

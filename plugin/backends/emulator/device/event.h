@@ -1,4 +1,4 @@
-// Events of the emulator: a point on a stream's timeline.
+// Events of the emulator: a position in a stream's timeline.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_EVENT_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_DEVICE_EVENT_H_
 
@@ -11,7 +11,7 @@
 
 namespace hpu::emulator {
 
-// Record queues no command: it copies the stream's current position into the event.
+// Stream::Record queues no command: it copies the stream's current position into the event.
 class EmulatorEvent final : public hal::Event {
  public:
   explicit EmulatorEvent(const common::Liveness& liveness) : liveness_(liveness), state_(std::make_unique<State>()) {}

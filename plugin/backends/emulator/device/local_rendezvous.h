@@ -22,9 +22,9 @@ class LocalRendezvous {
   // size.
   static absl::StatusOr<std::shared_ptr<LocalRendezvous>> Find(const std::string& id, int size);
 
-  // Blocks until all ranks have joined, for at most a minute. Returns this rank's mapping of the shared segment.
-  // DeadlineExceeded names the missing ranks. InvalidArgument if this rank has joined before. If one rank is abandoned,
-  // Join fails with Cancelled on all ranks.
+  // Blocks until all ranks have joined, for at most a minute. Returns a mapping of the shared segment for this rank.
+  // DeadlineExceeded names the missing ranks. InvalidArgument if options.rank has joined before. If one rank's
+  // options.abandoned returns true, Join fails with Cancelled on all ranks.
   absl::StatusOr<std::unique_ptr<files::SharedMemory>> Join(const hal::CommunicatorOptions& options);
 
  private:

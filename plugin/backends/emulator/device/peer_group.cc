@@ -10,7 +10,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Upper bound of the distance between a correct rank and an awaited barrier.
+// Maximum distance between the progress of a correct rank and an awaited barrier.
 constexpr int32_t kMaxBarrierDistance = 8;
 
 const char* NameOf(uint32_t kind) {
@@ -62,7 +62,8 @@ absl::StatusOr<std::unique_ptr<PeerGroup>> PeerGroup::Attach(std::unique_ptr<fil
                                                              int size) {
   HPU_ASSIGN_OR_RETURN(const uint64_t bytes, SegmentBytes(size));
   if (rank < 0 || rank >= size) {
-    return absl::InvalidArgumentError(absl::StrCat("invalid rank of a communicator: rank ", rank, " of ", size));
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no rank ", rank, " in a communicator of ", size, " ranks; ranks count from 0"));
   }
   if (segment->size() != bytes) {
     return absl::InvalidArgumentError(absl::StrCat("invalid shared memory for a communicator of ", size,
@@ -124,14 +125,14 @@ absl::Status PeerGroup::CompareParts(const PartRecord& own) {
                    "; issue the same collectives in the same order on every rank"));
 }
 
-// A piece is reused three chunks later (kCollectivePieces), when all ranks have copied out of it. The peers copy out of
-// a chunk before they arrive at the barrier of the second chunk after it. This rank waits for that barrier before it
-// copies the third chunk in.
+// A piece is reused after kCollectivePieces (three) chunks. By then, all ranks have finished reading the piece: peers
+// call CopyOut for a chunk before they arrive at the barrier of the second chunk after it, and this rank awaits that
+// barrier before it calls CopyIn for the third chunk.
 absl::Status PeerGroup::Run(const Part& own) {
   HPU_RETURN_IF_ERROR(Check());
   const CollectiveSteps steps(segment_, rank_, size_, own, next_piece_);
-  // Reuses the record of the operation before the previous one. The peers have read it, because they have since arrived
-  // in the previous operation.
+  // Overwrites the record of this rank's last but one operation. The peers have read that record, because they have
+  // since arrived at the previous operation's first barrier.
   const PartRecord record = RecordOf(own);
   segment_.rank(rank_).parts[operations_ % 2] = record;
   steps.CopyIn(0);
@@ -148,7 +149,7 @@ absl::Status PeerGroup::Run(const Part& own) {
       steps.Exchange(chunk);
       exchanged = Arrive();
     }
-    if (chunk + 1 < steps.chunks()) {  // the peers may still be at this chunk
+    if (chunk + 1 < steps.chunks()) {  // the peers may still use the pieces of `chunk`
       steps.CopyIn(chunk + 1);
       copied_in = Arrive();
     }

@@ -53,8 +53,8 @@ class PeerGroup {
   // Runs transfers concurrently. The sends of one rank match the receives of its peer in order. If the elements of a
   // send and a receive differ, Exchange fails with InvalidArgument on both ranks.
   absl::Status Exchange(const std::vector<Transfer>& transfers);
-  // Makes waiting and later operations fail with Cancelled, on all ranks. Only the first reason counts. An empty reason
-  // becomes "rank N has aborted the communicator".
+  // Makes waiting and later operations fail with Cancelled and `reason`, on all ranks. Only the first reason is kept.
+  // An empty reason becomes "rank N has aborted the communicator".
   void Abort(absl::string_view reason);
   // OK, or the error of an aborted communicator.
   absl::Status Check();
@@ -62,7 +62,7 @@ class PeerGroup {
  private:
   class TransferLoop;
 
-  // Transfers and packets so far, on this rank's side of a pair.
+  // Number of transfers and packets so far with one peer, in one direction.
   struct PairCounts {
     uint32_t transfers = 0;
     uint32_t packets = 0;
@@ -70,7 +70,7 @@ class PeerGroup {
 
   PeerGroup(std::unique_ptr<files::SharedMemory> segment, int rank, int size);
 
-  // Waits until `ready` is true; fails if the communicator is aborted first. `awaited`: see Bell::awaited.
+  // Waits until ready() is true; fails if the communicator is aborted first. `awaited`: see Bell::awaited.
   template <typename Ready>
   absl::Status Await(Bell& bell, uint32_t awaited, common::AdaptiveSpin& spin, const Ready& ready);
   // Signals to the other ranks that this rank has reached its next barrier; returns that barrier's number.
@@ -78,9 +78,9 @@ class PeerGroup {
   // Waits until all ranks have arrived at a barrier.
   absl::Status AwaitAll(uint32_t barrier);
   absl::Status CompareParts(const PartRecord& own);
-  // Aborts the communicator because of an impossible value in the segment; returns the error.
+  // Aborts the communicator because `what` has an impossible value in the segment. Returns the communicator's error.
   absl::Status Damaged(absl::string_view what);
-  // Ends the communicator with `error`, unless it has already ended. `reason` is the text for the other ranks.
+  // Aborts the communicator with `error` on this rank and `reason` on the other ranks, unless it was already aborted.
   void End(const absl::Status& error, absl::string_view reason);
 
   const PeerSegment segment_;
@@ -89,7 +89,7 @@ class PeerGroup {
 
   uint32_t progress_ = 0;    // barriers at which this rank has arrived
   uint64_t operations_ = 0;  // collectives so far
-  uint64_t next_piece_ = 0;  // piece of the next chunk
+  uint64_t next_piece_ = 0;  // index of the piece for the next chunk
   common::AdaptiveSpin collective_spin_;
 
   std::vector<PairCounts> sent_;      // by peer

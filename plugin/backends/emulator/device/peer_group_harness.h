@@ -18,7 +18,7 @@
 
 namespace hpu::emulator {
 
-// Another mapping of a segment. A process calls it for itself.
+// Maps the segment once more, into the calling process.
 inline std::unique_ptr<files::SharedMemory> MapAgain(const files::SharedMemory& segment) {
   files::FileDescriptor file(fcntl(segment.file().get(), F_DUPFD_CLOEXEC, 0));
   return files::SharedMemory::Open(std::move(file), segment.size()).value();
@@ -76,7 +76,7 @@ class GuardedMemory {
     munmap(base_, mapped_ + 2 * kPage);
   }
 
-  // Aligned to 64 bytes only if `bytes` is.
+  // Aligned to 64 bytes only if `bytes` is a multiple of 64.
   char* data() const { return base_ + kPage + mapped_ - bytes_; }
   uint64_t bytes() const { return bytes_; }
   std::vector<char> Contents() const { return std::vector<char>(data(), data() + bytes_); }

@@ -1,7 +1,8 @@
 // PeerGroup::Exchange: interleaved sends and receives of one rank.
 //
-// A receiver announces each transfer, and the sender fills pieces for announced transfers only. So a receiver inside
-// Exchange reads every filled piece, even while other transfers wait.
+// A receiver announces each transfer, and the sender fills pieces (buffers in the segment) only for announced
+// transfers. Therefore the receiver of a filled piece is inside Exchange and reads the piece, even while other
+// transfers wait.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -36,7 +37,7 @@ class PeerGroup::TransferLoop {
   bool done() const {
     return std::all_of(states_.begin(), states_.end(), [](const State& state) { return state.done; });
   }
-  // Error if the segment holds an impossible value, else OK.
+  // Not OK if the segment holds an impossible value.
   const absl::Status& damage() const { return damage_; }
   // The first error of the transfers, receives before sends.
   absl::Status status() const {
@@ -73,7 +74,7 @@ class PeerGroup::TransferLoop {
     const uint64_t bytes;
     const State* before = nullptr;  // previous transfer of the same peer and direction, which must end first
     bool begun = false;
-    bool filled = false;  // sender: all packets are offered
+    bool filled = false;  // sender: all packets have been offered
     bool done = false;
     uint64_t copied = 0;
     std::deque<int> pieces;  // sender: pieces of the packets in flight

@@ -29,7 +29,7 @@ T Snapshot(const T& shared) {
   return copy;
 }
 
-// hal::Elements and their data type.
+// A hal::Elements and its data type.
 struct ElementsRecord {
   static ElementsRecord Of(const hal::Elements& elements, hal::DataType dtype);
   bool IsValid() const;
@@ -43,7 +43,7 @@ struct ElementsRecord {
   char shape[hal::Elements::kMaxShapeBytes] = {};
 };
 
-// A rank's Part without its pointers.
+// Parameters of one rank's collective: a Part without its pointers.
 struct PartRecord {
   uint32_t kind = 0;
   uint32_t op = 0;
@@ -57,18 +57,18 @@ struct ReasonRecord {
   static constexpr uint32_t kMaxBytes = 508;
 
   void Set(absl::string_view reason);
-  // Requires bytes <= kMaxBytes. Characters that are not printable ASCII become '?'.
+  // Requires `bytes` <= kMaxBytes. Characters that are not printable ASCII become '?'.
   std::string Text() const;
 
   uint32_t bytes = 0;
   char text[kMaxBytes] = {};
 };
 
-// Wakes a sleeping rank.
+// Wakes the rank that owns the bell if it sleeps.
 struct alignas(64) Bell {
   static constexpr uint32_t kAnyRank = UINT32_MAX;
 
-  // Wakes the sleeper if it waits for `rank`; makes no system call otherwise.
+  // Wakes the sleeping rank if it waits for `rank`; otherwise makes no system call.
   void RingFrom(int rank);
   void Ring();
   // Sleeps until the bell rings. Returns at once if `rings` differs from `seen`, and after 50 ms at the latest, because
@@ -76,23 +76,23 @@ struct alignas(64) Bell {
   void Sleep(uint32_t seen);
 
   std::atomic<uint32_t> rings;
-  std::atomic<uint32_t> awaited;  // 1 + the rank that the sleeper waits for, or kAnyRank; 0: awake
+  std::atomic<uint32_t> awaited;  // 1 + the rank that the sleeping rank waits for, or kAnyRank; 0: awake
 };
 
-// Written by one rank, except for the bells.
+// State of one rank. Only this rank writes it, except for the bells.
 struct alignas(64) RankBlock {
   std::atomic<uint32_t> progress;  // barriers at which the rank has arrived
   Bell collective_bell;
   Bell transfer_bell;
-  PartRecord parts[2];  // by operation number modulo 2
+  PartRecord parts[2];  // of the rank's last two collectives, by their number modulo 2
   ReasonRecord reason;  // complete before `aborted_by` names the rank
 };
 
-// Number of pieces of a rank's data for collectives and for transfers.
+// Number of pieces (data buffers of equal size) that each rank has for collectives and for transfers.
 inline constexpr int kCollectivePieces = 3;
 inline constexpr int kTransferPieces = 2;
 
-// State of the transfers from one rank to another. A packet is one piece of the sender's memory.
+// State of the transfers from one rank to another. A packet is one filled piece of the sender.
 struct alignas(64) PairBlock {
   // Written by the receiver.
   std::atomic<uint32_t> wanted;  // transfers that the receiver has begun

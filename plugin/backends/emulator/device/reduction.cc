@@ -12,7 +12,7 @@ namespace {
 using hal::DataType;
 using hal::ReduceOp;
 
-// Number of elements that are reduced at a time, so that their sums stay in the core's cache.
+// Number of elements that are reduced at a time; their sums stay in the core's cache.
 constexpr uint64_t kBlock = 2048;
 
 // Type in which the elements are added.

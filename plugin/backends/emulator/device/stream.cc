@@ -166,8 +166,8 @@ absl::Status EmulatorStream::Synchronize() {
 }
 
 common::Point EmulatorStream::Now() {
-  // Reads the failure first. Work that is pushed in between may become part of the point; the reverse order could miss
-  // a failure.
+  // Reads the failure before the sequence number, so a command that is pushed in between may become part of the point.
+  // The reverse order could miss a failure.
   std::lock_guard<std::mutex> lock(state_->failure_mutex);
   return common::Point{state_->timeline, state_->failure, state_->queue.pushed()};
 }
@@ -178,7 +178,7 @@ void EmulatorStream::RunCommands() {
     const bool last = command.kind == Command::Kind::kStop;
     Run(command, sequence);
     command.Clear();
-    // Completes the last command too, because another thread may wait for all streams while this one is being
+    // Completes the stop command too, because another thread may wait for all streams while this stream is being
     // destroyed.
     state_->timeline->Complete(sequence);
     if (last) return;
@@ -196,7 +196,7 @@ void EmulatorStream::Run(Command& command, uint64_t sequence) {
       if (absl::Status status = command.exchange(CurrentError()); !status.ok()) Fail(sequence, std::move(status));
       return;
     case Command::Kind::kWait:
-      // Waits even after an error: later events of this stream guarantee that the other stream's work has ended.
+      // Waits even after an error, because a later event of this stream guarantees that the awaited work has ended.
       if (absl::Status status = command.point.Wait(); !status.ok()) Fail(sequence, std::move(status));
       return;
     default:

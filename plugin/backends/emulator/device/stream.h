@@ -17,8 +17,8 @@ namespace hpu::emulator {
 
 class EmulatorDevice;
 
-// The stream's thread runs its commands in order; recipes run parts of their work on the device's ComputePool. Queueing
-// checks all arguments, translates addresses to data pointers, and makes a system call only if the thread sleeps.
+// The stream's thread runs the commands in order; recipes also use the device's ComputePool. Queueing a command checks
+// all arguments, translates addresses to data pointers, and makes a system call only if the stream's thread sleeps.
 class EmulatorStream final : public hal::Stream {
  public:
   EmulatorStream(EmulatorDevice* device, hal::StreamKind kind);
@@ -61,7 +61,7 @@ class EmulatorStream final : public hal::Stream {
     std::thread thread;
   };
 
-  // The end of the work queued so far.
+  // The position after all commands queued so far.
   common::Point Now();
   absl::Status QueueCopy(const void* source, void* destination, uint64_t bytes, bool from_host = false);
 

@@ -36,7 +36,7 @@ bool KeepsNumbers(const HloInstruction* instruction, xla::PrimitiveType type) {
   }
 }
 
-// True if `wide` broadcasts, over the last dimension, the reduction of the rows of `source` by `opcode`.
+// Whether `wide` is `source` reduced over its last dimension by `opcode`, then broadcast back.
 bool IsOfRows(HloInstruction* wide, HloInstruction* source, HloOpcode opcode, float initial) {
   const int64_t rank = source->shape().rank();
   const xla::PrimitiveType type = source->shape().element_type();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/columns.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
@@ -101,7 +102,7 @@ class MomentsKernel final : public Kernel {
               Join(before, m, v, piece.rows, means[c], squares[c]);
             }
           }
-          // The piece holds the last columns of its rows.
+          // This was the last piece of these rows.
           if (piece.first_column + piece.columns == plan_.sizes().columns) before += piece.rows;
         });
     for (int64_t c = 0; c < plan_.sizes().columns; ++c) variance[c] /= all;
@@ -183,7 +184,10 @@ class GradientSumsKernel final : public Kernel {
 
 template <template <typename> class K>
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() != 3) return absl::InvalidArgumentError("expected 3 parameters: rows, features and bfloat16");
+  if (parameters.size() != 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected 3 parameters: rows, features and bfloat16; got ", parameters.size()));
+  }
   HPU_ASSIGN_OR_RETURN(const Columns columns, Columns::Parse({1, parameters[0], parameters[1]}));
   if (parameters[2] != 0) return std::make_unique<K<BFloat16>>(columns);
   return std::make_unique<K<float>>(columns);

@@ -21,7 +21,7 @@ constexpr int kRows = 8;
 constexpr int64_t kAddends = 256;
 // Number of multiplications that one thread computes in about 20 µs.
 constexpr int64_t kPieceProducts = 1 << 20;
-// Minimum number of pieces of a kernel, if its matrices have enough rows.
+// Minimum number of tasks of a kernel, if its matrices have enough rows.
 constexpr int64_t kMinPieces = 16;
 
 // Some rows of one product.
@@ -29,7 +29,7 @@ struct Work {
   const BatchedProduct* product;
   const float* a;
   const float* b;
-  float* to;  // its first row
+  float* to;  // the first of these rows
   int64_t rows;
   float* strips;  // buffer for a copy of some columns of b, [inner, up to 16]; null: reads b itself
 };
@@ -123,14 +123,14 @@ class BatchedProductKernel final : public Kernel {
  public:
   explicit BatchedProductKernel(BatchedProduct product) : product_(std::move(product)) {
     for (const BatchedProduct::Batch& batch : product_.batches) matrices_ *= batch.size;
-    // Splits few matrices by rows too; that does not change how an element is computed.
+    // If there are few matrices, splits them by rows too. The split does not change how an element is computed.
     const int64_t cuts = std::max<int64_t>(1, kMinPieces / matrices_);
     rows_of_piece_ = ((product_.rows + cuts - 1) / cuts + kRows - 1) / kRows * kRows;
     pieces_of_matrix_ = (product_.rows + rows_of_piece_ - 1) / rows_of_piece_;
     const int64_t products = std::min(rows_of_piece_, product_.rows) * product_.inner * product_.columns;
     pieces_at_once_ = std::max<int64_t>(1, kPieceProducts / std::max<int64_t>(1, products));
-    // Copies columns of b unless they are adjacent. Copies adjacent ones too if many rows read them, and rows of b are
-    // so far apart that they share few cache lines.
+    // Copies columns of b unless they are adjacent. Also copies adjacent columns if many rows read them and the rows of
+    // b are so far apart that few of them share cache lines.
     copies_ = product_.b_column_stride != 1 ||
               (std::min(rows_of_piece_, product_.rows) > 2 * kRows && product_.b_inner_stride > 64);
   }
@@ -193,8 +193,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   constexpr size_t kFixed = 7;
   const auto refuse = [] {
     return absl::InvalidArgumentError(
-        "expected 7 parameters of the matrices, then size, a_stride and b_stride of each batch dimension; sizes must "
-        "be positive, their product at most 2^40");
+        "expected rows, inner, columns, a_row_stride, a_inner_stride, b_inner_stride and b_column_stride, then size, "
+        "a_stride and b_stride of each batch dimension; sizes must be positive, with a product of at most 2^40, and "
+        "strides must not be negative");
   };
   if (parameters.size() < kFixed || (parameters.size() - kFixed) % 3 != 0 ||
       *std::min_element(parameters.begin(), parameters.end()) < 0) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/vectorize.h"
@@ -50,7 +51,7 @@ struct Product {
 struct Max {
   static constexpr float kInitial = -std::numeric_limits<float>::infinity();
   static HPU_INLINE float Element(float a, float) { return a; }
-  // Keeps NaN, as XLA does.
+  // Returns NaN if one of the operands is NaN, as XLA does.
   static HPU_INLINE float Of(float a, float b) {
     const float greater = a >= b ? a : b;
     return a != a ? a : greater;
@@ -68,7 +69,7 @@ struct ReduceLanes {
     float sum[kLanes];
     HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) sum[c] = F::kInitial;
     int64_t row = 0;
-    // Adds up four rows before it adds them to the sum, which loses less precision.
+    // Adds four rows to each other before adding them to the sum, to lose less precision.
     for (; row + 4 <= piece.rows; row += 4, a += 4 * s, b += 4 * s) {
       HPU_SIMD for (int64_t c = 0; c < kLanes; ++c) {
         const float low = F::Of(ElementAt(a, b, c), ElementAt(a, b, c + s));
@@ -161,7 +162,8 @@ class ColumnReductionKernel final : public Kernel {
 template <typename T>
 absl::StatusOr<std::unique_ptr<const Kernel>> MakeOf(Function function, const Columns& columns) {
   if (ColumnReductionKernel<T>::RunOf(function) == nullptr)
-    return absl::InvalidArgumentError("expected a function from 0 to 4");
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown function ", static_cast<int64_t>(function), ": expected 0 to 4"));
   return std::make_unique<ColumnReductionKernel<T>>(function, columns);
 }
 
@@ -178,7 +180,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     case Element::kBool:
       return MakeOf<uint8_t>(function, columns);
   }
-  return absl::InvalidArgumentError("expected element type 0 (float32), 1 (bfloat16) or 2 (bool)");
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown element type ", parameters[1], ": expected 0 (float32), 1 (bfloat16) or 2 (bool)"));
 }
 
 const bool registered = RegisterKernel(kName, Make);

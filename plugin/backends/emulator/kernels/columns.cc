@@ -7,7 +7,7 @@
 namespace hpu::emulator {
 namespace {
 
-// Columns of a piece: its partial results stay in the first-level cache while the rows are read.
+// Maximum number of columns of a piece: the partial results stay in the first-level cache while the rows are read.
 constexpr int64_t kMaxColumns = 2048;
 // Approximate number of elements of a piece: enough work for a thread, and few enough pieces to combine.
 constexpr int64_t kElements = 32 << 10;
@@ -19,7 +19,7 @@ int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 absl::StatusOr<Columns> Columns::Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || *std::min_element(parameters.begin(), parameters.end()) <= 0) {
-    return absl::InvalidArgumentError("expected three positive sizes: outer, rows and columns");
+    return absl::InvalidArgumentError("expected positive outer, rows and columns");
   }
   return Columns{parameters[0], parameters[1], parameters[2]};
 }

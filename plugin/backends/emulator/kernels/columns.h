@@ -21,26 +21,25 @@ struct Columns {
   static absl::StatusOr<Columns> Parse(absl::Span<const int64_t> parameters);
 };
 
-// A part of the work: some columns of some rows of one outer index. Offsets are in elements from the start of the
-// array.
+// One task of a reduction: some columns of some rows of one outer index. Distances are in elements.
 struct ColumnPiece {
-  int64_t begin;   // of the first row's first column
-  int64_t stride;  // from row to row
+  int64_t begin;   // offset of the first row's first column in the array
+  int64_t stride;  // distance between rows
   int64_t rows;
   int64_t columns;
   int64_t first_column;
-  float* partial;  // output of this piece: `values` times `columns` partial results
+  float* partial;  // destination of the piece's partial results: `values` arrays of `columns`
 };
 
-// Partition of a reduction into pieces. It depends on the sizes only, and pieces are combined in order, so results are
-// the same in every run and for any number of threads.
+// Partition of a reduction into pieces. The partition depends only on the sizes, and pieces are combined in order, so
+// results are the same in every run and for any number of threads.
 class ColumnPlan {
  public:
   // `values`: number of results per column.
   ColumnPlan(const Columns& sizes, int values);
 
-  // Runs `piece` for every piece on the pool. Then calls `combine` for each piece in order; `first` is true for the
-  // first rows of the outer index `outer`.
+  // Runs `piece` for every piece on the pool. Then calls `combine` for each piece in order; `first` is true for pieces
+  // with the first rows of outer index `outer`.
   void Run(ComputePool& pool, absl::FunctionRef<void(const ColumnPiece&)> piece,
            absl::FunctionRef<void(const ColumnPiece&, int64_t outer, bool first)> combine) const;
 

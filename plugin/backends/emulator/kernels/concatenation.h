@@ -9,12 +9,12 @@
 
 namespace hpu::emulator {
 
-// Operands: arrays of `outer` rows; one piece of each row is used. Result: `outer` rows, each the concatenation of all
-// pieces.
+// Operands: arrays of `outer` rows; a slice of each row is used. Result: `outer` rows, each the concatenation of the
+// operands' slices.
 struct Concatenation {
   struct Piece {
     int64_t row_bytes;  // distance between rows of the operand
-    int64_t offset;     // in a row, in bytes
+    int64_t offset;     // start of the slice in a row, in bytes
     int64_t bytes;
   };
 

@@ -152,8 +152,9 @@ absl::Status Convolution::Check() const {
                     (!(bias || constant_filter) || (kind == Kind::kForward && dimensions.size() == 2 && !depthwise()));
   return fits ? absl::OkStatus()
               : absl::InvalidArgumentError(
-                    "expected positive sizes, features divisible by groups, and 2 or 3 dimensions whose output matches "
-                    "input, window and padding; bias and constant_filter require kForward in 2 dimensions");
+                    "invalid convolution: expected positive sizes, features divisible by groups, and 2 or 3 dimensions "
+                    "whose output matches input, window and padding; bias and constant_filter require a forward "
+                    "convolution in 2 dimensions that is not depthwise");
 }
 
 bool Convolution::dilated() const {
@@ -188,8 +189,9 @@ absl::StatusOr<Convolution> Convolution::Parse(absl::Span<const int64_t> paramet
       parameters[0] > static_cast<int64_t>(Kind::kFilterGradient) || parameters[1] >> 1 != 0 ||
       parameters[3] >> 1 != 0) {
     return absl::InvalidArgumentError(
-        "expected kind (0 to 2), bias, bfloat16, constant_filter, batch, input_features, output_features and groups, "
-        "then 7 sizes of each dimension");
+        "expected kind (0: forward, 1: input gradient, 2: filter gradient), bias (0 or 1), bfloat16, constant_filter "
+        "(0 or 1), batch, input_features, output_features and groups, then input, output, window, stride, dilation, "
+        "pad_low and pad_high of each dimension");
   }
   Convolution c;
   c.kind = static_cast<Kind>(parameters[0]);

@@ -32,8 +32,8 @@ struct Convolution {
   Kind kind = Kind::kForward;
   bool bias = false;      // whether a third operand [output_features] is added; only kForward by oneDNN
   bool bfloat16 = false;  // else float32
-  // Whether the filter is the same in all calls, so that oneDNN packs it only once. Only for kForward by oneDNN in two
-  // dimensions.
+  // Whether all calls use the same filter, so that oneDNN packs the filter only once. Only for kForward by oneDNN in
+  // two dimensions.
   bool constant_filter = false;
   int64_t batch = 0;
   int64_t input_features = 0;
@@ -41,13 +41,13 @@ struct Convolution {
   int64_t groups = 1;
   std::vector<Dimension> dimensions;
 
-  // Whether TensorFlow's ops for depthwise convolutions compute it. Their gradient ops support no dilation, so dilated
-  // gradients are computed as grouped convolutions.
+  // Whether TensorFlow's ops for depthwise convolutions compute this convolution. Their gradient ops support no
+  // dilation, so dilated gradients are computed as grouped convolutions.
   bool depthwise() const;
   bool dilated() const;
   // Whether the padding is TensorFlow's "SAME" or "VALID".
   bool HasNamedPadding() const;
-  // Whether TensorFlow uses oneDNN for it on this processor.
+  // Whether TensorFlow uses oneDNN for this convolution on this processor.
   bool UsesOneDnn() const;
   // InvalidArgument unless all sizes are positive and consistent.
   absl::Status Check() const;

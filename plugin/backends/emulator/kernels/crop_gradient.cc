@@ -12,19 +12,19 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "crop_gradient.1";
-// Limited because each piece of an image reads all boxes.
+// Maximum number of tasks. Limited because each task reads all boxes.
 constexpr int64_t kMaxPieces = 64;
 // Number of sums that are accumulated in parallel.
 constexpr int kSums = 16;
 
-// The two pixels around a position, and the weight of the second one.
+// The two pixels around a sampling coordinate, and the weight of the second pixel.
 struct Place {
   int64_t first;
   int64_t second;
   float fraction;
 };
 
-// False for a position outside the image.
+// Returns false if the sampling coordinate `place` is outside the image.
 HPU_INLINE bool Find(float place, int64_t length, Place* found) {
   if (!(place >= 0 && place < static_cast<float>(length))) return false;
   found->first = static_cast<int64_t>(place);
@@ -45,7 +45,7 @@ struct ImageWork {
   int64_t end;
 };
 
-// The contribution of a crop's pixel to one pixel of the image and to the next one.
+// The contributions of a crop's pixel to two adjacent pixels of the image.
 struct Pixel {
   const float* from;
   float* to;
@@ -255,8 +255,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
       *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
     return absl::InvalidArgumentError(
-        "expected 8 parameters: of (0 or 1), then boxes, rows, columns, images, height, width and channels from 1 to "
-        "2^31");
+        "expected 8 parameters: kind of gradient (0: images, 1: sampling coordinates), then boxes, rows, columns, "
+        "images, height, width and channels, each from 1 to 2^31");
   }
   return std::make_unique<CropGradientKernel>(CropGradient{static_cast<CropGradient::Of>(parameters[0]), parameters[1],
                                                            parameters[2], parameters[3], parameters[4], parameters[5],

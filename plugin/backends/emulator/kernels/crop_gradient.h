@@ -11,6 +11,7 @@ namespace hpu::emulator {
 // Operands and result: see crop_gradient in plugin/program/marked_call.h. Sums are added in the order of the boxes and
 // their pixels.
 struct CropGradient {
+  // Gradient of the images, or of the sampling coordinates y and x.
   enum class Of : int64_t { kImage = 0, kPlaces = 1 };
 
   Of of = Of::kImage;

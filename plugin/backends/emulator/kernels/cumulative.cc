@@ -225,8 +225,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 4, parameters.end()) <= 0 ||
       (parameters[1] != 0 && parameters[0] == static_cast<int64_t>(Function::kLogAddExp))) {
     return absl::InvalidArgumentError(
-        "expected 7 parameters: function (0 to 2), type (0 to 2), reverse, from_neutral, and positive outer, size and "
-        "inner; function 2 (kLogAddExp) requires type 0 (kFloat32)");
+        "expected 7 parameters: function (0 to 2), type (0 to 2), reverse and from_neutral (0 or 1), and positive "
+        "outer, size and inner; function 2 (kLogAddExp) requires type 0 (kFloat32)");
   }
   return std::make_unique<CumulativeKernel>(
       Cumulative{static_cast<Function>(parameters[0]), static_cast<NumberType>(parameters[1]), parameters[2] != 0,

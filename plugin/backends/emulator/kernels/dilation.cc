@@ -17,9 +17,9 @@ constexpr char kName[] = "dilation.1";
 constexpr size_t kEach = 6;
 // If there are too few images for all threads, a thread computes this many channels of an image: a cache line.
 constexpr int64_t kFewLanes = 16;
-// With fewer channels, several adjacent windows are computed together, up to this many numbers at a time.
+// With fewer channels, several adjacent windows are computed together, up to this many elements at a time.
 constexpr int64_t kSideBySide = 256;
-// The filter's gradient is summed in at most this many pieces of the windows' rows.
+// The filter's gradient is summed in at most this many partial sums, each over some rows of windows.
 constexpr int64_t kMaxPieces = 16;
 
 // The part of a window that is inside the image.
@@ -36,13 +36,13 @@ HPU_INLINE Taps TapsOf(const Dilation::Dimension& d, int64_t window) {
   return {begin, first, std::max<int64_t>(end - first, 0)};
 }
 
-// Distances between positions, in elements.
+// Distances between adjacent rows and columns, in elements.
 struct Steps {
   int64_t row;
   int64_t column;
 };
 
-// The part of a window inside the image; pointers point to its first element.
+// The part of a window that is inside the image; pointers point to the part's first element.
 struct Window {
   const float* image;
   const float* filter;
@@ -50,15 +50,15 @@ struct Window {
   Steps filter_steps;
   int64_t rows;
   int64_t columns;
-  // `to`: destination of the maximum or of its gradient. `otherwise`: destination of the gradient if no sum counts;
-  // null: the first position.
+  // `to`: destination of the maximum, or of the maximum's gradient. `otherwise`: destination of the gradient if no sum
+  // counts; null: the window's first element.
   float* to;
   float* otherwise;
   Steps to_steps;
   const float* gradient;
 };
 
-// A separate type for one number, because compilers generate slow code for vectors of one element.
+// One element has a separate type, because compilers generate slow code for vectors of one element.
 template <typename T, int n>
 struct RegisterOf {
   using Type = Lanes<T, n>;
@@ -134,7 +134,7 @@ struct AddGradient {
 struct Work {
   const Dilation& sizes;
   const float* images;
-  const float* filter;  // repeats each position `tile` times
+  const float* filter;  // each filter element is repeated `tile` times
   const float* gradient;
   float* result;
   int64_t tile;
@@ -334,8 +334,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) 
   constexpr int64_t kMax = int64_t{1} << 31;
   if (p.size() != 3 + 2 * kEach || p[0] < 0 || p[0] > 2 || p[1] <= 0 || p[1] >= kMax || p[2] <= 0 || p[2] >= kMax) {
     return absl::InvalidArgumentError(
-        "expected 15 parameters: of (0 to 2), batch, channels, and 6 sizes each of rows and columns; batch and "
-        "channels must be from 1 to 2^31 - 1");
+        "expected 15 parameters: result (0: maxima, 1: gradient of the images, 2: gradient of the filter), batch and "
+        "channels (from 1 to 2^31 - 1), then input, output, window, stride, rate and pad_low of the rows and of the "
+        "columns");
   }
   const auto dimension = [](absl::Span<const int64_t> d) {
     return Dilation::Dimension{d[0], d[1], d[2], d[3], d[4], d[5]};
@@ -344,8 +345,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> p) 
                        dimension(p.subspan(3 + kEach))};
   if (!Fits(sizes.rows) || !Fits(sizes.columns) || sizes.rows.window * sizes.columns.window >= kMax) {
     return absl::InvalidArgumentError(
-        "expected input, output, window, stride and rate from 1 to 2^31 - 1, pad_low from 0 to 2^31 - 1, and fewer "
-        "than 2^31 positions per window");
+        "invalid sizes of rows or columns: expected input, output, window, stride and rate from 1 to 2^31 - 1, pad_low "
+        "from 0 to 2^31 - 1, and windows of fewer than 2^31 elements");
   }
   return std::make_unique<DilationKernel>(sizes);
 }

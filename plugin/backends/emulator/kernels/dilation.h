@@ -8,9 +8,10 @@
 
 namespace hpu::emulator {
 
-// Operands and result: see dilation in plugin/program/marked_call.h. The images' gradient is added in the order of the
-// windows.
+// Operands and result: see dilation in plugin/program/marked_call.h. The gradient of the images adds the windows'
+// contributions in the order of the windows.
 struct Dilation {
+  // The result: the maxima, the gradient of the images, or the gradient of the filter.
   enum class Of : int64_t { kMaxima = 0, kInput = 1, kFilter = 2 };
   struct Dimension {
     int64_t input = 1;

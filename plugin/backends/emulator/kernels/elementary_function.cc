@@ -14,7 +14,7 @@ namespace {
 using Function = ElementaryFunction::Function;
 
 constexpr char kName[] = "elementary_function.1";
-// Elements that stay in the first-level cache between two reads.
+// Number of elements that stay in the first-level cache between two reads.
 constexpr int64_t kBlock = 1024;
 
 template <typename T>
@@ -117,7 +117,8 @@ class ElementaryFunctionKernel final : public Kernel {
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 4 || parameters[0] < 0 || parameters[0] >= ElementaryFunction::kFunctions ||
       parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 || parameters[3] <= 0) {
-    return absl::InvalidArgumentError("expected 4 parameters: function (0 to 6), bfloat16, uniform and elements > 0");
+    return absl::InvalidArgumentError(
+        "expected 4 parameters: function (0 to 6), bfloat16 and uniform (0 or 1), and elements > 0");
   }
   const int64_t number = parameters[0];
   const ElementaryFunction function{static_cast<Function>(number), parameters[1] != 0, parameters[2] != 0,

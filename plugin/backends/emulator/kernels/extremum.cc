@@ -14,11 +14,11 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "extremum.2";
-// The widest piece of OverLanes; each lane has its own extremum.
+// Number of elements that one step of OverLanes processes at most; each has its own extremum.
 constexpr int kLanes = 64;
 // Columns that a thread processes at once, so that their extrema stay in the first-level cache.
 constexpr int64_t kMaxColumns = 128;
-// Longer rows are split into pieces of this size, because there may be fewer rows than threads.
+// Longer rows are split into sections of this size, because there may be fewer rows than threads.
 constexpr int64_t kMaxRow = 64 << 10;
 
 template <bool is_min>
@@ -27,27 +27,27 @@ struct Order {
       is_min ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
   static HPU_INLINE bool Keeps(float best, float x) { return is_min ? best <= x : best >= x; }
   static HPU_INLINE bool Beats(float x, float best) { return is_min ? x < best : x > best; }
-  // Keeps NaN.
+  // Returns NaN if one of the operands is NaN.
   static HPU_INLINE float Of(float best, float x) {
     const float better = Keeps(best, x) ? best : x;
     return best != best ? best : better;
   }
 };
 
-// Position of the extremum of a row, or of a piece of a row.
+// Value and position of the extremum of a row, or of a section of a row.
 struct Place {
   float value;
-  int32_t place;  // from the start of the piece
-  bool nan;       // whether the piece holds a NaN
+  int32_t place;  // relative to the start of the row or section
+  bool nan;       // whether the row or section contains a NaN
 };
 
 // Columns of one outer index, of `size` rows that are `stride` elements apart.
 template <typename T>
 struct Work {
   const T* from;
-  T* values;        // the results, or null
-  int32_t* places;  // the results, or null
-  Place* found;     // result for one piece of a row, or null
+  T* values;        // destination of the values, or null
+  int32_t* places;  // destination of the positions, or null
+  Place* found;     // destination for a section of a row, or null
   int64_t size;
   int64_t stride;
   int64_t columns;
@@ -197,7 +197,8 @@ HPU_VECTORIZED(FindLeast, Work<float>, (Find<float, true>))
 HPU_VECTORIZED(FindGreatestBFloat16, Work<BFloat16>, (Find<BFloat16, false>))
 HPU_VECTORIZED(FindLeastBFloat16, Work<BFloat16>, (Find<BFloat16, true>))
 
-// Combines the result of a row's first `begin` elements with the result of the next piece, as one loop over both would.
+// Combines the result of a row's first `begin` elements with the result of the next section, exactly as one loop over
+// both would.
 template <bool is_min>
 Place Append(const Place& row, const Place& piece, int64_t begin) {
   if (!piece.nan && Order<is_min>::Keeps(row.value, piece.value)) return row;
@@ -281,8 +282,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0 ||
       (parameters[0] != 0 && parameters[4] > std::numeric_limits<int32_t>::max())) {
     return absl::InvalidArgumentError(
-        "expected 6 parameters: place, is_min, bfloat16, and positive outer, size and inner; positions require size < "
-        "2^31");
+        "expected 6 parameters: place, is_min and bfloat16 (each 0 or 1), and positive outer, size and inner; with "
+        "place = 1, size must be less than 2^31");
   }
   return std::make_unique<ExtremumKernel>(Extremum{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                                                    parameters[3], parameters[4], parameters[5]});

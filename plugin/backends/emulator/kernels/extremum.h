@@ -11,9 +11,8 @@ namespace hpu::emulator {
 // Operand: an array [outer, size, inner] of float32 or bfloat16. Result: [outer, inner], the largest or smallest of
 // `size` elements, or the int32 position of its first occurrence.
 //
-// NaN behaves as in XLA's reductions, which process the elements in order: a value is NaN if any element is NaN. A
-// position counts only the elements after the last NaN; if no element follows the last NaN, it is the position of this
-// NaN.
+// NaN behaves as in XLA's reductions, which process the elements in order. A value is NaN if any element is NaN. A
+// position considers only the elements after the last NaN; if there are none, it is the position of the last NaN.
 struct Extremum {
   bool place = false;
   bool is_min = false;

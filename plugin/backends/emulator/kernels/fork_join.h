@@ -7,8 +7,8 @@ namespace hpu::emulator {
 // The XLA runtime function that generated code calls to run the parts of a loop.
 inline constexpr char kForkJoinSymbol[] = "__xla_cpu_runtime_ParallelForkJoin";
 // Address of the replacement, which runs on the pool of the thread's RecipeKernels::Scope. XLA's function queues all
-// parts but one and waits even for threads that have not started. In the replacement, the calling thread runs parts
-// that no thread has started.
+// parts of the loop but one, and waits even for parts that no thread has started. In the replacement, the calling
+// thread runs those parts.
 void* ForkJoinAddress();
 
 }  // namespace hpu::emulator

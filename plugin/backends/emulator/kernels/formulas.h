@@ -88,7 +88,7 @@ HPU_INLINE ReducedAngle ReduceAngle(float x) {
   return {(x - n * kHigh) - n * kLow, static_cast<uint32_t>(BitsAs<uint64_t>(shifted))};
 }
 
-// As ReduceAngle, for magnitudes of at least kLargeAngle; NaN for infinities and NaN. Not vectorisable.
+// Like ReduceAngle, for magnitudes of at least kLargeAngle; returns NaN for infinities and NaN. Not vectorisable.
 inline ReducedAngle ReduceLargeAngle(float x) {
   using Wide = unsigned __int128;
   // The binary digits of 2 / pi.
@@ -204,7 +204,7 @@ struct ArcTangent2 {
     const float a = Magnitude(y), b = Magnitude(x);
     const bool steep = a > b;
     const float greater = steep ? a : b, less = steep ? b : a;
-    // Scales the operands so that sums of large numbers stay finite and differences of small ones stay normal.
+    // Scales the operands so that sums of large numbers stay finite and differences of small numbers stay normal.
     const float scale_of_small = greater < 0x1p-64f ? 0x1p64f : 1.0f;
     const float scale = greater > 0x1p126f ? 0.25f : scale_of_small;
     const float scaled_greater = greater * scale, scaled_less = less * scale;

@@ -1,4 +1,4 @@
-// Fixed-size pieces of loops over adjacent elements, so that compilers keep each piece in a register.
+// Loops over adjacent elements in steps of a fixed size, so that compilers keep the elements of a step in registers.
 #ifndef HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 #define HPU_PLUGIN_BACKENDS_EMULATOR_KERNELS_LANES_H_
 

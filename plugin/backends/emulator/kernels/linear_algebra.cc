@@ -37,7 +37,8 @@ absl::StatusOr<LinearAlgebra> Parse(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 12 || parameters[0] < 0 || parameters[0] >= static_cast<int64_t>(std::size(kOps)) ||
       !std::all_of(parameters.begin() + 1, parameters.begin() + 8, [](int64_t flag) { return flag >> 1 == 0; })) {
     return absl::InvalidArgumentError(
-        "expected 12 parameters: op (0 to 10), 7 flags, batch, rows, columns and right_sides");
+        "expected 12 parameters: op (0 to 10), of_doubles, lower, adjoint, full_matrices, compute_vectors, pivoting "
+        "and perturbing (each 0 or 1), batch, rows, columns and right_sides");
   }
   const LinearAlgebra parsed{static_cast<Op>(parameters[0]),
                              parameters[1] != 0,

@@ -11,9 +11,9 @@
 
 namespace hpu::emulator {
 
-// A TensorFlow op on [batch, rows, columns], and on [batch, columns, right_sides] if it solves. TensorFlow's op fails
-// for a matrix that is singular or not positive definite, or if it does not converge. The kernel returns NaN for such a
-// matrix, and 0 for its row order; other matrices of the batch are not affected.
+// A TensorFlow op on [batch, rows, columns], and on [batch, columns, right_sides] if the op solves linear systems.
+// TensorFlow's op fails if a matrix is singular or not positive definite, or if the algorithm does not converge. The
+// kernel returns NaN for such a matrix, and 0 for the matrix's row order; other matrices of the batch are not affected.
 struct LinearAlgebra {
   enum class Op : int64_t {
     kCholesky = 0,
@@ -25,8 +25,8 @@ struct LinearAlgebra {
     kQr = 6,                 // full_matrices; returns q and r
     kEigen = 7,              // compute_vectors; returns eigenvalues and eigenvectors
     kSvd = 8,                // compute_vectors, full_matrices; returns s, u and v
-    kLu = 9,                 // returns factors, and the order of their rows as int32
-    kTridiagonalSolve = 10,  // pivoting, perturbing; its rows are the three diagonals
+    kLu = 9,                 // returns the factors, and the order of the rows as int32
+    kTridiagonalSolve = 10,  // pivoting, perturbing; the operand's rows are the three diagonals
   };
   Op op = Op::kCholesky;
   bool of_doubles = false;  // else float32
@@ -42,7 +42,7 @@ struct LinearAlgebra {
   int64_t right_sides = 0;
 
   bool Solves() const { return op == Op::kTriangularSolve || op == Op::kSolve || op == Op::kTridiagonalSolve; }
-  // The Op for the name of a TensorFlow op.
+  // The Op with this TensorFlow name; nullopt if there is none.
   static std::optional<Op> Named(absl::string_view name);
   // InvalidArgument unless all sizes are positive and valid for the op.
   absl::Status Check() const;

@@ -20,7 +20,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
   if (parameters.size() != 6 || parameters[0] >> 1 != 0 || parameters[1] >> 1 != 0 || parameters[2] >> 1 != 0 ||
       *std::min_element(parameters.begin() + 3, parameters.end()) <= 0) {
     return absl::InvalidArgumentError(
-        "expected 6 parameters: bfloat16, transpose_a, transpose_b, and positive rows, inner and columns");
+        "expected 6 parameters: bfloat16, transpose_a and transpose_b (each 0 or 1), and positive rows, inner and "
+        "columns");
   }
   const MatMul m{parameters[0] != 0, parameters[1] != 0, parameters[2] != 0,
                  parameters[3],      parameters[4],      parameters[5]};

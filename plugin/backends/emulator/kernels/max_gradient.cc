@@ -39,7 +39,7 @@ struct Window {
   int32_t count;
 };
 
-// Without `overlap`, no other window writes to the same elements, so they are stored without being read.
+// Without `overlap`, each result element belongs to one window at most, so it is stored without being read.
 template <bool overlap>
 struct AddWindow {
   template <int n, typename T>
@@ -137,11 +137,14 @@ class MaxGradientKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.empty())
-    return absl::InvalidArgumentError("expected an element type and the windows, got no parameters");
+  if (parameters.empty()) {
+    return absl::InvalidArgumentError("expected bfloat16, then the parameters of the windows; got no parameters");
+  }
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(1)));
-  if (windows.places() > kMaxPlaces)
-    return absl::InvalidArgumentError(absl::StrCat("windows have ", windows.places(), " elements, limit ", kMaxPlaces));
+  if (windows.places() > kMaxPlaces) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("windows of ", windows.places(), " elements are too large: at most ", kMaxPlaces, " elements"));
+  }
   if (parameters[0] != 0) return std::make_unique<MaxGradientKernel<BFloat16>>(windows);
   return std::make_unique<MaxGradientKernel<float>>(windows);
 }

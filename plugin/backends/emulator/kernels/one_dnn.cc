@@ -18,7 +18,7 @@ bool HasBfloat16Instructions() { return __builtin_cpu_supports("avx512bf16") || 
 
 bool IsOneDnnOn() {
   static const bool on = [] {
-    bool wanted = true;  // unless the variable is false; TensorFlow warns of invalid values
+    bool wanted = true;  // also for an invalid value, which TensorFlow reports
     tsl::ReadBoolFromEnvVar("TF_ENABLE_ONEDNN_OPTS", true, &wanted).IgnoreError();
     return tensorflow::IsMKLEnabled() || (wanted && HasAvx512());
   }();

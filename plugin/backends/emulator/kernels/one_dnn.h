@@ -15,8 +15,9 @@ bool IsOneDnnOn();
 // bfloat16 instructions, where oneDNN takes two to three times as long as for float32. Thread safe.
 bool UsesOneDnn(const std::string& op, bool bfloat16);
 
-// For tests: while this object exists, UsesOneDnn assumes that the processor has bfloat16 instructions. With AVX-512,
-// oneDNN computes the same results without these instructions. Not thread safe: no other thread may compile.
+// For tests: while an object of this class exists, UsesOneDnn assumes that the processor has bfloat16 instructions.
+// With AVX-512, oneDNN computes the same results without these instructions. Not thread safe: no other thread may
+// compile.
 class PretendedBfloat16Instructions {
  public:
   PretendedBfloat16Instructions();

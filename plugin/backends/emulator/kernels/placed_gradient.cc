@@ -33,10 +33,10 @@ class PlacedGradientKernel final : public Kernel {
   }
 
  private:
-  // Origin of the image's positions, relative to the start of the image.
+  // The offset that addresses the image's first element.
   uint64_t Origin(int64_t image) const { return sizes_.of_batch ? static_cast<uint64_t>(image * sizes_.elements) : 0; }
 
-  // Adds the image's gradient to the image. Returns true if some positions are in other images.
+  // Adds the image's gradient to the image. Returns whether some offsets are outside the image.
   bool AddToOwn(int64_t image, const float* gradient, const int64_t* places, float* elements) const {
     const uint64_t origin = Origin(image), count = static_cast<uint64_t>(sizes_.elements);
     std::fill_n(elements, sizes_.elements, 0.0f);
@@ -72,7 +72,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 1, parameters.end()) <= 0 ||
       *std::max_element(parameters.begin() + 1, parameters.end()) > kMax) {
     return absl::InvalidArgumentError(
-        "expected 4 parameters: of_batch, then batch, numbers and elements from 1 to 2^31");
+        "expected 4 parameters: of_batch (0: offsets from the image's start, 1: from the batch's start), then batch, "
+        "numbers and elements, each from 1 to 2^31");
   }
   return std::make_unique<PlacedGradientKernel>(
       PlacedGradient{parameters[0] == 1, parameters[1], parameters[2], parameters[3]});

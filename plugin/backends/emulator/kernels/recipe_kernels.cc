@@ -11,7 +11,7 @@
 namespace hpu::emulator {
 namespace {
 
-// XLA passes no run options to custom calls, but calls them on the thread that runs the recipe.
+// A custom call receives no run options from XLA, but runs on the thread that runs the recipe.
 thread_local const RecipeKernels::Scope* current = nullptr;
 
 size_t NumberIn(absl::string_view text) {
@@ -28,7 +28,7 @@ void Call(void* result, const void** operands, const char* text, size_t length, 
   const Kernel* kernel = scope == nullptr ? nullptr : scope->kernels.at(NumberIn({text, length}));
   absl::Status done;
   if (kernel == nullptr) {
-    done = absl::InternalError("the recipe does not contain this kernel");
+    done = absl::InternalError("the recipe has no kernel with this number");
   } else {
     // Several results are passed as a tuple: a table of addresses.
     void* const* results = kernel->results() == 1 ? &result : static_cast<void* const*>(result);

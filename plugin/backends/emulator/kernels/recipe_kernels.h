@@ -13,17 +13,17 @@
 
 namespace hpu::emulator {
 
-// The symbol that code calls, as an XLA custom call of API_VERSION_STATUS_RETURNING_UNIFIED. The call's opaque string
-// starts with the kernel's number in the recipe, in decimal.
+// The symbol through which generated code calls kernels: an XLA custom call of API_VERSION_STATUS_RETURNING_UNIFIED.
+// The call's opaque string starts with the kernel's number in the recipe, in decimal.
 inline constexpr char kKernelSymbol[] = "hpu_emulator_call_kernel";
-// Address of kKernelSymbol.
+// Address of the function for kKernelSymbol.
 void* KernelSymbolAddress();
 
 // The opaque string of a call to kernel `number`; `name` is only for readers of HLO dumps.
 std::string KernelCallText(int number, const std::string& name);
 
-// Made when a recipe is loaded, so that names are looked up and parameters parsed only once. Thread safe once all
-// kernels are added.
+// Created when a recipe is loaded, so that kernel names are looked up and parameters are parsed only once. Thread safe
+// once all kernels are added.
 class RecipeKernels {
  public:
   // Errors: see MakeKernel.
@@ -31,8 +31,8 @@ class RecipeKernels {
   // Adds a kernel under the next number.
   void Add(std::unique_ptr<const Kernel> kernel) { kernels_.push_back(std::move(kernel)); }
 
-  // While this object exists, generated code on this thread calls the kernels in `kernels` by number, with `pool` and
-  // `workspace`.
+  // While a Scope exists, generated code on the thread that created it calls the kernels in `kernels` by number, with
+  // `pool` and `workspace`.
   class Scope {
    public:
     Scope(const RecipeKernels& kernels, ComputePool& pool, void* workspace);
@@ -40,7 +40,7 @@ class RecipeKernels {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
-    // The scope of this thread; null if there is none.
+    // The calling thread's scope; null if there is none.
     static const Scope* Current();
 
     const RecipeKernels& kernels;

@@ -14,8 +14,8 @@ namespace hpu::emulator {
 // dimension.
 struct RowGather {
   struct Component {
-    int64_t size;    // size of its dimension
-    int64_t stride;  // distance between the dimension's elements, in rows
+    int64_t size;    // size of the component's dimension
+    int64_t stride;  // distance between elements of the dimension, in rows
   };
 
   int64_t index_bytes;  // 4 or 8, signed

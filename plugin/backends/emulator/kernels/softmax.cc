@@ -16,7 +16,7 @@ namespace hpu::emulator {
 namespace {
 
 constexpr char kName[] = "softmax.2";
-// The widest piece of OverLanes; each lane has its own maximum and sum.
+// Number of elements that one step of OverLanes processes at most; each has its own maximum and sum.
 constexpr int kLanes = 64;
 
 template <typename T>
@@ -88,7 +88,7 @@ HPU_INLINE void Rows(const Work<T>& work) {
     if constexpr (std::is_same_v<T, float>) row.powers = row.to;
     std::fill_n(lanes, kLanes, -std::numeric_limits<float>::infinity());
     OverLanes<Greatest>(row, 0, work.columns);
-    // Ignores NaN, which then propagates through the sum.
+    // The maximum ignores NaN; NaN propagates through the sum instead.
     Fold<kLanes, Greater>(lanes);
     row.value = lanes[0];
     std::fill_n(lanes, kLanes, 0.0f);
@@ -133,7 +133,7 @@ class SoftmaxKernel final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   if (parameters.size() != 3 || parameters[0] >> 1 != 0 || parameters[1] <= 0 || parameters[2] <= 0) {
-    return absl::InvalidArgumentError("expected 3 parameters: bfloat16, and positive rows and columns");
+    return absl::InvalidArgumentError("expected 3 parameters: bfloat16 (0 or 1), and positive rows and columns");
   }
   return std::make_unique<SoftmaxKernel>(Softmax{parameters[0] != 0, parameters[1], parameters[2]});
 }

@@ -26,8 +26,8 @@ constexpr int64_t kMinPerSelected = 8;
 int64_t RowsPerShard(int64_t size, bool selects) { return std::max<int64_t>(1, (selects ? 16 << 10 : 4 << 10) / size); }
 
 struct Column {
-  int64_t first;   // offset of its keys in the operand
-  int64_t result;  // offset of its keys in the result
+  int64_t first;   // offset of the column's keys in the operand
+  int64_t result;  // offset of the column's keys in the result
 };
 
 template <typename T>
@@ -123,7 +123,7 @@ class Sorting {
                     numbers.get() + begin);
       }
       if (!selects) return MakeElements(numbers.get() + begin, size, begin, elements.get() + begin);
-      // The least elements of each chunk, which include the least of all.
+      // The least elements of each chunk. They include the least elements of all chunks.
       Element* const held = elements.get() + begin / kLongRow * each;
       if (size > sort_.count) {
         SelectLeast(numbers.get() + begin, size, begin, sort_.count, held, spare.get() + (held - elements.get()));
@@ -223,8 +223,9 @@ bool IsSize(int64_t bytes, int64_t max) { return bytes > 0 && bytes <= max && (b
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
   const absl::Status error = absl::InvalidArgumentError(
-      "expected type (0 to 2), key_bytes (1, 2 or 4; not 1 for floats), descending, positive outer, size, inner and "
-      "count <= size, then the content of each result");
+      "expected type (0: float, 1: signed, 2: unsigned), key_bytes (1, 2 or 4; not 1 for floats), descending, positive "
+      "outer, size, inner and count <= size, then the content of each result (0: keys, -1: positions, or the element "
+      "size of another operand)");
   if (parameters.size() < 8) return error;
   Sort sort;
   sort.type = static_cast<Sort::Type>(parameters[0]);

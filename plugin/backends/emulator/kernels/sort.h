@@ -13,8 +13,8 @@ namespace hpu::emulator {
 // NaN. The sort is stable.
 struct Sort {
   enum Type : int64_t { kFloat, kSigned, kUnsigned };
-  // Contents of a result. Other values in `results` are the element size, in bytes, of another operand: the result then
-  // holds the elements of this operand in the keys' order.
+  // Values of `results`, which say what each result holds. A positive value is the element size, in bytes, of another
+  // operand: the result holds that operand's elements in the order of the sorted keys.
   static constexpr int64_t kKeys = 0;
   static constexpr int64_t kPlaces = -1;  // positions of the keys in the operand, int32
 

@@ -9,7 +9,7 @@
 
 namespace hpu::emulator {
 
-// Conversion between numbers and keys of 1, 2 or 4 bytes, which are in the lowest bits.
+// Conversion between keys and numbers. A key of 1, 2 or 4 bytes is in the lowest bits of a uint32_t.
 struct KeyOrder {
   KeyOrder(Sort::Type type, int64_t key_bytes, bool descending);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr char kName[] = "sorted_search.2";
 // Number of values that are searched at once, so that steps of one search hide the memory latency of another.
 constexpr int kBlock = 8;
-// Longer rows of values are searched in pieces.
+// Longer rows of values are split over the pool.
 constexpr int64_t kMaxOfRow = 4096;
 
 template <typename T>
@@ -32,8 +32,8 @@ HPU_INLINE bool IsBeyond(T value, T bound) {
   return or_equal ? value >= bound : value > bound;
 }
 
-// Binary search without branches, because their outcome is unpredictable. Not vectorised, because compilers would
-// gather the elements one by one.
+// Binary search without branches, because a branch's outcome would be unpredictable. Not vectorised, because compilers
+// would gather the elements one by one.
 template <bool or_equal, int block, typename T>
 HPU_INLINE void SearchBlock(const Work<T>& work, int64_t first) {
   const T* const values = work.values + first;
@@ -150,8 +150,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
       *std::min_element(parameters.begin() + 2, parameters.end()) <= 0 ||
       parameters[4] > std::numeric_limits<int32_t>::max()) {
     return absl::InvalidArgumentError(
-        "expected 5 parameters: type (0 to 2), or_equal, and positive rows, values and bounds; bounds must be less "
-        "than 2^31");
+        "expected 5 parameters: type (0 to 2), or_equal (0 or 1), and positive rows, values and bounds; bounds must be "
+        "less than 2^31");
   }
   return std::make_unique<SortedSearchKernel>(SortedSearch{static_cast<NumberType>(parameters[0]), parameters[1] != 0,
                                                            parameters[2], parameters[3], parameters[4]});

@@ -40,7 +40,7 @@ struct Rows {
   int64_t size() const { return ends.size() - 1; }
 };
 
-// A weighted sum of parts of `from`.
+// A weighted sum of sections of `from`.
 struct Sum {
   const float* from;
   float* to;
@@ -80,8 +80,8 @@ struct Lines {
 // Number of lanes for a column of `inner` elements, where inner < kShortInner.
 constexpr int LanesOfColumn(int64_t inner) { return inner <= 4 ? 4 : inner <= 8 ? 8 : 16; }
 
-// Computes the columns of `count` consecutive lines of the result. Each column also writes numbers after its end, which
-// the next column overwrites.
+// Computes the columns of `count` consecutive lines of the result. The stores of a column extend beyond its end; the
+// next column overwrites the excess.
 template <int n, int count>
 HPU_INLINE void MakeShortColumns(const Lines& work, const float* const* lines, float* to) {
   const Rows& columns = *work.horizontal;
@@ -114,8 +114,8 @@ HPU_INLINE void MakeColumns(const Lines& work, const float* const* lines, float*
   }
 }
 
-// Returns the row sums of line i of the result, from which its columns are computed. They are part of the operand if
-// nothing is to be added; otherwise this function computes them in `made`.
+// Returns the row sums of line i of the result; the line's columns are computed from them. If a row sum is a single
+// row of the operand, returns that row; otherwise computes the sums in `made`.
 HPU_INLINE const float* MakeRow(const Lines& work, int64_t i, bool may_be_operands, float* made) {
   const int64_t row = i % work.to_height;
   const float* const from = work.from + i / work.to_height * work.height * work.from_line;
@@ -235,8 +235,8 @@ absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> par
     }
   }
   return absl::InvalidArgumentError(
-      "expected positive outer, height, width and inner, then two matrices, of which at least one has rows; each is "
-      "its number of rows, then the number of entries and the entries of each row");
+      "expected positive outer, height, width and inner, then two matrices, at least one of which has rows; a matrix "
+      "is the number of rows, then for each row the number of entries and the entries");
 }
 
 const bool registered = RegisterKernel(kName, Make);

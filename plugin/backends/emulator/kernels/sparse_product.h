@@ -19,8 +19,8 @@ struct SparseMatrix {
 };
 
 // Operand: a float32 array [outer, height, width, inner]. Result: [outer, to, to', inner]: `vertical` multiplies the
-// second dimension, `horizontal` the third. A matrix without rows leaves its dimension unchanged. Elements with weight
-// 0 are ignored, even NaN and infinities.
+// height, `horizontal` the width. A matrix without rows leaves the dimension unchanged. Elements with weight 0 are
+// ignored, even NaN and infinities.
 struct SparseProduct {
   int64_t outer = 1;
   int64_t height = 1;

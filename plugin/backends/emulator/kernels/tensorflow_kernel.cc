@@ -20,7 +20,7 @@ namespace {
 using tensorflow::Tensor;
 using tensorflow::TensorShape;
 
-// Memory of the recipe, which the tensor borrows.
+// Buffer of a tensor that borrows the recipe's memory.
 class BorrowedBuffer final : public tensorflow::TensorBuffer {
  public:
   BorrowedBuffer(void* data, size_t bytes) : TensorBuffer(data), bytes_(bytes) {}
@@ -38,7 +38,7 @@ class BorrowedBuffer final : public tensorflow::TensorBuffer {
 Tensor Borrow(const void* data, tensorflow::DataType dtype, const TensorShape& shape) {
   const size_t bytes = shape.num_elements() * tensorflow::DataTypeSize(dtype);
   if (bytes == 0) return Tensor(dtype, shape);
-  // TensorFlow's kernels crash on memory with less alignment, and XLA's constants may have less.
+  // TensorFlow's kernels crash on memory that is not aligned to EIGEN_MAX_ALIGN_BYTES, as XLA's constants may be.
   if (reinterpret_cast<uintptr_t>(data) % EIGEN_MAX_ALIGN_BYTES != 0) {
     Tensor copy(dtype, shape);
     std::memcpy(copy.data(), data, bytes);
@@ -107,9 +107,9 @@ absl::StatusOr<std::unique_ptr<const Kernel>> TensorFlowKernel::Make(tensorflow:
                                  node, TF_GRAPH_DEF_VERSION, &status);
   TF_RETURN_IF_ERROR(status);
   if (results.size() > static_cast<size_t>(std::min(kernel->num_outputs(), OpDevice::kMaxResults))) {
-    return absl::InvalidArgumentError(absl::StrCat(node.op(), " has ", kernel->num_outputs(),
+    return absl::InvalidArgumentError(absl::StrCat("op ", node.op(), " has ", kernel->num_outputs(),
                                                    " outputs, expected at least ", results.size(),
-                                                   "; kernels return at most ", OpDevice::kMaxResults));
+                                                   "; a kernel can return at most ", OpDevice::kMaxResults));
   }
   return std::unique_ptr<const Kernel>(new TensorFlowKernel(std::move(kernel), std::move(inputs), std::move(results)));
 }

@@ -16,15 +16,15 @@ namespace hpu::emulator {
 
 class TensorFlowKernel final : public Kernel {
  public:
-  // An input of the op: operand `operand` of the call in this shape, or a constant.
+  // An input of the op: the call's operand number `operand`, reshaped to `shape`, or a constant.
   struct Input {
     int operand = -1;
     tensorflow::DataType dtype = tensorflow::DT_INVALID;
     tensorflow::TensorShape shape;
-    tensorflow::Tensor constant;  // if operand < 0
+    tensorflow::Tensor constant;  // used if operand < 0
   };
   static Input Operand(int index, tensorflow::DataType dtype, std::vector<int64_t> dims);
-  // A constant int32 vector, as ops expect shapes.
+  // A constant int32 vector, for example a shape.
   static Input Constant(const std::vector<int64_t>& values);
   // An output of the op that the kernel returns.
   struct Result {
@@ -55,8 +55,8 @@ class TensorFlowKernel final : public Kernel {
   const std::vector<Result> results_;
 };
 
-// The op as TensorFlow itself would run it on this machine: by oneDNN if that is on and has a kernel for the type, else
-// by the plain kernel.
+// The op as TensorFlow would run it on this machine: by oneDNN if UsesOneDnn() returns true for the op and the type,
+// else by the plain kernel.
 tensorflow::NodeDef NativeNode(const std::string& op, tensorflow::DataType dtype);
 // The op's plain kernel, without oneDNN.
 tensorflow::NodeDef PlainNode(const std::string& op, tensorflow::DataType dtype);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kName[] = "transposition.1";
 constexpr int64_t kTile = 64;
-// Maximum number of columns of a piece, so that the pages of the result stay in the TLB.
+// Maximum number of columns that are transposed at a time, so that the result's pages stay in the TLB.
 constexpr int64_t kMaxColumns = kTile;
 constexpr int64_t kMaxRows = 4 * kTile;
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "plugin/backends/emulator/kernels/bfloat16.h"
 #include "plugin/backends/emulator/kernels/lanes.h"
 #include "plugin/backends/emulator/kernels/parallel.h"
@@ -33,7 +34,7 @@ struct Add {
 
 struct Max {
   static constexpr float kInitial = -std::numeric_limits<float>::infinity();
-  // Keeps NaN, as XLA does.
+  // Returns NaN if one of the operands is NaN, as XLA does.
   static HPU_INLINE float Of(float a, float b) {
     const float greater = a >= b ? a : b;
     return a != a ? a : greater;
@@ -116,7 +117,10 @@ class WindowReductionKernel final : public Kernel {
 };
 
 absl::StatusOr<std::unique_ptr<const Kernel>> Make(absl::Span<const int64_t> parameters) {
-  if (parameters.size() < 2) return absl::InvalidArgumentError("expected function, bfloat16 and the windows");
+  if (parameters.size() < 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected function and bfloat16, then the parameters of the windows; got ", parameters.size(), " parameters"));
+  }
   HPU_ASSIGN_OR_RETURN(const Windows windows, Windows::Parse(parameters.subspan(2)));
   const bool add = parameters[0] == static_cast<int64_t>(Function::kAdd), bfloat16 = parameters[1] != 0;
   if (add && bfloat16) return absl::InvalidArgumentError("sums of bfloat16 are not supported, only of float32");

@@ -51,7 +51,8 @@ absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
   if (windows.outer <= 0 || windows.inner <= 0 ||
       !std::all_of(windows.dimensions.begin(), windows.dimensions.end(), Fits)) {
     return absl::InvalidArgumentError(
-        "expected positive outer and inner, positive window sizes below 2^31, and pad_low between -2^31 and 2^31");
+        "invalid windows: outer and inner must be positive; input, output, window, stride, dilation and base_dilation "
+        "from 1 to 2^31 - 1; pad_low between -2^31 and 2^31");
   }
   return windows;
 }
@@ -59,7 +60,7 @@ absl::StatusOr<Windows> Windows::Parse(absl::Span<const int64_t> parameters) {
 WindowTable::WindowTable(const Windows& windows) : windows_(windows) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Windows::Dimension& d = windows.dimensions[i];
-    std::vector<int64_t> holders(d.input);  // how many windows hold each element
+    std::vector<int64_t> holders(d.input);  // number of windows that contain each input element
     for (int64_t o = 0; o < d.output; ++o) {
       // Windows that skip elements of a dilated input have irregular offsets.
       bool whole = d.base_dilation == 1 || d.window == 1;

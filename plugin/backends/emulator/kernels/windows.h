@@ -28,13 +28,13 @@ struct Windows {
   int64_t inner = 1;
   std::array<Dimension, 3> dimensions;
 
-  // Number of elements, per outer and inner index: of an input, of an output, and of one window.
+  // Numbers of input elements, of output elements and of elements of one window, per outer and inner index.
   int64_t inputs() const { return dimensions[0].input * dimensions[1].input * dimensions[2].input; }
   int64_t outputs() const { return dimensions[0].output * dimensions[1].output * dimensions[2].output; }
   int64_t places() const { return dimensions[0].window * dimensions[1].window * dimensions[2].window; }
 
   void AppendTo(std::vector<int64_t>* parameters) const;
-  // Inverse of AppendTo. InvalidArgument for sizes that are not positive, or implausibly large.
+  // Inverse of AppendTo. InvalidArgument if a size is not positive or implausibly large.
   static absl::StatusOr<Windows> Parse(absl::Span<const int64_t> parameters);
 };
 
@@ -51,8 +51,8 @@ class WindowTable {
     const int64_t* offsets;
     int64_t count;
   };
-  // Elements of window [plane, row, column]. `found` has room for places() offsets. It receives the offsets if the
-  // window is not whole.
+  // Elements of window [plane, row, column]. `found` has room for places() offsets, and holds the returned offsets if
+  // the window is not whole.
   Elements ElementsOf(int64_t plane, int64_t row, int64_t column, int64_t* found) const {
     if (!whole_[0][plane] || !whole_[1][row] || !whole_[2][column]) {
       return {false, 0, found, FindElements(plane, row, column, found)};
@@ -61,8 +61,8 @@ class WindowTable {
     const int64_t first = (rows * windows_.dimensions[2].input + InputOf(2, column, 0)) * windows_.inner;
     return {true, first, offsets_.data(), static_cast<int64_t>(offsets_.size())};
   }
-  // Offsets to prefetch, from a whole window's first element: the data that the windows below it read first. Empty
-  // where processors prefetch this data by themselves.
+  // Offsets to prefetch, relative to a whole window's first element: the elements below the window that no window reads
+  // before the next row of windows. Empty for long rows, which processors prefetch by themselves, and for dilated rows.
   const std::vector<int64_t>& ahead() const { return ahead_; }
   // Whether every input element is in some window, and whether some element is in several windows.
   bool covers() const { return covers_; }
@@ -78,7 +78,8 @@ class WindowTable {
   const Windows windows_;
   std::array<std::vector<int64_t>, 3> inputs_;
   std::array<std::vector<bool>, 3> whole_;
-  std::vector<int64_t> offsets_;  // offsets of whole windows
+  // Offsets of a whole window's elements from its first element; the same for all whole windows.
+  std::vector<int64_t> offsets_;
   std::vector<int64_t> ahead_;
   bool covers_ = true;
   bool overlaps_ = false;

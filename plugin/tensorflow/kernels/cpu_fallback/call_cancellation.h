@@ -9,9 +9,9 @@
 
 namespace hpu {
 
-// Cancelled with the kernel's step, but does not cancel the step. The executor of a function cancels its cancellation
-// manager when an op fails. If this were the step's manager, the step's executors would report "cancelled" before the
-// kernel returns the op's error.
+// A child of the step's cancellation manager: cancelled with the step, but cannot cancel the step. A function's
+// executor cancels its cancellation manager when an op fails. If it used the step's manager, the step's executors would
+// report "cancelled" before the kernel returns the op's error.
 class CallCancellation {
  public:
   explicit CallCancellation(tensorflow::OpKernelContext* context) {

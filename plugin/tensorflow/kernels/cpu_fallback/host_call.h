@@ -16,15 +16,15 @@
 
 namespace hpu {
 
-// The op's own CPU kernel. NotFound if it has none.
+// Creates the op's CPU kernel. NotFound if the op has none.
 absl::StatusOr<std::unique_ptr<tensorflow::OpKernel>> MakeCpuKernel(const tensorflow::NodeDef& node,
                                                                     int graph_def_version);
 
 // Used by one thread at a time. Must not move until the kernel has called back.
 class HostCall {
  public:
-  // `outer` is the HPU kernel's context; the call belongs to its step. `cancellation` cancels the call, and may be
-  // null. All arguments except `outer` and the inputs must outlive this object.
+  // `outer` is the HPU kernel's context; the call belongs to the same step. `cancellation` cancels the call, and may be
+  // null. `cancellation`, `kernel`, `cpu` and `runner` must outlive the HostCall.
   HostCall(tensorflow::OpKernelContext* outer, tensorflow::CancellationManager* cancellation,
            tensorflow::OpKernel* kernel, tensorflow::Device* cpu, std::function<void(std::function<void()>)>* runner,
            std::vector<tensorflow::Tensor> inputs);
@@ -33,7 +33,7 @@ class HostCall {
 
   // The CPU kernel's context.
   tensorflow::OpKernelContext* context() { return &*context_; }
-  // Returns the kernel's error or its outputs. Call when the kernel has ended.
+  // Returns the kernel's error or its outputs. Requires that the kernel has finished.
   absl::Status TakeOutputs(std::vector<tensorflow::Tensor>* outputs);
 
  private:

@@ -51,8 +51,8 @@ HostVariables::~HostVariables() { device_->resource_manager()->Cleanup(container
 
 absl::StatusOr<HostVariables::Variable> HostVariables::Make(const tensorflow::Tensor* value,
                                                             const tensorflow::ResourceHandle& like) {
-  // Eager variables share one name, so a number makes the name unique. A handle that owns its variable would not work,
-  // because assignments look the variable up by its name.
+  // Eager variables share one name, so a number makes the new name unique. A handle that owns the variable would not
+  // work, because assignments look the variable up by name.
   const std::string name = absl::StrCat(like.name(), "#", ++handles_);
   Variable variable;
   if (value != nullptr) {

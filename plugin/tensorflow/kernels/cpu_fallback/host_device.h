@@ -18,8 +18,8 @@
 
 namespace hpu {
 
-// Separate from TensorFlow's own CPU devices, so that temporary variables cannot collide with the program's. Shares the
-// process's compute threads. Never destroyed. Thread safe.
+// Separate from TensorFlow's own CPU devices, so that temporary variables cannot collide with the program's variables.
+// Shares the process's compute threads. Never destroyed. Thread safe.
 class HostDevice {
  public:
   static absl::StatusOr<HostDevice*> Get();
@@ -37,11 +37,11 @@ class HostDevice {
   std::function<void(std::function<void()>)> runner_;
 };
 
-// The CPU device of the worker that runs the kernel in `context`. Other workers look up sent data by the name of this
-// device.
+// The CPU device of the worker that runs the kernel in `context`. Other workers look up sent tensors by the name of
+// this CPU device.
 absl::StatusOr<tensorflow::Device*> CpuBeside(tensorflow::OpKernelContext* context);
 
-// The temporary variables of one run, deleted with this object. Not thread safe.
+// Temporary variables of one CPU fallback. The destructor deletes them. Not thread safe.
 class HostVariables {
  public:
   explicit HostVariables(HostDevice& host);
@@ -51,17 +51,17 @@ class HostVariables {
 
   struct Variable {
     tensorflow::Tensor handle;
-    tensorflow::Var* var = nullptr;  // lives as long as this object; null until the variable exists
+    tensorflow::Var* var = nullptr;  // borrowed from the HostVariables object; null until the variable exists
   };
-  // Creates a variable with this value. A null `value` creates only the handle, as for a variable that was never
-  // assigned. The variable's name begins with the name in `like`.
+  // Creates a variable with the value *value. If `value` is null, creates only a handle, as for a variable that was
+  // never assigned. The variable's name begins with the name in `like`.
   absl::StatusOr<Variable> Make(const tensorflow::Tensor* value, const tensorflow::ResourceHandle& like);
-  // Sets `variable->var` if a kernel has created the variable meanwhile.
+  // Sets variable->var if a kernel has created the variable since Make.
   void Find(Variable* variable);
 
  private:
   tensorflow::Device* const device_;
-  const std::string container_;  // unique to this run
+  const std::string container_;  // unique name of a resource container
   std::vector<tensorflow::core::RefCountPtr<tensorflow::Var>> variables_;
   int handles_ = 0;
 };

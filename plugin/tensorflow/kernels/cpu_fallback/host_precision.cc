@@ -56,7 +56,8 @@ bool UpdatesVariables(const NodeDef& node) {
   return absl::StartsWith(node.op(), "ResourceApply") || absl::StartsWith(node.op(), "ResourceSparseApply");
 }
 
-// Control edges from all of the node's inputs. A data input, too, may order the node after another update.
+// Control edges from the sources of all inputs of the node. Data inputs count too, because they may order the node
+// after another update.
 std::vector<std::string> ControlsOf(const NodeDef& node) {
   std::vector<std::string> controls;
   for (const std::string& input : node.input()) {
@@ -136,7 +137,7 @@ class Widening {
     }
     if (absl::c_linear_search(inputs, tensorflow::DT_RESOURCE)) {
       if (UpdatesVariables(original) && outputs.empty()) WidenUpdate(original, wide, inputs, wide_inputs);
-      return;  // other ops on resources stay unchanged
+      return;  // other ops with resource inputs stay unchanged
     }
     *function_->mutable_node_def(index) = wide;
     for (size_t i = 0; i < inputs.size(); ++i) {

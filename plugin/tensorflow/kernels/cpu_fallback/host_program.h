@@ -22,13 +22,14 @@ class HostProgram {
                            std::vector<tensorflow::Tensor>* outputs) = 0;
 };
 
-// Whether a CPU kernel computes the node. CPU kernels of XLA's ops (XlaPad) do not count, because they compile the op.
+// Whether a CPU kernel computes the node. CPU kernels of XLA's ops (such as XlaPad) do not count, because they compile
+// the op by XLA.
 bool HasCpuKernel(const tensorflow::NodeDef& node);
 
-// Wraps the op's own CPU kernel. NotFound if it has none.
+// Wraps the op's own CPU kernel. NotFound if the op has none.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostKernel(const tensorflow::NodeDef& node, int graph_def_version);
 
-// A function and all functions that it calls, on the CPU. Ignores the devices that nodes request.
+// A function and all functions that it calls, on the CPU. Ignores requested devices of nodes.
 absl::StatusOr<std::unique_ptr<HostProgram>> MakeHostFunction(const tensorflow::NameAttrList& function,
                                                               const tensorflow::FunctionLibraryDefinition& library,
                                                               int graph_def_version);

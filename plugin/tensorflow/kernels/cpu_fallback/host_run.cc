@@ -44,17 +44,17 @@ class HostRun {
 
  private:
   struct Borrowed {
-    Var* variable;                      // the program's
+    Var* variable;                      // the program's variable
     HostVariables::Variable temporary;  // replaces `variable` in this run
-    Tensor before;                      // value before the run, held so that CPU kernels write to a new buffer
+    Tensor before;                      // value before the run, kept so that CPU kernels write to a new buffer
     std::optional<std::string> bytes;   // copy of a small value, instead of `before`
     bool changed = false;
-    bool in_place = false;  // the variable's buffer is not shared, and the new value fits
-    Tensor after;           // the new value, in the memory that its type requires; in host memory if in_place
+    bool in_place = false;  // the variable's buffer is not shared and has the new value's type and shape
+    Tensor after;           // the new value: in host memory if in_place, else in the memory that its type requires
   };
 
-  // StatefulRandomBinomial writes to the buffer that held a generator's state at the start. If another tensor shared
-  // that buffer, the update would be lost. The temporary variable must therefore be the only owner of a small value.
+  // StatefulRandomBinomial keeps writing to the buffer that holds the generator's state when the op starts. If another
+  // tensor shared this buffer, the update would be lost. The temporary variable must therefore own a small value alone.
   static bool IsOwnedByTemporary(const Tensor& value, const Tensor& copy) {
     constexpr size_t kBytesOfState = 256;
     return copy.TotalBytes() <= kBytesOfState && !copy.SharesBufferWith(value);
@@ -85,7 +85,7 @@ class HostRun {
   }
 
   // Returns the handle of a temporary variable with the value of input `i`. Inputs that name the same variable share
-  // one temporary.
+  // one temporary variable.
   absl::StatusOr<Tensor> Borrow(int i) {
     Var* variable = arguments_.variable(i);
     for (const Borrowed& other : borrowed_) {
@@ -143,7 +143,8 @@ class HostRun {
     return absl::OkStatus();
   }
 
-  // After this point, only a device error can make the run fail.
+  // Writes the new values to the program's variables. Runs last, so that only a device error can leave some variables
+  // updated and others not.
   absl::Status CommitUpdates() {
     for (Borrowed& entry : borrowed_) {
       if (!entry.changed) continue;

@@ -17,8 +17,8 @@ namespace hpu {
 absl::StatusOr<tensorflow::Tensor> HostCopyOf(ProcessDevice& device, const tensorflow::Tensor& tensor);
 
 // Runs `program` on copies of the inputs and variables in host memory, sets the context's outputs, and writes changed
-// variables back. The caller holds the variables' locks. Returns the number of bytes copied between host and device. A
-// failure leaves the variables unchanged.
+// variables back. The caller holds the variables' locks. Returns the number of bytes copied between host and device.
+// Errors other than device errors leave the variables unchanged.
 absl::StatusOr<uint64_t> RunOnHost(tensorflow::OpKernelContext* context, ProcessDevice& device, HostProgram& program,
                                    const KernelArguments& arguments);
 

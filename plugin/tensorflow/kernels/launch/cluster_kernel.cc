@@ -80,9 +80,9 @@ absl::Status ClusterKernel::Execute(tensorflow::OpKernelContext* context) {
   TF_ASSIGN_OR_RETURN(ProcessDevice * device, ProcessDevice::Get());
   KernelArguments arguments(context, kinds_);
   TF_RETURN_IF_ERROR(arguments.FindVariables());
-  if (arguments.HasDuplicateVariables()) {
+  if (const std::string duplicate = arguments.DuplicateVariable(); !duplicate.empty()) {
     TF_RETURN_IF_ERROR(
-        OnFailure(context, absl::UnimplementedError("the same variable is passed as more than one argument")));
+        OnFailure(context, absl::UnimplementedError(absl::StrCat(duplicate, "; pass each variable once"))));
     arguments.Lock();
     return RunHere(context, *device, arguments, HostReason::kFailure);
   }

@@ -85,7 +85,7 @@ class ClusterKernel : public tensorflow::OpKernel {
 
   ArgumentKinds kinds_;
   const std::shared_ptr<ExecutableTable> table_;
-  std::atomic<bool> compiles_later_{false};  // whether anything was ever queued
+  std::atomic<bool> compiles_later_{false};  // whether a background compilation was ever queued
   absl::Mutex host_mutex_;
   absl::StatusOr<std::unique_ptr<HostProgram>> host_program_ ABSL_GUARDED_BY(host_mutex_) = nullptr;
 };

@@ -1,4 +1,4 @@
-#include "plugin/compiler/lowerings/marked_call.h"
+#include "plugin/compiler/lowerings/marked_call_builder.h"
 
 #include <cstdint>
 #include <memory>

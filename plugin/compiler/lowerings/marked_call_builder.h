@@ -1,6 +1,6 @@
 // Builds marked calls (plugin/program/marked_call.h).
-#ifndef HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
-#define HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
+#ifndef HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_BUILDER_H_
+#define HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_BUILDER_H_
 
 #include <string>
 #include <vector>
@@ -19,4 +19,4 @@ absl::StatusOr<xla::XlaOp> MarkedCall(const char* operation, const std::string& 
 
 }  // namespace hpu
 
-#endif  // HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_H_
+#endif  // HPU_PLUGIN_COMPILER_LOWERINGS_MARKED_CALL_BUILDER_H_
