@@ -10,90 +10,32 @@ import signal
 import socket
 import stat
 import subprocess
-import textwrap
 
 import grpc
 import pytest
 
 from habana_frameworks.tensorflow import device_channel, device_server, monitor
 from habana_frameworks.tensorflow.cli import main
+from tests.remote import access_programs as programs
 from tests.remote import certificates
 from tests.remote.certificates import Certificate
 from tests.remote.servers import Server, wait_until
-from tests.support.processes import WARM_PYTHON, run, run_with_tensorflow, start
+from tests.support import device_programs
+from tests.support.processes import WARM_PYTHON, call_to, run_with_tensorflow, start
 
 TOKEN = "0123456789abcdef"
-ACQUIRE = """
-from habana_frameworks.tensorflow import errors, habana_device
-try:
-    habana_device.acquire()
-    print("acquired", habana_device.info()["module_id"])
-except (errors.BackendError, errors.DeviceError) as error:
-    print(error)
-"""
-# Tries each environment in turn, and prints why the device cannot be had.
-TRY = """
-import json, os, sys
-from habana_frameworks.tensorflow import errors, load_habana_module
-refusals = []
-for environment in json.loads(sys.stdin.read()):
-    os.environ.update(environment)
-    try:
-        load_habana_module()
-        refusals.append("")
-    except errors.BackendError as error:
-        refusals.append(str(error))
-    for name in environment:
-        del os.environ[name]
-print(json.dumps(refusals))
-"""
-# Tries to serve with each list of arguments in turn.
-SERVE = """
-import json, sys
-from habana_frameworks.tensorflow.cli import main
-for arguments in json.loads(sys.stdin.read()):
-    assert main(["serve", *arguments]) == 1
-    print(flush=True, file=sys.stderr)
-"""
-# The same for addresses, without the command's own look at them.
-START = """
-import json, sys
-from habana_frameworks.tensorflow import device_server, errors
-for address in json.loads(sys.stdin.read()):
-    try:
-        device_server.start(address, "null", token="0123456789abcdef")
-    except errors.DeviceError as error:
-        print(error)
-"""
-COMPUTE = """
-import tensorflow as tf
-from habana_frameworks.tensorflow import load_habana_module
-load_habana_module()
-with tf.device("HPU:0"):
-    print(float(tf.reduce_sum(tf.function(lambda x: x @ x)(tf.ones([512, 512])))))
-"""
 
 
 def acquire(backend: str, environment: dict[str, str] | None = None) -> str:
     """What a program that acquires the device says."""
-    return run_with_tensorflow(ACQUIRE, {"HPU_BACKEND": backend, **(environment or {})}).stdout.strip()
-
-
-def run_with_input(code: str, value: object, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return run([WARM_PYTHON, "-c", code], environment, input=json.dumps(value))
-
-
-def run_detached(code: str, environment: dict[str, str]) -> str:
-    """The first line of a program whose children may outlive it."""
-    command = [WARM_PYTHON, "-c", textwrap.dedent(code)]
-    with start(command, environment, stdout=subprocess.PIPE, text=True) as program:
-        assert program.stdout is not None
-        return program.stdout.readline()
+    return run_with_tensorflow(
+        call_to(device_programs.acquire), {"HPU_BACKEND": backend, **(environment or {})}
+    ).stdout.strip()
 
 
 def refusals(backend: str, environments: list[dict[str, str]]) -> list[str]:
     """Why programs with these settings cannot have the device."""
-    done = run_with_input(TRY, environments, {"HPU_BACKEND": backend})
+    done = run_with_tensorflow(call_to(programs.try_environments, environments), {"HPU_BACKEND": backend})
     return [str(refusal) for refusal in json.loads(done.stdout)]
 
 
@@ -172,7 +114,9 @@ def test_addresses_that_cannot_be_used_say_why(tmp_path: pathlib.Path) -> None:
             ("127.0.0.1:http", "'http' is not a port"),
             (f"127.0.0.1:{other.getsockname()[1]}", "Address already in use"),
         ]
-        said = run_with_input(START, [address for address, _ in cases], {}).stdout.splitlines()
+        said = run_with_tensorflow(
+            call_to(programs.start_servers, [address for address, _ in cases], TOKEN)
+        ).stdout.splitlines()
     assert len(said) == len(cases)
     for (_, reason), message in zip(cases, said):
         assert reason in message
@@ -212,7 +156,9 @@ def test_both_sides_check_certificates(
     with Server(tmp_path, "--listen", "127.0.0.1:0", *tls) as server:
         assert server.backend.startswith("grpcs://127.0.0.1:")
         good = credentials(ours, client)
-        assert run_with_tensorflow(COMPUTE, {"HPU_BACKEND": server.backend, **good}).stdout.strip() == str(512.0**3)
+        assert run_with_tensorflow(
+            call_to(programs.compute), {"HPU_BACKEND": server.backend, **good}
+        ).stdout.strip() == str(512.0**3)
         assert "TLS" not in server.log()
         *unknown, strange = refusals(
             server.backend, [credentials(ours), credentials(ours, stranger), credentials(stranger, client)]
@@ -239,22 +185,8 @@ def test_both_sides_check_certificates(
 def test_a_dead_server_is_noticed_over_tls(tmp_path: pathlib.Path, known: dict[str, Certificate]) -> None:
     ours = known["server"]
     tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
-    wait = """
-        import sys
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import errors, habana_device
-        habana_device.acquire()
-        print("acquired", flush=True)
-        sys.stdin.readline()
-        try:
-            with tf.device("HPU:0"):
-                (tf.ones([100]) + 1).numpy()
-                habana_device.synchronize()
-        except (tf.errors.UnavailableError, errors.DeviceError) as error:
-            print(error)
-    """
     with Server(tmp_path, "--listen", "127.0.0.1:0", *tls) as server:
-        command = [WARM_PYTHON, "-c", "\n".join(line[8:] for line in wait.splitlines())]
+        command = [WARM_PYTHON, "-c", call_to(programs.compute_when_told)]
         environment = {"HPU_BACKEND": server.backend, "HPU_SERVER_TOKEN_FILE": server.token_file, **credentials(ours)}
         client = start(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert client.stdout is not None
@@ -269,20 +201,13 @@ def test_a_forked_child_does_not_keep_the_module_over_tls(
 ) -> None:
     ours = known["server"]
     tls = ["--tls-cert", str(ours.certificate), "--tls-key", str(ours.key)]
-    code = """
-        import os, sys, time
-        from habana_frameworks.tensorflow import habana_device
-        habana_device.acquire()
-        child = os.fork()
-        if child == 0:
-            time.sleep(120)
-            os._exit(0)
-        print(child, flush=True)
-        os._exit(0)
-    """
     with Server(tmp_path, "--listen", "127.0.0.1:0", *tls, environment={"LOG_LEVEL_BACKEND": "2"}) as server:
         environment = {"HPU_BACKEND": server.backend, "HPU_SERVER_TOKEN_FILE": server.token_file, **credentials(ours)}
-        child = int(run_detached(code, environment))
+        # Its child outlives it.
+        command = [WARM_PYTHON, "-c", call_to(programs.leave_a_child)]
+        with start(command, environment, stdout=subprocess.PIPE, text=True) as program:
+            assert program.stdout is not None
+            child = int(program.stdout.readline())
         try:
             wait_until(lambda: "module 0 is free again" in server.log())
             os.kill(child, 0)  # is still there
@@ -305,7 +230,7 @@ def test_addresses_that_others_reach_need_tls(tmp_path: pathlib.Path, known: dic
         (f"unix:{tmp_path}/socket", tls, "TLS works only at host:port"),
     ]
     arguments = [["--listen", listen, *more] for listen, more, _ in cases]
-    said = run_with_input(SERVE, arguments, {"XDG_STATE_HOME": str(tmp_path)}).stderr
+    said = run_with_tensorflow(call_to(programs.serve, arguments), {"XDG_STATE_HOME": str(tmp_path)}).stderr
     for (_, _, reason), message in zip(cases, said.split("\n\n")):
         assert reason in message
 
@@ -321,7 +246,7 @@ def test_a_port_has_a_token(tmp_path: pathlib.Path) -> None:
             tokens.append(pathlib.Path(server.token_file).read_text())
     assert tokens[0] == tokens[1]  # clients go on with the next server
     assert len(tokens[0]) >= 32
-    done = run_with_input(START.replace(', token="0123456789abcdef"', ""), ["127.0.0.1:0"], {})
+    done = run_with_tensorflow(call_to(programs.start_servers, ["127.0.0.1:0"]))
     assert "--token-file or --tls-client-ca" in done.stdout
 
 

@@ -1,0 +1,26 @@
+"""Programs that acquire the device and do nothing else, for tests of several directories."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from habana_frameworks.tensorflow import errors, habana_device
+
+
+def hold() -> None:
+    """Prints the process id once it holds the device, until its input ends."""
+    habana_device.acquire()
+    print(os.getpid(), flush=True)
+    sys.stdin.read()
+
+
+def acquire() -> None:
+    """Prints the module that it acquired, or the error."""
+    try:
+        habana_device.acquire()
+        print("acquired", habana_device.info()["module_id"])
+    except errors.BackendError as error:
+        print(error)
+    except errors.DeviceError as error:
+        print(error.code, error)
