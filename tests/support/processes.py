@@ -1,5 +1,8 @@
 """Programs in a process of their own, for tests whose subject is a fresh process.
 
+The programs of test_x.py are functions of x_programs.py, so that mypy and ruff read them; call_to() names one. Text is
+for programs whose text is the subject.
+
 Importing TensorFlow takes a new interpreter seconds. So programs that need not show how it is imported are run by
 WARM_PYTHON, which takes what Python takes, and has the program run in a fork of an interpreter that has imported it and
 nothing else (warm_interpreter.py), be it a test that starts it or a program of a test. NumPy's numbers without a seed
