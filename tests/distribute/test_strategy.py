@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-import textwrap
 
 import numpy as np
 import pytest
@@ -14,10 +13,11 @@ import tensorflow as tf
 from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow._internal.launch import ports
 from habana_frameworks.tensorflow.recipe_store import list_entries
+from tests.distribute import strategy_programs as programs
 from tests.distribute.jobs import TRAIN, Trained, assert_same_weights, assert_trained_as, run_job, train, trained
 from tests.hvd.jobs import Start, run_program
 from tests.remote.servers import Server
-from tests.support.processes import ROOT, WARM_PYTHON, run, run_with_tensorflow
+from tests.support.processes import ROOT, call_to, run_with_tensorflow
 
 CASES = ("cnn-fit", "cnn-loop", "transformer-loop")
 
@@ -139,61 +139,19 @@ def test_estimator(tmp_path: pathlib.Path) -> None:
 
 
 def test_workers_that_will_not_find_each_other_are_told(tmp_path: pathlib.Path) -> None:
-    code = """
-        import os
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import errors, hccl, load_habana_module
-        from habana_frameworks.tensorflow.distribute import HPUStrategy
-
-        load_habana_module()
-        assert HPUStrategy().num_replicas_in_sync == 1
-        try:
-            hccl.init()
-        except hccl.HcclError as error:
-            print(error)
-        tf.constant(1.0) + 1.0
-        os.environ["TF_CONFIG"] = '{"cluster": {"worker": ["a:1", "a:2"]}, "task": {"type": "worker", "index": 0}}'
-        try:
-            HPUStrategy()
-        except errors.AlreadyInitializedError as error:
-            print(error)
-    """
     launcher = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"}
-    done = run_with_tensorflow(code, {"TF_CONFIG": None, "HPU_MODULE_LOCK_DIR": str(tmp_path), **launcher})
+    done = run_with_tensorflow(
+        call_to(programs.workers_without_tf_config),
+        {"TF_CONFIG": None, "HPU_MODULE_LOCK_DIR": str(tmp_path), **launcher},
+    )
     assert "started 2 processes, but TF_CONFIG is not set: this HPUStrategy has only one worker" in done.stderr
     assert "started 2 processes, but TF_CONFIG does not name them" in done.stdout
     assert "HPUStrategy was created after TensorFlow's first operation" in done.stdout
 
 
 def test_one_worker_without_tf_config_and_with_a_resolver(tmp_path: pathlib.Path) -> None:
-    code = """
-        import os, sys
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module
-        from habana_frameworks.tensorflow.distribute import HPUStrategy
-
-        load_habana_module()
-        resolver = None
-        if len(sys.argv) > 1:
-            cluster = {"worker": [f"127.0.0.1:{sys.argv[1]}"]}
-            resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
-                tf.train.ClusterSpec(cluster), task_type="worker", task_id=0)
-        strategy = HPUStrategy(resolver)
-        assert isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
-        with strategy.scope():
-            variable = tf.Variable(tf.ones((3,)))
-        assert variable.device.endswith("/device:HPU:0"), variable.device
-        assert strategy.num_replicas_in_sync == 1
-        checkpoint = tf.train.Checkpoint(v=variable)
-        path = checkpoint.save(os.path.join(os.environ["DIRECTORY"], "checkpoint"))
-        variable.assign_add(tf.fill((3,), 4.0))
-        checkpoint.restore(path)
-        assert variable.numpy().tolist() == [1.0] * 3
-        print(strategy.extended.worker_devices)
-    """
-    environment = {"TF_CONFIG": None, "DIRECTORY": str(tmp_path)}
-    assert "device:HPU:0" in run_with_tensorflow(code, environment, as_file=True).stdout
-    script = tmp_path / "program.py"
-    script.write_text(textwrap.dedent(code))
+    environment = {"TF_CONFIG": None}
+    assert "device:HPU:0" in run_with_tensorflow(call_to(programs.one_worker, str(tmp_path)), environment).stdout
     with ports.reserved(1) as (number,):
-        assert "job:worker" in run([WARM_PYTHON, str(script), str(number)], environment).stdout
+        program = call_to(programs.one_worker, str(tmp_path), number)
+        assert "job:worker" in run_with_tensorflow(program, environment).stdout
