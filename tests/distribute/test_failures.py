@@ -6,7 +6,6 @@ import contextlib
 import json
 import pathlib
 import subprocess
-import textwrap
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -14,9 +13,10 @@ from typing import Any
 import pytest
 
 from habana_frameworks.tensorflow.monitor import server as device_server
+from tests.distribute import failures_programs as programs
 from tests.distribute.jobs import Backend, environment_of, run_job
 from tests.remote.servers import Server
-from tests.support.processes import WARM_PYTHON, run
+from tests.support.processes import WARM_PYTHON, call_to, run
 from tests.support.processes import start as start_program
 
 PROGRAM = pathlib.Path(__file__).with_name("lost_worker.py")
@@ -71,36 +71,15 @@ def test_a_worker_is_lost_while_a_device_server_reduces(tmp_path: pathlib.Path, 
 
 def test_a_worker_is_lost_while_a_communicator_forms(tmp_path: pathlib.Path) -> None:
     """Its module is free at once, and those that wait with it are told."""
-    code = """
-        import os, sys, threading, time
-        from habana_frameworks.tensorflow import load_habana_module
-        from habana_frameworks.tensorflow.distribute import fabric
-        from habana_frameworks.tensorflow.monitor import server
-
-        def calls():
-            modules = server.describe(os.environ["HPU_BACKEND"]).modules
-            return sum(module.counters.calls for module in modules if module.holder.pid == os.getpid())
-
-        load_habana_module()
-        identity = fabric._new_id() if sys.argv[1] == "0" else sys.stdin.readline().strip()
-        before = calls()
-        arguments = (7, identity, int(sys.argv[1]), ["a", "b", "c"], False)
-        joining = threading.Thread(target=fabric._join_devices, args=arguments)
-        joining.start()
-        while calls() == before and joining.is_alive():
-            time.sleep(0.05)
-        print(identity, flush=True)
-    """
-    command = [WARM_PYTHON, "-c", textwrap.dedent(code)]
-    with Server(tmp_path) as server, contextlib.ExitStack() as programs:
+    with Server(tmp_path) as server, contextlib.ExitStack() as running:
         variables = {"HPU_BACKEND": server.backend}
 
         def start(rank: int, told: str) -> subprocess.Popen[str]:
-            pipe = subprocess.PIPE
-            program = programs.enter_context(
-                start_program([*command, str(rank)], variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+            command, pipe = [WARM_PYTHON, "-c", call_to(programs.join_communicator, rank)], subprocess.PIPE
+            program = running.enter_context(
+                start_program(command, variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
             )
-            programs.callback(program.kill)
+            running.callback(program.kill)
             assert program.stdin is not None
             program.stdin.write(told)
             program.stdin.close()
@@ -133,33 +112,11 @@ def test_the_lost_worker_is_the_leader(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("backend", list(Backend), ids=lambda backend: backend.name)
 def test_a_stall_is_explained(backend: Backend, tmp_path: pathlib.Path) -> None:
     script = tmp_path / "program.py"
-    script.write_text(
-        textwrap.dedent("""
-            import pathlib, sys, time
-            import tensorflow as tf
-            from habana_frameworks.tensorflow import multinode_helpers
-            from habana_frameworks.tensorflow.distribute import HPUStrategy
-            strategy = HPUStrategy()
-            logs = pathlib.Path(sys.argv[1])
-
-            def told():
-                return any("float[9]" in path.read_text() for path in logs.glob("*"))
-
-            @tf.function
-            def step(x):
-                context = tf.distribute.get_replica_context
-                return strategy.run(lambda: context().all_reduce("sum", tf.tanh(x)))
-
-            step(tf.zeros((2, 3)))
-            while multinode_helpers.comm_rank() == 1 and not told():
-                time.sleep(0.1)
-            step(tf.zeros((3, 3)))
-        """)
-    )
+    script.write_text(call_to(programs.stall, str(tmp_path / "logs")))
     logs = {"HABANA_LOGS": str(tmp_path / "logs"), "LOG_LEVEL_KERNELS": "3"}
     environment = {"HPU_COLLECTIVE_STALL_S": "1", "TF_CPP_MIN_LOG_LEVEL": "1", **logs}
     with environment_of(backend, tmp_path) as variables:
-        result = run_job(2, script, str(tmp_path / "logs"), environment={**environment, **variables})
+        result = run_job(2, script, environment={**environment, **variables})
     # Where the machine is busy, the first step may wait for long, too.
     (line,) = [line for line in result.output.splitlines() if "(CollectiveReduceV2 of float[9], group " in line]
     assert line.startswith("[0] ")

@@ -1,0 +1,50 @@
+"""Programs of test_failures.py: workers that wait for one that is lost or late."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+import threading
+import time
+
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import load_habana_module, multinode_helpers
+from habana_frameworks.tensorflow.distribute import HPUStrategy, fabric
+from habana_frameworks.tensorflow.monitor import server
+
+
+def join_communicator(rank: int) -> None:
+    """Joins one of three ranks. Prints its identity, which ranks but the first read, once the server waits."""
+
+    def calls() -> int:
+        modules = server.describe(os.environ["HPU_BACKEND"]).modules
+        return sum(module.counters.calls for module in modules if module.holder.pid == os.getpid())
+
+    load_habana_module()
+    identity = fabric._new_id() if rank == 0 else sys.stdin.readline().strip()
+    before = calls()
+    joining = threading.Thread(target=fabric._join_devices, args=(7, identity, rank, ["a", "b", "c"], False))
+    joining.start()
+    while calls() == before and joining.is_alive():
+        time.sleep(0.05)
+    print(identity, flush=True)
+
+
+def stall(logs: str) -> None:
+    """Rank 1 begins its second step only when the log tells that the other waits for it."""
+    strategy = HPUStrategy()
+
+    def told() -> bool:
+        return any("float[9]" in path.read_text() for path in pathlib.Path(logs).glob("*"))
+
+    @tf.function
+    def step(x: tf.Tensor) -> tf.Tensor:
+        context = tf.distribute.get_replica_context
+        return strategy.run(lambda: context().all_reduce("sum", tf.tanh(x)))
+
+    step(tf.zeros((2, 3)))
+    while multinode_helpers.comm_rank() == 1 and not told():
+        time.sleep(0.1)
+    step(tf.zeros((3, 3)))
