@@ -9,8 +9,9 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow import statistics
+from tests.equality import jit_compile_programs as programs
 from tests.support.compare import CPU, HPU, assert_close
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 X = np.random.default_rng(0).standard_normal((5, 6), dtype=np.float32)
 
@@ -178,56 +179,10 @@ def test_an_op_that_cannot_compile_is_named() -> None:
 
 
 def test_it_never_falls_back() -> None:
-    run_with_tensorflow(
-        """
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        from habana_frameworks.tensorflow import statistics
-        import tensorflow as tf
-
-        @tf.function(jit_compile=True)
-        def run(x):
-            return tf.sin(x) * 2.0
-
-        with tf.device("/HPU:0"):
-            try:
-                run(tf.ones([3]))
-            except tf.errors.OpError as error:
-                assert "jit_compile" in str(error) and "run" in str(error), error
-            else:
-                raise SystemExit("no error")
-        assert statistics.get().fallbacks == 0
-        """,
-        {"HPU_FAULTS": "compile@1+"},
-    )
+    run_with_tensorflow(call_to(programs.failing_compile), {"HPU_FAULTS": "compile@1+"})
 
 
 @pytest.mark.parametrize("flags", ["--tf_xla_auto_jit=2", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"])
 def test_auto_clustering_leaves_the_hpu_alone(flags: str) -> None:
-    done = run_with_tensorflow(
-        """
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        from habana_frameworks.tensorflow import statistics
-        import numpy as np
-        import tensorflow as tf
-        with tf.device("/HPU:0"):
-            total = tf.Variable(tf.zeros([4]))
-
-        @tf.function
-        def step(x):
-            for _ in range(3):
-                x = tf.sin(x) * 2.0 + tf.reduce_sum(x)
-            total.assign_add(x)
-            return x
-
-        with tf.device("/HPU:0"):
-            for _ in range(3):
-                step(tf.ones([4]))
-        assert np.isfinite(total.numpy()).all()
-        (cluster,) = statistics.get().launched_clusters
-        print(cluster.name, cluster.launches, cluster.fallbacks)
-        """,
-        {"TF_XLA_FLAGS": flags},
-    )
+    done = run_with_tensorflow(call_to(programs.auto_clustering), {"TF_XLA_FLAGS": flags})
     assert done.stdout.split() == ["habana_cluster_step_0", "3", "0"]
