@@ -8,15 +8,15 @@ import pathlib
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import pytest
 
 from habana_frameworks.tensorflow._internal.launch import ports
 from habana_frameworks.tensorflow._internal.launch.job import Grace, Interruption, Job
+from tests.distribute import run_programs as programs
 from tests.distribute.jobs import run_job
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, call_to, run
 
 HPU_RUN = [sys.executable, "-m", "habana_frameworks.tensorflow", "run"]
 
@@ -26,28 +26,8 @@ def script(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path / "program.py"
 
 
-def write(script: pathlib.Path, code: str) -> pathlib.Path:
-    script.write_text(textwrap.dedent(code))
-    return script
-
-
 def test_what_each_rank_is_given(script: pathlib.Path) -> None:
-    write(
-        script,
-        """
-        import json, os, sys
-        from habana_frameworks.tensorflow import multinode_helpers as helpers
-        helpers._setup_env_for_multinode()
-        print(json.dumps({
-            "ranks": [helpers.comm_rank(), helpers.comm_size(), helpers.comm_local_rank(), helpers.comm_local_size()],
-            "config": json.loads(os.environ["TF_CONFIG"]),
-            "module": os.environ.get("HLS_MODULE_ID"),
-            "prefix": os.environ["HBN_TF_GRAPH_PREFIX"],
-            "arguments": sys.argv[1:],
-            "stdin": sys.stdin.read(),
-        }))
-        """,
-    )
+    script.write_text(call_to(programs.describe_rank))
     # Another launcher's ranks and module are not this job's.
     environment = {"OMPI_COMM_WORLD_SIZE": "9", "OMPI_COMM_WORLD_RANK": "7", "HLS_MODULE_ID": "5"}
     done = run([*HPU_RUN, "-np", "3", "--modules", "6,4,2", str(script), "--flag", "x y"], environment)
@@ -64,13 +44,7 @@ def test_what_each_rank_is_given(script: pathlib.Path) -> None:
 
 
 def test_modules_and_autoload(tmp_path: pathlib.Path) -> None:
-    write(
-        tmp_path / "program.py",
-        """
-        import sys
-        print(__name__, sys.argv[1:], "tensorflow" in sys.modules)
-        """,
-    )
+    (tmp_path / "program.py").write_text('import sys\nprint(__name__, sys.argv[1:], "tensorflow" in sys.modules)\n')
     environment = {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
     plain = run([*HPU_RUN, "--no-prefix", "-m", "program", "a"], environment)
     assert plain.stdout == "__main__ ['a'] False\n"
@@ -81,17 +55,7 @@ def test_modules_and_autoload(tmp_path: pathlib.Path) -> None:
 
 
 def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
-    write(
-        script,
-        """
-        import sys, time
-        from habana_frameworks.tensorflow import multinode_helpers
-        if multinode_helpers.comm_rank() == 1:
-            print("about to fail", file=sys.stderr)
-            sys.exit(7)
-        time.sleep(600)
-        """,
-    )
+    script.write_text(call_to(programs.fail_in_rank_1))
     result = run_job(3, script, check=False, python=sys.executable)
     assert (result.exit_code, result.failed, result.log) == (7, 1, ["about to fail"])
     assert result.exit_codes == [128 + signal.SIGTERM, 7, 128 + signal.SIGTERM]
@@ -99,7 +63,7 @@ def test_first_failure_stops_the_job(script: pathlib.Path) -> None:
 
 
 def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
-    write(script, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    script.write_text(call_to(programs.kill_itself))
     result = run_job(1, script, check=False, python=sys.executable)
     assert (result.exit_code, result.failed) == (137, 0)
     assert "rank 0 was ended by signal 9" in result.output
@@ -107,21 +71,8 @@ def test_a_rank_that_a_signal_ended(script: pathlib.Path) -> None:
 
 def test_a_rank_that_heeds_no_signal_is_killed(script: pathlib.Path) -> None:
     ready = script.with_suffix(".ready")
-    write(
-        script,
-        f"""
-        import os, pathlib, signal, sys, time
-        ready = pathlib.Path({str(ready)!r})
-        if os.environ["RANK"] == "0":
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            ready.touch()
-            time.sleep(600)
-        while not ready.exists():
-            time.sleep(0.05)
-        sys.exit(3)
-        """,
-    )
-    environments = [{**os.environ, "RANK": str(rank)} for rank in range(2)]
+    script.write_text(call_to(programs.heed_no_signal, str(ready)))
+    environments = [{**os.environ, "PYTHONPATH": str(ROOT), "RANK": str(rank)} for rank in range(2)]
     command = [sys.executable, str(script)]
     with Interruption() as interruption:
         outcome = Job(command, environments, lambda rank, number, line: None, Grace(0.2, 60), interruption).run()
@@ -146,18 +97,7 @@ def wait_until(condition: object, seconds: float = 30) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_signals_leave_no_process(script: pathlib.Path, number: int, tmp_path: pathlib.Path) -> None:
     # Each rank has started another process.
-    write(
-        script,
-        f"""
-        import os, pathlib, signal, subprocess, sys, time
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-        path = pathlib.Path({str(tmp_path)!r}, f"pids_{{os.getpid()}}")
-        path.with_suffix(".new").write_text(f"{{os.getpid()}} {{child.pid}}")
-        path.with_suffix(".new").rename(path)
-        time.sleep(600)
-        """,
-    )
+    script.write_text(call_to(programs.start_another, str(tmp_path)))
     job = subprocess.Popen([*HPU_RUN, "-np", "2", str(script)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
         wait_until(lambda: len(list(tmp_path.glob("pids_*[0-9]"))) == 2)
@@ -181,7 +121,7 @@ def test_wrong_usage(script: pathlib.Path) -> None:
         return done.stderr
 
     assert "no program at" in refused(str(script))
-    write(script, "")
+    script.touch()
     assert "too few modules for 3 processes: 0,1" in refused("-np", "3", "--modules", "0,1", str(script))
     assert "a (of --modules or HABANA_VISIBLE_MODULES) is not a list of module" in refused(
         "--modules", "a", str(script)

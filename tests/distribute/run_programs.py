@@ -1,0 +1,66 @@
+"""Programs that test_run.py starts with `hpu run`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from habana_frameworks.tensorflow import multinode_helpers as helpers
+
+
+def describe_rank() -> None:
+    helpers._setup_env_for_multinode()
+    print(
+        json.dumps(
+            {
+                "ranks": [
+                    helpers.comm_rank(),
+                    helpers.comm_size(),
+                    helpers.comm_local_rank(),
+                    helpers.comm_local_size(),
+                ],
+                "config": json.loads(os.environ["TF_CONFIG"]),
+                "module": os.environ.get("HLS_MODULE_ID"),
+                "prefix": os.environ["HBN_TF_GRAPH_PREFIX"],
+                "arguments": sys.argv[1:],
+                "stdin": sys.stdin.read(),
+            }
+        )
+    )
+
+
+def fail_in_rank_1() -> None:
+    if helpers.comm_rank() == 1:
+        print("about to fail", file=sys.stderr)
+        sys.exit(7)
+    time.sleep(600)
+
+
+def kill_itself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def heed_no_signal(ready: str) -> None:
+    """The first rank ignores SIGTERM; the other one fails when it does."""
+    if os.environ["RANK"] == "0":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        pathlib.Path(ready).touch()
+        time.sleep(600)
+    while not pathlib.Path(ready).exists():
+        time.sleep(0.05)
+    sys.exit(3)
+
+
+def start_another(directory: str) -> None:
+    """Starts a process, and writes its id and this one's to a file of the directory."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    path = pathlib.Path(directory, f"pids_{os.getpid()}")
+    path.with_suffix(".new").write_text(f"{os.getpid()} {child.pid}")
+    path.with_suffix(".new").rename(path)
+    time.sleep(600)
