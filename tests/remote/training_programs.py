@@ -1,0 +1,49 @@
+"""Programs of test_training.py."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from habana_frameworks.tensorflow import habana_device, load_habana_module, statistics
+from tests.support.digits import load_digits
+
+
+def train(backend: str) -> None:
+    """Prints every loss and the weights at the end, exactly."""
+    load_habana_module()
+    tf.keras.utils.set_random_seed(7)
+    digits = load_digits()
+    model = tf.keras.Sequential(
+        [
+            tf.keras.layers.Conv2D(8, 3, padding="same", input_shape=(8, 8, 1)),
+            tf.keras.layers.BatchNormalization(),
+            tf.keras.layers.ReLU(),
+            tf.keras.layers.MaxPooling2D(),
+            tf.keras.layers.Flatten(),
+            tf.keras.layers.Dropout(0.2),
+            tf.keras.layers.Dense(10),
+        ]
+    )
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(tf.keras.optimizers.Adam(2e-3), loss, ["accuracy"])
+    history = model.fit(digits.train_images, digits.train_labels, batch_size=64, epochs=2, shuffle=False, verbose=0)
+    print(*(float(value).hex() for value in history.history["loss"]))
+    for weight in model.get_weights():
+        print(weight.tobytes().hex())
+    counts = statistics.get()
+    assert counts.fallbacks == 0
+    assert sum(cluster.launches for cluster in counts.launched_clusters if "train" in cluster.name) >= 40
+    assert habana_device.info()["backend"] == backend
+
+
+def cached_recipe() -> None:
+    """Prints a number, and how many recipes were compiled."""
+    load_habana_module()
+
+    @tf.function
+    def step(x: tf.Tensor) -> tf.Tensor:
+        return tf.reduce_sum(tf.nn.softmax(x @ x))
+
+    with tf.device("HPU:0"):
+        print(float(step(tf.reshape(tf.range(64.0), [8, 8]))).hex())
+    print(statistics.recipes().compiled)
