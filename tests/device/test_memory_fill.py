@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.processes import run_with_tensorflow
-
-PROGRAM = """
-import tensorflow as tf
-from habana_frameworks.tensorflow import load_habana_module
-
-load_habana_module()
-step = tf.function(lambda x: tf.reduce_sum(tf.matmul(tf.matmul(x, x), x)), jit_compile=True)
-with tf.device("HPU:0"):
-    print([float(step(tf.eye(64))) for _ in range(3)])
-"""
+from tests.device import memory_fill_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 
 @pytest.mark.parametrize("byte", ["-1", "251"])
 def test_results_stay(byte: str) -> None:
-    done = run_with_tensorflow(PROGRAM, {"HPU_FILL_MEMORY": byte})
+    done = run_with_tensorflow(call_to(programs.compute), {"HPU_FILL_MEMORY": byte})
     assert done.stdout.strip() == "[64.0, 64.0, 64.0]"
 
 
@@ -27,5 +18,5 @@ def test_results_stay(byte: str) -> None:
 def test_memory_is_filled(byte: str, fills: bool) -> None:
     """The first fill fails, where there is one."""
     environment = {"HPU_FILL_MEMORY": byte, "HPU_FAULTS": "fill@1"}
-    done = run_with_tensorflow(PROGRAM, environment, check=False)
+    done = run_with_tensorflow(call_to(programs.compute), environment, check=False)
     assert (done.returncode != 0) == fills, done.stderr
