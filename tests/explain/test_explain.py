@@ -14,7 +14,8 @@ from habana_frameworks.tensorflow import explanation, statistics
 from habana_frameworks.tensorflow._internal.native import c_api, plugin_library
 from habana_frameworks.tensorflow.explanation import collect
 from habana_frameworks.tensorflow.lib import report_pb2
-from tests.support.processes import ROOT, run_with_tensorflow
+from tests.explain import explain_programs as programs
+from tests.support.processes import ROOT, call_to, run_with_tensorflow
 
 
 def test_one_call_is_explained(hpu: str) -> None:
@@ -94,18 +95,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_failures_at_run_time_are_told(fault: str) -> None:
-    done = run_with_tensorflow(
-        """
-        import tensorflow as tf
-        import habana_frameworks.tensorflow as htf
-        htf.load_habana_module()
-        def f(x): return tf.tanh(x) * 2.0 + 1.0
-        explained = htf.explain(f, tf.ones([4]))
-        (cluster,) = explained.graphs[0].clusters
-        print(cluster.rule, cluster.fallbacks, cluster.fallback_bytes, explained.graphs[0].op("Tanh").rule)
-        """,
-        {"HPU_FAULTS": fault},
-    )
+    done = run_with_tensorflow(call_to(programs.explain), {"HPU_FAULTS": fault})
     assert done.stdout.split() == [FAULTS[fault], "1", "32", FAULTS[fault]], done.stderr
 
 
