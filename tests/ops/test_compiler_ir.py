@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.ops import compiler_ir_programs as programs
 from tests.support.compare import CPU, HPU
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -100,21 +101,4 @@ def test_an_op_without_a_lowering_is_named() -> None:
 
 
 def test_a_backend_that_does_not_show_its_program() -> None:
-    run_with_tensorflow(
-        """
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        import tensorflow as tf
-
-        with tf.device("/HPU:0"):
-            generator = tf.function(lambda x: x + 1.0, jit_compile=True).experimental_get_compiler_ir(tf.ones([2]))
-            assert "add" in generator(stage="hlo")
-            try:
-                generator(stage="optimized_hlo")
-            except tf.errors.UnimplementedError as error:
-                assert "HPU_BACKEND=emulator" in str(error), error
-            else:
-                raise SystemExit("no error")
-        """,
-        {"HPU_BACKEND": "null"},
-    )
+    run_with_tensorflow(call_to(programs.ask_null_backend), {"HPU_BACKEND": "null"})
