@@ -11,9 +11,10 @@ from tensorflow.python.eager import context
 
 from habana_frameworks.tensorflow import statistics
 from habana_frameworks.tensorflow.explanation import passes
+from tests.passes import clustering_controls_programs as programs
 from tests.passes.test_passes import graph_of, launches, on_cpu, placeholder, refusals, run_on_cpu
 from tests.support.clusters import report_of
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 jit_scope = tf.xla.experimental.jit_scope
 
@@ -283,12 +284,5 @@ class TestHints:
 
 
 def test_fuel_is_used_up_cluster_by_cluster() -> None:
-    code = """
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import load_habana_module, statistics
-    load_habana_module()
-    for n in range(3):
-        tf.function(lambda x: tf.tanh(x) * 2.0)(tf.ones([n + 1]))
-    print("LAUNCHES", sum(cluster.launches for cluster in statistics.get().clusters))
-    """
-    assert "LAUNCHES 2\n" in run_with_tensorflow(code, {"HPU_CLUSTER_FUEL": "2"}).stdout
+    done = run_with_tensorflow(call_to(programs.three_clusters), {"HPU_CLUSTER_FUEL": "2"})
+    assert "LAUNCHES 2\n" in done.stdout
