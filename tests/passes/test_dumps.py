@@ -10,8 +10,9 @@ from google.protobuf import text_format
 
 from habana_frameworks.tensorflow.errors import DeviceError
 from habana_frameworks.tensorflow.explanation import passes
+from tests.passes import dumps_programs as programs
 from tests.passes.test_passes import graph_of, on_cpu, placeholder
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 PHASE = "POST_REWRITE_FOR_EXEC"
 
@@ -113,16 +114,6 @@ def test_graphs_that_run_are_dumped_phase_by_phase(
         assert any(node.op == "HabanaLaunch" for node in result.node)
 
 
-PROGRAM = """
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import load_habana_module
-    load_habana_module()
-    for n in range(3):
-        result = tf.function(lambda x: tf.tanh(x) * 2.0)(tf.ones([n + 1]))
-    print("DONE", float(result[0]))
-    """
-
-
 @pytest.mark.parametrize("case", ["no directory", "a file in its place"])
 def test_one_warning_where_there_can_be_no_dumps(case: str, tmp_path: pathlib.Path) -> None:
     environment: dict[str, str | None] = {"TF_CPP_MIN_LOG_LEVEL": "1", "HBN_TF_GRAPH_DUMP": "1"}
@@ -130,9 +121,9 @@ def test_one_warning_where_there_can_be_no_dumps(case: str, tmp_path: pathlib.Pa
     if case != "no directory":
         (tmp_path / "file").write_text("")
         environment["TF_DUMP_GRAPH_PREFIX"] = str(tmp_path / "file")
-    done = run_with_tensorflow(PROGRAM, environment)
+    done = run_with_tensorflow(call_to(programs.three_clusters), environment)
     assert "DONE 1.5" in done.stdout
     assert done.stderr.count("graph dumps") == 1
     if case == "no directory":
-        silent = run_with_tensorflow(PROGRAM, {**environment, "HBN_TF_GRAPH_DUMP": None})
+        silent = run_with_tensorflow(call_to(programs.three_clusters), {**environment, "HBN_TF_GRAPH_DUMP": None})
         assert "graph dumps" not in silent.stderr, "dumps are off by default"
