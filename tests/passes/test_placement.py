@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from habana_frameworks.tensorflow import statistics
+from tests.passes import placement_programs as programs
 from tests.support.clusters import report_of
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 tf1 = tf.compat.v1
 pytestmark = pytest.mark.usefixtures("hpu")
@@ -238,16 +239,8 @@ def test_nodes_that_must_not_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_that_are_no_ops_are_warned_about_once() -> None:
-    code = """
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        for _ in range(3):
-            tf.function(lambda x: tf.matmul(x, x))(tf.ones([2, 2]))
-        assert tf.matmul(tf.ones([2, 2]), tf.ones([2, 2])).device.endswith("CPU:0")
-    """
     environment = {"TF_PLACE_ON_CPU": "Matmull,MatMul,Nothing_at_all", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    errors = run_with_tensorflow(code, environment).stderr
+    errors = run_with_tensorflow(call_to(programs.products), environment).stderr
     assert errors.count("unknown op type Matmull; did you mean MatMul?") == 1
     assert errors.count("unknown op type Nothing_at_all.") == 1
 
@@ -309,15 +302,8 @@ def test_ranks_that_the_list_excludes(gaudi: Callable[[str], None]) -> None:
 
 
 def test_unknown_ops_are_warned_about_once() -> None:
-    code = """
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        for _ in range(3):
-            tf.function(lambda x: tf.math.erfinv(x) + tf.tanh(x))(tf.zeros([2, 2]))
-    """
     environment = {"HPU_OP_LIST": "gaudi", "HPU_OP_LIST_UNKNOWN": "warn", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    errors = run_with_tensorflow(code, environment).stderr
+    errors = run_with_tensorflow(call_to(programs.unknown_op), environment).stderr
     assert errors.count("Erfinv runs on the HPU although the op list gaudi does not cover Erfinv") == 1
     assert "Tanh" not in errors
 
