@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,9 @@ import pytest
 import tensorflow as tf
 
 from habana_frameworks.tensorflow.explanation import passes
+from tests.precision import switches_programs as programs
 from tests.support.clusters import assert_launched
-from tests.support.processes import WARM_PYTHON, run
+from tests.support.processes import call_to, run_with_tensorflow
 
 X = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
 W = np.linspace(1, -2, 18, dtype=np.float32).reshape(6, 3)
@@ -113,26 +112,9 @@ def test_a_program_with_its_own_mixed_precision_is_left_as_it_is(
     assert "tf.keras.mixed_precision does. Use either TF_BF16_CONVERSION or" in capfd.readouterr().err
 
 
-PROGRAM = """
-    import numpy as np
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import load_habana_module
-    load_habana_module()
-    tf.keras.mixed_precision.set_global_policy("{policy}")
-    model = tf.keras.Sequential([tf.keras.layers.Dense(8, "relu", input_shape=(6,)), tf.keras.layers.Dense(1)])
-    model.compile("sgd", "mse")
-    x = np.linspace(-1, 1, 96, dtype=np.float32).reshape(16, 6)
-    losses = model.fit(x, x[:, :1], epochs=5, batch_size=16, verbose=0).history["loss"]
-    assert losses[-1] < losses[0], losses
-    assert all(weight.dtype == tf.float32 for weight in model.trainable_weights)
-"""
-
-
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
-def test_keras_policies(policy: str, tmp_path: pathlib.Path) -> None:
-    program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(PROGRAM.format(policy=policy)))
-    done = run([WARM_PYTHON, str(program)], {"TF_CPP_MIN_LOG_LEVEL": "1"}, timeout=600)
+def test_keras_policies(policy: str) -> None:
+    done = run_with_tensorflow(call_to(programs.train_by_policy, policy), {"TF_CPP_MIN_LOG_LEVEL": "1"}, timeout=600)
     advice = 'Use tf.keras.mixed_precision.set_global_policy("mixed_bfloat16") instead of "mixed_float16"'
     assert done.stderr.count(advice) == (1 if policy == "mixed_float16" else 0)
     assert "NotFound" not in done.stderr
