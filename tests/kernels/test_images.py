@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.kernels import images_programs as programs
 from tests.support.clusters import assert_launched
 from tests.support.compare import HPU, Tolerance, assert_same_graph, assert_same_on_hpu
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 pytestmark = pytest.mark.usefixtures("hpu")
 
@@ -261,15 +262,7 @@ def test_gradients_of_crops(images: tuple[int, ...], boxes: int, size: tuple[int
 
 
 def test_gradients_of_crops_without_kernels() -> None:
-    program = """
-        import habana_frameworks.tensorflow as htf
-        from tests.kernels import test_images
-
-        htf.load_habana_module()
-        for crops, method in zip(test_images.CROPS, ("bilinear", "nearest", "bilinear")):
-            test_images.test_gradients_of_crops(*crops, method)
-    """
-    run_with_tensorflow(program, {"HPU_EMULATOR_KERNELS": "off"})
+    run_with_tensorflow(call_to(programs.gradients_of_crops), {"HPU_EMULATOR_KERNELS": "off"})
 
 
 @pytest.mark.parametrize("images", [(2, 5, 6, 3), (2, 5, 6, 0)])
