@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pathlib
 
-from tests.support.processes import ROOT, run_python
+from tests.python import import_hook_programs as programs
+from tests.support.processes import ROOT, call_to, run_python
 
 HOOK = (ROOT / "tools" / "hpu_tensorflow.pth").read_text()
 BASICS = """
@@ -28,52 +29,16 @@ def test_it_is_one_line_that_python_runs() -> None:
 
 
 def test_programs_without_horovod_import_nothing_more() -> None:
-    code = f"""
-        import sys
-        before = set(sys.modules)
-        {HOOK.strip()}
-        added = {{name for name in set(sys.modules) - before if not name.startswith("habana_frameworks")}}
-        assert "habana_frameworks.tensorflow" not in sys.modules
-        assert added <= {{"__future__"}}, added
-        import json.tool
-    """
-    run_python(code)
+    run_python(call_to(programs.without_horovod, HOOK))
 
 
 def test_init_is_surrounded_once(tmp_path: pathlib.Path) -> None:
-    code = f"""
-        {HOOK.strip()}
-        {HOOK.strip()}
-        import importlib, inspect, sys
-        import horovod.common.basics as basics
-        first = basics.HorovodBasics.init
-        {HOOK.strip()}
-        assert basics.HorovodBasics.init is first
-        assert first.__doc__ == "Says who called." and list(inspect.signature(first).parameters) == ["self", "comm"]
-        assert not hasattr(first.__wrapped__, "__wrapped__")
-        assert inspect.getsource(basics).strip().startswith("class HorovodBasics")
-        assert [finder.__module__ for finder in sys.meta_path].count("habana_frameworks._hpu_import_hook") == 0
-    """
-    run_python(code, {"PYTHONPATH": stand_in(tmp_path)}, cwd=tmp_path)
+    run_python(call_to(programs.surround_once, HOOK), {"PYTHONPATH": stand_in(tmp_path)}, cwd=tmp_path)
 
 
 def test_horovod_that_was_imported_before(tmp_path: pathlib.Path) -> None:
-    code = f"""
-        import horovod.common.basics as basics
-        {HOOK.strip()}
-        assert hasattr(basics.HorovodBasics.init, "__wrapped__")
-    """
-    run_python(code, {"PYTHONPATH": stand_in(tmp_path)}, cwd=tmp_path)
+    run_python(call_to(programs.imported_before, HOOK), {"PYTHONPATH": stand_in(tmp_path)}, cwd=tmp_path)
 
 
 def test_horovod_that_is_not_there(tmp_path: pathlib.Path) -> None:
-    code = f"""
-        {HOOK.strip()}
-        import importlib.util, sys
-        sys.path = [entry for entry in sys.path if "site-packages" not in entry]
-        try:
-            import horovod.common.basics
-        except ModuleNotFoundError as error:
-            print(error.name)
-    """
-    assert run_python(code, cwd=tmp_path).stdout.strip() == "horovod"
+    assert run_python(call_to(programs.missing, HOOK), cwd=tmp_path).stdout.strip() == "horovod"
