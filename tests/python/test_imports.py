@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.processes import run_python
+from tests.python import imports_programs as programs
+from tests.support.processes import call_to, run_python
 
 MODULES = (
     "habana_frameworks.tensorflow",
@@ -19,16 +20,7 @@ MODULES = (
 
 @pytest.mark.parametrize("module", MODULES)
 def test_import_is_silent_and_light(module: str) -> None:
-    code = f"""
-        import sys, threading, os
-        threads = len(os.listdir("/proc/self/task"))
-        import {module}
-        assert "tensorflow" not in sys.modules, "TensorFlow was imported"
-        assert len(os.listdir("/proc/self/task")) == threads, "a thread was started"
-        maps = open("/proc/self/maps").read()
-        assert "habana_device" not in maps, "the plugin was loaded"
-    """
-    done = run_python(code)
+    done = run_python(call_to(programs.import_alone, module))
     assert done.stdout == ""
     assert done.stderr == ""
 
@@ -48,16 +40,7 @@ def test_habana_frameworks_is_a_namespace_package() -> None:
 
 
 def test_ops_before_loading() -> None:
-    code = """
-        from habana_frameworks.tensorflow import habana_ops
-        for access in (lambda: habana_ops.habana_launch, lambda: habana_ops.ops):
-            try:
-                access()
-            except AssertionError as error:
-                print(error)
-        assert "ops" in dir(habana_ops)
-    """
-    assert run_python(code).stdout.splitlines() == [
+    assert run_python(call_to(programs.access_ops_before_load)).stdout.splitlines() == [
         f"looking for {name}, but habana module seems not to be loaded yet: call load_habana_module() before"
         for name in ("habana_launch", "ops")
     ]
