@@ -11,7 +11,8 @@ import tensorflow as tf
 
 from habana_frameworks.tensorflow import util
 from habana_frameworks.tensorflow.optimizers.cyclical_learning_rate import CyclicalLearningRate
-from tests.support.processes import run_with_tensorflow
+from tests.python import util_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 
 def test_device_name(hpu: str) -> None:
@@ -19,15 +20,7 @@ def test_device_name(hpu: str) -> None:
 
 
 def test_device_name_without_the_hpu() -> None:
-    program = """
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module, util
-        assert util.device_name() == "/device:CPU:0"
-        load_habana_module()
-        tf.config.set_visible_devices([], "HPU")
-        assert util.device_name() == "/device:CPU:0"
-    """
-    run_with_tensorflow(program)
+    run_with_tensorflow(call_to(programs.device_name_without_hpu))
 
 
 def test_another_keras_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
