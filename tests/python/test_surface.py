@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import pathlib
 import re
+import sys
 
-from tests.support.processes import ROOT, run_python
+from tests.python import surface_programs as programs
+from tests.support.processes import ROOT, call_to, run, run_python
 
 PACKAGE = "habana_frameworks.tensorflow"
 # What programs for Gaudi call, by module; "" is the package itself.
@@ -51,43 +54,12 @@ NAMES = {
 
 
 def test_names_are_there_and_importing_them_does_nothing_else() -> None:
-    program = f"""
-        import importlib, sys
-        for module, names in {NAMES!r}.items():
-            found = importlib.import_module("{PACKAGE}" + ("." + module if module else ""))
-            for name in names.split():
-                assert hasattr(found, name), f"{{module}} has no {{name}}"
-        assert "habana_device.so" not in open("/proc/self/maps").read(), "the plugin was loaded"
-        import tensorflow as tf
-        assert not tf.config.list_physical_devices("HPU")
-    """
-    assert run_python(program).stdout == ""
+    assert run_python(call_to(programs.import_names, PACKAGE, NAMES)).stdout == ""
 
 
 def test_what_programs_do_first_is_as_it_was() -> None:
-    """The star import, the short way to the estimator, the question for the type: as programs for Gaudi have them."""
-    program = """
-        import habana_frameworks.tensorflow as htf
-        from habana_frameworks.tensorflow import HabanaEstimator, habana_device, habana_ops, load_habana_module
-        from habana_frameworks.tensorflow.multinode_helpers import comm_local_rank, comm_rank, comm_size
-        from habana_frameworks.tensorflow.ops.layer_norm import *
-        assert (comm_size(), comm_rank(), comm_local_rank()) == (1, 0, 0)
-        assert HabanaLayerNormalization.__mro__[1].__name__ == "LayerNormalization"
-        log_info_devices = load_habana_module(allow_op_override=False)
-        assert habana_device.get_type() == "GAUDI"
-        import tensorflow as tf
-        for symbol in (tf.keras.layers.LayerNormalization, tf.keras.activations.gelu):
-            assert not hasattr(symbol, "_replaced"), symbol
-        assert htf.habana_ops is habana_ops and callable(habana_ops.habana_layer_norm)
-        assert callable(habana_ops.pyramid_roi_align) and "pyramid_roi_align" in dir(habana_ops)
-        try:
-            habana_ops.habana_correlation
-        except AttributeError as error:
-            assert "habana_ops has no op habana_correlation" in str(error), error
-        else:
-            raise AssertionError("habana_ops accepts the name of a missing op")
-    """
-    assert run_python(program, {"HPU_DEVICE_TYPE": "GAUDI"}).stdout == ""
+    program = pathlib.Path(__file__).parent / "programs" / "first_lines.py"
+    assert run([sys.executable, str(program)], {"HPU_DEVICE_TYPE": "GAUDI"}).stdout == ""
 
 
 def test_the_page_names_what_there_is() -> None:
