@@ -19,47 +19,19 @@ import grpc
 import pytest
 
 from habana_frameworks.tensorflow.lib import device_pb2 as pb
+from tests.remote import shared_memory_programs as programs
 from tests.remote.servers import Server, wait_until
 from tests.remote.test_protocol import MEMORY, Client, Session
 from tests.remote.test_training import numbers
-from tests.support.processes import WARM_PYTHON, run_with_tensorflow, start
+from tests.support.processes import WARM_PYTHON, call_to, run_with_tensorflow, start
 
 OFF = {"HPU_REMOTE_SHARED_MEMORY": "0"}
-
-# Prints a digest of what comes back, and whether this process shares memory with another one.
-COPY = """
-import hashlib, pathlib
-import numpy as np
-import tensorflow as tf
-from habana_frameworks.tensorflow import habana_device, load_habana_module
-load_habana_module()
-generator = np.random.default_rng(3)
-digest = hashlib.sha256()
-for size in (1, (16 << 10) - 1, 16 << 10, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, (40 << 20) + 3):
-    sent = generator.integers(0, 256, size, dtype=np.uint8)
-    with tf.device("HPU:0"):
-        received = tf.identity(tf.constant(sent)).numpy()
-    assert (sent == received).all(), size
-    digest.update(received.tobytes())
-print(digest.hexdigest(), "memfd:hpu" in pathlib.Path("/proc/self/maps").read_text())
-"""
-COPY_FOR_EVER = """
-import numpy as np
-import tensorflow as tf
-from habana_frameworks.tensorflow import load_habana_module
-load_habana_module()
-data = np.ones([64 << 20], np.uint8)
-while True:
-    with tf.device("HPU:0"):
-        tf.identity(tf.constant(data)).numpy()
-    print("copied", flush=True)
-"""
 
 
 def test_copies_are_the_same_with_and_without(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path) as server:
-        shared = run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()
-        messages = run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend, **OFF}).stdout.split()
+        shared = run_with_tensorflow(call_to(programs.copy), {"HPU_BACKEND": server.backend}).stdout.split()
+        messages = run_with_tensorflow(call_to(programs.copy), {"HPU_BACKEND": server.backend, **OFF}).stdout.split()
     assert shared == [messages[0], "True"]
     assert messages[1] == "False"
 
@@ -72,13 +44,13 @@ def test_training_is_the_same_with_and_without(tmp_path: pathlib.Path) -> None:
 def test_a_server_need_not_offer_it(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, environment=OFF) as server:
         assert not (tmp_path / "server.memory").exists()
-        assert run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
+        assert run_with_tensorflow(call_to(programs.copy), {"HPU_BACKEND": server.backend}).stdout.split()[1] == "False"
 
 
 def test_a_port_has_none(tmp_path: pathlib.Path) -> None:
     with Server(tmp_path, "--listen", "127.0.0.1:0") as server:
         environment = {"HPU_BACKEND": server.backend, "HPU_SERVER_TOKEN_FILE": server.token_file}
-        assert run_with_tensorflow(COPY, environment).stdout.split()[1] == "False"
+        assert run_with_tensorflow(call_to(programs.copy), environment).stdout.split()[1] == "False"
 
 
 def shared_files(pid: int) -> list[str]:
@@ -97,7 +69,7 @@ def test_a_client_killed_while_it_copies_leaves_nothing(tmp_path: pathlib.Path) 
         environment = {"HPU_BACKEND": server.backend}
         watch = Client(server.backend)
         for _ in range(4):
-            client = start([WARM_PYTHON, "-c", COPY_FOR_EVER], environment, stdout=subprocess.PIPE)
+            client = start([WARM_PYTHON, "-c", call_to(programs.copy_for_ever)], environment, stdout=subprocess.PIPE)
             assert client.stdout is not None
             assert client.stdout.readline() == b"copied\n"
             assert shared_files(server.process.pid)
@@ -109,7 +81,7 @@ def test_a_client_killed_while_it_copies_leaves_nothing(tmp_path: pathlib.Path) 
                 "the module or the memory is still there",
             )
         watch.channel.close()
-        assert run_with_tensorflow(COPY, {"HPU_BACKEND": server.backend}).stdout.split()[1] == "True"
+        assert run_with_tensorflow(call_to(programs.copy), {"HPU_BACKEND": server.backend}).stdout.split()[1] == "True"
     assert not (tmp_path / "server.memory").exists()
 
 
