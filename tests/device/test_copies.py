@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.support.processes import run_with_tensorflow
+from tests.device import copies_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 DTYPES = [
     tf.float32,
@@ -168,30 +169,6 @@ def test_int32_results_of_clusters(hpu: str, elements: int) -> None:
         np.testing.assert_array_equal(doubled, array * 2.0)
 
 
-def test_a_failed_launch_of_a_large_int32_result(hpu: str) -> None:
-    del hpu
-    program = """
-        import os
-        os.environ["HPU_FAULTS"] = "launch@1"
-        os.environ["HPU_EAGER_COMPILE_AFTER"] = "0"
-        import numpy as np
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-
-        @tf.function
-        def whole(x):
-            return tf.cast(x, tf.int32)
-
-        with tf.device("/device:CPU:0"):
-            ones = tf.ones([100_000])
-        with tf.device("/device:HPU:0"):
-            try:
-                whole(ones)
-                raise AssertionError("no error")
-            except tf.errors.OpError as error:
-                assert "whole" in error.message, error.message
-            np.testing.assert_array_equal(whole(ones), np.ones(100_000, np.int32))
-        print("done")
-    """
-    assert run_with_tensorflow(program).stdout.strip().endswith("done")
+def test_a_failed_launch_of_a_large_int32_result() -> None:
+    environment = {"HPU_FAULTS": "launch@1", "HPU_EAGER_COMPILE_AFTER": "0"}
+    assert run_with_tensorflow(call_to(programs.failed_launch), environment).stdout.strip().endswith("done")
