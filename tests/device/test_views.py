@@ -7,7 +7,8 @@ import pytest
 import tensorflow as tf
 from tensorflow.python.client import device_lib
 
-from tests.support.processes import run_with_tensorflow
+from tests.device import views_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 
 def test_views_share_the_device_without_overwriting_each_other(hpu: str) -> None:
@@ -57,35 +58,8 @@ def test_device_counts_of_other_types_do_not_hide_the_device(hpu: str) -> None:
 
 
 def test_a_hidden_device_is_not_there() -> None:
-    run_with_tensorflow(
-        """
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        tf.config.set_visible_devices([], "HPU")
-        assert not tf.config.list_logical_devices("HPU"), tf.config.list_logical_devices()
-        assert tf.identity(1.0).device.endswith("CPU:0")
-        """
-    )
+    run_with_tensorflow(call_to(programs.hide_device))
 
 
 def test_listing_takes_no_module() -> None:
-    run_with_tensorflow(
-        """
-        import tensorflow as tf
-        from habana_frameworks.tensorflow import habana_device, load_habana_module
-        from tensorflow.python.client import device_lib
-        assert not tf.config.list_physical_devices("HPU")
-        load_habana_module()
-        assert len(tf.config.list_physical_devices("HPU")) == 1
-        assert len(tf.config.list_logical_devices("HPU")) == 1
-        assert any(device.device_type == "HPU" for device in device_lib.list_local_devices())
-        assert tf.config.experimental.get_memory_info("HPU:0") == {"current": 0, "peak": 0}
-        with tf.device("CPU:0"):
-            tf.constant(1.0) + 1.0
-        assert not habana_device.info()["acquired"]
-        with tf.device("HPU:0"):
-            tf.identity(tf.constant(1.0))
-        assert habana_device.info()["acquired"]
-        """
-    )
+    run_with_tensorflow(call_to(programs.list_devices))
