@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.equality import threads_programs as programs
 from tests.support.clusters import assert_launched
 from tests.support.compare import HPU
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 THREADS = 4
 ROUNDS = 40
@@ -180,29 +181,5 @@ def test_tracing_and_compiling_in_threads() -> None:
 
 
 def test_a_process_ends_while_threads_work() -> None:
-    done = run_with_tensorflow(
-        """
-        import threading, time
-        from habana_frameworks.tensorflow import load_habana_module
-        load_habana_module()
-        import tensorflow as tf
-        with tf.device("/HPU:0"):
-            variable = tf.Variable(tf.zeros([64, 64]))
-
-        @tf.function
-        def step():
-            variable.assign_add(tf.matmul(variable, variable) + 1.0)
-
-        def work():
-            with tf.device("/HPU:0"):
-                while True:
-                    step()
-
-        for _ in range(3):
-            threading.Thread(target=work, daemon=True).start()
-        time.sleep(2)
-        print("end")
-        """,
-        timeout=100,
-    )
+    done = run_with_tensorflow(call_to(programs.end_while_threads_work), timeout=100)
     assert done.stdout == "end\n"
