@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.equality import random_programs as programs
 from tests.support.clusters import assert_launched
 from tests.support.compare import CPU, HPU, Tolerance, as_numpy, assert_close
-from tests.support.processes import run_with_tensorflow
+from tests.support.processes import call_to, run_with_tensorflow
 
 # Normals go through logarithms and square roots, ranges through a product and a sum that compiled code fuses: last bits
 # differ.
@@ -168,30 +169,9 @@ def test_many_rows_of_categories_differ() -> None:
     np.testing.assert_allclose(drawn.mean(), 499.5, atol=15)
 
 
-PROGRAM = """
-    import hashlib, sys
-    from habana_frameworks.tensorflow import load_habana_module
-    load_habana_module()
-    import tensorflow as tf
-    seed = {seed}
-    if seed is not None:
-        tf.keras.utils.set_random_seed(seed)
-
-    @tf.function
-    def draw():
-        return tf.random.normal([100]) + tf.nn.dropout(tf.ones([100]), 0.5)
-
-    with tf.device("/HPU:0"):
-        eager = tf.random.uniform([100])
-        kernel = tf.keras.layers.Dense(7)(tf.ones([1, 5]))
-        for tensor in (eager, draw(), kernel):
-            print(hashlib.sha256(tensor.numpy().tobytes()).hexdigest())
-"""
-
-
 def test_processes() -> None:
     one, same, other, free, free_too = [
-        run_with_tensorflow(PROGRAM.format(seed=seed)).stdout.split() for seed in (1, 1, 2, None, None)
+        run_with_tensorflow(call_to(programs.draws, seed)).stdout.split() for seed in (1, 1, 2, None, None)
     ]
     assert len(one) == 3
     assert one == same
