@@ -8,25 +8,14 @@ import re
 import pytest
 
 from habana_frameworks.tensorflow import statistics
-from tests.support.processes import run_with_tensorflow
-
-PROGRAM = """
-    import os
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import load_habana_module
-    load_habana_module()
-    os.environ.update(LATE)  # programs may set them after loading
-    step = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * 2.0))
-    for n in range(3):
-        step(tf.ones([4]))
-    print("PID", os.getpid())
-    """
+from tests.python import logs_programs as programs
+from tests.support.processes import call_to, run_with_tensorflow
 
 
 def run_program(tmp_path: pathlib.Path, late: dict[str, str] | None = None, **variables: str | None) -> tuple[str, str]:
     """The program's process id and what it wrote to stderr; its home is tmp_path/home."""
     environment: dict[str, str | None] = {"HOME": str(tmp_path / "home"), "TF_CPP_MIN_LOG_LEVEL": "2", **variables}
-    done = run_with_tensorflow(PROGRAM.replace("LATE", repr(late or {})), environment)
+    done = run_with_tensorflow(call_to(programs.train, late or {}), environment)
     (pid,) = re.findall(r"PID (\d+)", done.stdout)
     return pid, done.stderr
 
@@ -60,21 +49,8 @@ def test_a_modules_level_is_its_own_and_may_be_set_late(tmp_path: pathlib.Path) 
 
 
 def test_levels_tell_more_and_more(tmp_path: pathlib.Path) -> None:
-    code = """
-    import os
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import load_habana_module
-    load_habana_module()
-    for level in ("3", "2", "1", "0"):
-        os.environ["LOG_LEVEL_PASSES"] = level
-        def function(x):
-            return tf.tanh(x) * 2.0
-        function.__name__ = "level_" + level
-        tf.function(function)(tf.ones([2]))
-        print(level, sum(len(open(entry).readlines()) for entry in os.scandir(os.environ["HABANA_LOGS"])))
-    """
     (tmp_path / "logs").mkdir()
-    printed = run_with_tensorflow(code, {"HABANA_LOGS": str(tmp_path / "logs")}).stdout.split()
+    printed = run_with_tensorflow(call_to(programs.levels), {"HABANA_LOGS": str(tmp_path / "logs")}).stdout.split()
     assert printed[0::2] == ["3", "2", "1", "0"]
     none, information, debug, trace = map(int, printed[1::2])
     assert none == 0
@@ -89,9 +65,8 @@ def test_console(tmp_path: pathlib.Path) -> None:
 
 
 def test_errors_of_the_device_are_critical(tmp_path: pathlib.Path) -> None:
-    code = PROGRAM.replace("LATE", "{}").replace("step(tf.ones([4]))", "step(tf.ones([4])).numpy()")
     variables = {"HOME": str(tmp_path), "HPU_FAULTS": "lost@2"}
-    done = run_with_tensorflow(code, variables, check=False)
+    done = run_with_tensorflow(call_to(programs.train, {}, read=True), variables, check=False)
     assert done.returncode != 0
     (name,) = logs(tmp_path / ".habana_logs")
     assert name.startswith("backend_")
@@ -101,7 +76,7 @@ def test_errors_of_the_device_are_critical(tmp_path: pathlib.Path) -> None:
 def test_a_directory_that_cannot_be_written_is_warned_about_once(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("")
     variables = {"HABANA_LOGS": str(tmp_path / "file"), "LOG_LEVEL_ALL": "0", "TF_CPP_MIN_LOG_LEVEL": "1"}
-    stderr = run_with_tensorflow(PROGRAM.replace("LATE", "{}"), variables).stderr
+    stderr = run_with_tensorflow(call_to(programs.train, {}), variables).stderr
     assert stderr.count("no log files are written") == 1 and "Set HABANA_LOGS to another directory" in stderr
 
 
@@ -119,7 +94,7 @@ class TestNativeLog:
         assert_has_table(stderr)
 
     def test_the_plugins_warnings_obey_the_least_level(self) -> None:
-        code = PROGRAM.replace("LATE", "{}")
+        code = call_to(programs.train, {})
         fault: dict[str, str | None] = {"HPU_FAULTS": "compile@1+", "HPU_MIN_CLUSTER_SIZE": "many"}
         stderr = run_with_tensorflow(code, {**fault, "TF_CPP_MIN_LOG_LEVEL": "1"}).stderr
         assert "Delegating node=" in stderr and "HPU_MIN_CLUSTER_SIZE=many is not a whole number" in stderr
@@ -127,11 +102,7 @@ class TestNativeLog:
 
     @pytest.mark.parametrize("imported_before", [False, True])
     def test_the_old_name_of_the_verbose_level(self, imported_before: bool) -> None:
-        code = PROGRAM.replace("LATE", "{}")
-        if not imported_before:
-            code = code.replace("import tensorflow as tf", "").replace(
-                "os.environ", "import tensorflow as tf; os.environ"
-            )
+        code = call_to(programs.train, {}) if imported_before else call_to(programs.import_tensorflow_after_load)
         variables = {"TF_CPP_MIN_VLOG_LEVEL": "1", "TF_CPP_MAX_VLOG_LEVEL": None, "TF_CPP_MIN_LOG_LEVEL": "0"}
         stderr = run_with_tensorflow(code, variables).stderr
         assert stderr.count("TensorFlow reads TF_CPP_MAX_VLOG_LEVEL, not TF_CPP_MIN_VLOG_LEVEL") == 1
@@ -164,5 +135,4 @@ def test_the_table_of_clusters(hpu: str) -> None:
 
 
 def test_the_table_is_logged_when_the_program_ends() -> None:
-    code = PROGRAM.replace("LATE", "{}") + "\n    import logging; logging.basicConfig(level=logging.INFO)"
-    assert_has_table(run_with_tensorflow(code).stderr)
+    assert_has_table(run_with_tensorflow(call_to(programs.train_and_log)).stderr)

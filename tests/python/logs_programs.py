@@ -1,0 +1,56 @@
+"""Programs of test_logs.py."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping
+
+
+def train(late: Mapping[str, str], read: bool = False) -> None:
+    """Three steps. Programs may set `late` after loading. `read`: each waits for its result."""
+    import tensorflow as tf
+
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    os.environ.update(late)
+    step = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * 2.0))
+    for _ in range(3):
+        result = step(tf.ones([4]))
+        if read:
+            result.numpy()
+    print("PID", os.getpid())
+
+
+def import_tensorflow_after_load() -> None:
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    train({})
+
+
+def train_and_log() -> None:
+    import logging
+
+    train({})
+    logging.basicConfig(level=logging.INFO)
+
+
+def levels() -> None:
+    """Prints each level, and how many lines the log has after a graph at it."""
+    import tensorflow as tf
+
+    from habana_frameworks.tensorflow import load_habana_module
+
+    load_habana_module()
+    for level in ("3", "2", "1", "0"):
+        os.environ["LOG_LEVEL_PASSES"] = level
+
+        def function(x: tf.Tensor) -> tf.Tensor:
+            return tf.tanh(x) * 2.0
+
+        function.__name__ = "level_" + level
+        tf.function(function)(tf.ones([2]))
+        logs = pathlib.Path(os.environ["HABANA_LOGS"]).iterdir()
+        print(level, sum(len(path.read_text().splitlines()) for path in logs))
