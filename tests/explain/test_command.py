@@ -11,6 +11,7 @@ from habana_frameworks.tensorflow import explanation
 from tests.support.processes import ROOT, WARM_PYTHON, run
 
 PROGRAM = ROOT / "tests" / "explain" / "refusals.py"
+PROGRAMS = PROGRAM.with_name("programs")
 COMMAND = [WARM_PYTHON, "-m", "habana_frameworks.tensorflow", "explain"]
 
 
@@ -83,15 +84,8 @@ def test_the_summary_counts_and_advises(output: tuple[str, str, explanation.Expl
     assert "  refused " in text and "4 graphs:" in text
 
 
-def test_the_programs_end_is_kept_and_still_explained(tmp_path: pathlib.Path) -> None:
-    program = tmp_path / "fails.py"
-    program.write_text(
-        "import sys, tensorflow as tf\n"
-        "assert sys.argv[1:] == ['--json', 'mine'] and __name__ == '__main__'\n"
-        "print(tf.function(lambda x: tf.tanh(x) * 2.0)(tf.zeros([2])).numpy().tolist())\n"
-        "raise ValueError('from the program')\n"
-    )
-    done = run([*COMMAND, "--json", "-", str(program), "--json", "mine"], check=False)
+def test_the_programs_end_is_kept_and_still_explained() -> None:
+    done = run([*COMMAND, "--json", "-", str(PROGRAMS / "failing.py"), "--json", "mine"], check=False)
     assert done.returncode == 1
     assert json.loads(done.stdout)["graphs"][0]["clusters"][0]["launches"] == 1  # nothing but JSON on stdout
     assert "[0.0, 0.0]" in done.stderr and "ValueError: from the program" in done.stderr
@@ -99,19 +93,10 @@ def test_the_programs_end_is_kept_and_still_explained(tmp_path: pathlib.Path) ->
 
 
 def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None:
-    program = tmp_path / "timed.py"
-    program.write_text(
-        "import tensorflow as tf\n"
-        "@tf.function\n"
-        "def timed(x):\n"
-        "    y = tf.while_loop(lambda i, _: i < 5, lambda i, y: (i + 1, tf.tanh(tf.matmul(y, y))), (0, x))[1]\n"
-        "    return tf.reduce_sum(tf.nn.conv2d(tf.reshape(y, [1, 16, 16, 4]), tf.ones([3, 3, 4, 4]), 1, 'SAME'))\n"
-        "for _ in range(3): timed(tf.ones([32, 32]))\n"
-    )
     target = tmp_path / "all.json"
     environment = {"TF_RECIPE_CACHE_PATH": str(tmp_path / "recipes"), "HPU_RECIPE_CACHE_MIN_COMPILE_MS": "0"}
     for _ in range(2):  # compiled, and as it was stored
-        done = run([*COMMAND, "--time", "--json", str(target), str(program)], environment)
+        done = run([*COMMAND, "--time", "--json", str(target), str(PROGRAMS / "timed.py")], environment)
         times = explanation.from_json(target.read_text()).times
         assert times is not None
         kinds = {time.kind for time in times if "timed" in time.cluster}
@@ -121,17 +106,8 @@ def test_times_are_told_by_instruction_and_by_op(tmp_path: pathlib.Path) -> None
         assert "Time of habana_cluster_timed_0" in done.stderr and "by instruction" in done.stderr
 
 
-UNREAD = """
-import tensorflow as tf
-@tf.function
-def unread(x): return tf.tanh(tf.matmul(x, x))
-unread(tf.ones([1024, 1024]))
-"""
-
-
-def test_times_of_a_program_that_reads_no_result(tmp_path: pathlib.Path) -> None:
-    program = tmp_path / "unread.py"
-    program.write_text(UNREAD)
+def test_times_of_a_program_that_reads_no_result() -> None:
+    program = PROGRAMS / "unread.py"
     done = run([*COMMAND, "--time", str(program)])
     assert "Time of habana_cluster_unread_0" in done.stderr and "No times" not in done.stderr
     failed = run([*COMMAND, "--time", str(program)], {"HPU_FAULTS": "launch@1"})
