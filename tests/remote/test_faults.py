@@ -10,35 +10,9 @@ from typing import Any
 import pytest
 
 from habana_frameworks.tensorflow._internal.serve import fault_schedule
+from tests.remote import faults_programs as programs
 from tests.remote.servers import Server
-from tests.support.processes import run, run_with_tensorflow
-
-# Prints the numbers of the steps that failed, and of each error the kind and the text.
-TRAIN = """
-import sys, time
-import tensorflow as tf
-from habana_frameworks.tensorflow import load_habana_module, statistics
-load_habana_module()
-failed = []
-
-@tf.function
-def step(x):
-    return tf.reduce_sum(tf.nn.softmax(x @ x))
-
-begin = time.monotonic()
-for number in range(1, 1 + STEPS):
-    try:
-        with tf.device("HPU:0"):
-            assert abs(float(step(tf.ones([8, 8]))) - 8) < 1e-4
-    except tf.errors.OpError as error:
-        failed.append(number)
-        print(type(error).__name__, error.message)
-        if isinstance(error, tf.errors.UnavailableError):
-            break  # the server has gone, for all that follows too
-print(f"failed: {failed}")
-print(f"seconds: {time.monotonic() - begin}")
-print(f"fallbacks: {statistics.get().fallbacks}")
-"""
+from tests.support.processes import call_to, run, run_with_tensorflow
 
 
 def schedule(directory: pathlib.Path, **content: Any) -> pathlib.Path:
@@ -48,8 +22,8 @@ def schedule(directory: pathlib.Path, **content: Any) -> pathlib.Path:
 
 
 def train(backend: str, steps: int = 6, **variables: str) -> list[str]:
-    code = TRAIN.replace("STEPS", str(steps))
-    return run_with_tensorflow(code, {"HPU_BACKEND": backend, **variables}).stdout.splitlines()
+    program = call_to(programs.train, steps)
+    return run_with_tensorflow(program, {"HPU_BACKEND": backend, **variables}).stdout.splitlines()
 
 
 def value(lines: list[str], name: str) -> str:
