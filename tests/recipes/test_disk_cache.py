@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
-import textwrap
+from collections.abc import Callable
 
 import pytest
 
-from tests.recipes.conftest import PROGRAM, Warm, run_training
-from tests.support.processes import ROOT, WARM_PYTHON, start
+from tests.recipes import training_programs
+from tests.recipes.conftest import Warm, run_training
+from tests.support.processes import ROOT, WARM_PYTHON, call_to, start
 
 
 def test_second_process_compiles_nothing(warm: Warm) -> None:
@@ -28,17 +29,15 @@ def test_second_process_compiles_nothing(warm: Warm) -> None:
 
 
 def test_path_set_after_loading_and_unrelated_functions_traced_first(warm: Warm) -> None:
-    before = f"import os; os.environ['TF_RECIPE_CACHE_PATH'] = {str(warm.cache)!r}"
-    second = run_training(
-        warm.cache, {"TF_RECIPE_CACHE_PATH": None}, before + "; tf.function(lambda x: x * 2 + 1)(tf.ones([3]))"
-    )
+    before = call_to(training_programs.one_recipe_in, str(warm.cache))
+    second = run_training(warm.cache, {"TF_RECIPE_CACHE_PATH": None}, before)
     assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
     assert second["recipes"]["compiled"] == second["recipes"]["stored"] == 1  # of the function that is new
     assert second["losses"] == warm.first["losses"]
 
 
 def test_directory_may_be_cleared_by_the_program(warm: Warm) -> None:
-    before = f"tf.function(lambda x: x * 2 + 1)(tf.ones([3])); import shutil; shutil.rmtree({str(warm.cache)!r}, True)"
+    before = call_to(training_programs.one_recipe_and_clear, str(warm.cache))
     second = run_training(warm.cache, before=before)
     assert second["recipes"]["disk_hits"] == 0
     assert second["recipes"]["compiled"] == second["recipes"]["stored"] == warm.first["recipes"]["compiled"] + 1
@@ -69,7 +68,7 @@ def test_threshold_keeps_small_recipes_out(tmp_path: pathlib.Path) -> None:
 
 def test_read_only(warm: Warm) -> None:
     names = {path.name: path.stat().st_mtime_ns for path in warm.cache.iterdir()}
-    before = "tf.function(lambda x: x * 2 + 1)(tf.ones([3]))"
+    before = call_to(training_programs.one_recipe)
     second = run_training(warm.cache, {"HPU_RECIPE_CACHE_READ_ONLY": "1"}, before)
     assert second["recipes"]["disk_hits"] == warm.first["recipes"]["compiled"]
     assert {path.name: path.stat().st_mtime_ns for path in warm.cache.iterdir()} == names
@@ -94,17 +93,18 @@ def test_changed_sources_make_another_version(tmp_path: pathlib.Path) -> None:
     assert versions[0] == versions[2] and len(set(versions)) == 3
 
 
-FILES_OF_4_KIB = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
-
-
 @pytest.mark.parametrize(
-    ("name", "before", "reason"), [("a file", "pass", "Not a directory"), ("new", FILES_OF_4_KIB, "large")]
+    ("name", "before", "reason"),
+    [
+        ("a file", training_programs.one_recipe, "Not a directory"),
+        ("new", training_programs.one_recipe_with_small_files, "large"),
+    ],
 )
 def test_a_place_that_cannot_be_written_costs_one_warning(
-    first_run: Warm, tmp_path: pathlib.Path, name: str, before: str, reason: str
+    first_run: Warm, tmp_path: pathlib.Path, name: str, before: Callable[[], None], reason: str
 ) -> None:
     (tmp_path / "a file").touch()
-    done = run_training(tmp_path / name, before=before + "; tf.function(lambda x: x * 2 + 1)(tf.ones([3]))")
+    done = run_training(tmp_path / name, before=call_to(before))
     assert done["losses"] == first_run.first["losses"]
     assert (done["recipes"]["compiled"], done["recipes"]["stored"]) == (first_run.first["recipes"]["compiled"] + 1, 0)
     (warning,) = [line for line in done["messages"].splitlines() if "Recipe cache: " in line]
@@ -113,7 +113,7 @@ def test_a_place_that_cannot_be_written_costs_one_warning(
 
 def test_processes_that_start_together_compile_each_recipe_once(tmp_path: pathlib.Path) -> None:
     cache = tmp_path / "recipes"
-    program = textwrap.dedent(PROGRAM.format(before=""))
+    program = call_to(training_programs.train)
     environment = {
         "TF_RECIPE_CACHE_PATH": str(cache),
         "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
