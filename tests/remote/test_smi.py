@@ -15,29 +15,11 @@ from typing import Any
 import pytest
 
 from habana_frameworks.tensorflow import monitor
+from tests.remote import smi_programs as programs
 from tests.remote.servers import Server, wait_until
-from tests.support.processes import ROOT, WARM_PYTHON, run, start
+from tests.support.processes import ROOT, WARM_PYTHON, call_to, run, start
 
 SMI = [sys.executable, "-m", "habana_frameworks.tensorflow", "smi"]
-# Writes 64 MiB of device memory, launches until its input ends.
-BUSY = """
-import os, sys, threading
-import tensorflow as tf
-from habana_frameworks.tensorflow import load_habana_module
-load_habana_module()
-with tf.device("HPU:0"):
-    block = tf.Variable(tf.ones([4096, 4096]))
-    @tf.function
-    def step():
-        block.assign(block * 0.5 + 1.0)
-        return tf.reduce_sum(block)
-    step().numpy()
-print(os.getpid(), flush=True)
-ended = threading.Event()
-threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-while not ended.is_set():
-    step().numpy()
-"""
 
 
 def smi(*arguments: str, backend: str = "emulator", code: int = 0, settings: dict[str, str] | None = None) -> str:
@@ -54,7 +36,10 @@ class Busy:
     """A process that computes on a module all the time."""
 
     def __init__(self, backend: str, **variables: str) -> None:
-        command, environment = [WARM_PYTHON, "-c", BUSY], {"HPU_BACKEND": backend, **variables}
+        command, environment = (
+            [WARM_PYTHON, "-c", call_to(programs.compute_until_told)],
+            {"HPU_BACKEND": backend, **variables},
+        )
         self.process = start(command, environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         self.pid = int(self.process.stdout.readline())
