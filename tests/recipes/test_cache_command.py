@@ -16,8 +16,9 @@ from unittest import mock
 import pytest
 
 from habana_frameworks.tensorflow.cli import main
+from tests.recipes import training_programs
 from tests.recipes.conftest import Warm, run_training
-from tests.support.processes import run
+from tests.support.processes import call_to, run
 
 COMMAND = [sys.executable, "-m", "habana_frameworks.tensorflow", "cache"]
 
@@ -185,14 +186,7 @@ def test_explain_miss_of_other_surroundings(
 
 
 def test_explain_miss_of_changing_constants_and_shapes(tmp_path: pathlib.Path) -> None:
-    calls = """
-    @tf.function(autograph=False)
-    def head(x, n): return tf.reduce_sum(x[:n] * 2.0)
-    import time
-    for x, n in ((tf.ones([9]), 3), (tf.ones([9]), 4), (tf.ones([7]), 4)):
-        head(x, n); time.sleep(1.1)
-    """
-    run_training(tmp_path / "recipes", before=calls)
+    run_training(tmp_path / "recipes", before=call_to(training_programs.changing_constants_and_shapes))
     misses = as_json("explain-miss", "head", "--path", tmp_path / "recipes")["misses"]
     first, constant, shape = (miss["differences"] for miss in misses)
     assert first == ["no similar entry: the cluster was compiled for the first time, or the earlier entry was removed"]

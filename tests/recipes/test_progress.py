@@ -7,37 +7,13 @@ import os
 import pathlib
 import pty
 import sys
-import textwrap
 from collections.abc import Iterator
 
 import pytest
 
+from tests.recipes import progress_programs as programs
 from tests.remote.servers import Server
-from tests.support.processes import run_python, start
-
-PROGRAM = """
-    import os, time
-    import habana_frameworks.tensorflow as htf
-    htf.load_habana_module()
-    import tensorflow as tf
-    from habana_frameworks.tensorflow import statistics
-
-    @tf.function(input_signature=[tf.TensorSpec([None, None])])
-    def slow(x):
-        return tf.nn.softmax(tf.tanh(x) @ x)
-
-    def run(size):
-        with tf.device("/device:HPU:0"):
-            slow(tf.ones([size, size]))
-"""
-SEVERAL = """
-    os.environ["HPU_COMPILE_MODE"] = "async"
-    for size in (9, 10, 11):
-        run(size)
-    end = time.monotonic() + 120
-    while sum(cluster.recipes for cluster in statistics.clusters()) < 3 and time.monotonic() < end:
-        time.sleep(0.1)
-"""
+from tests.support.processes import call_to, run_python, start
 
 
 @pytest.fixture
@@ -50,7 +26,7 @@ def environment(tmp_path: pathlib.Path) -> Iterator[dict[str, str | None]]:
 
 
 def test_a_long_compile_says_so(environment: dict[str, str | None]) -> None:
-    done = run_python(PROGRAM + "    run(8)", environment)
+    done = run_python(call_to(programs.compile_slowly, (8,)), environment)
     lines = [line for line in done.stderr.splitlines() if " so far" in line]
     assert lines and all("habana_cluster_slow_0 (" in line and " ops): " in line for line in lines), done.stderr
     assert "\r" not in done.stderr
@@ -58,7 +34,9 @@ def test_a_long_compile_says_so(environment: dict[str, str | None]) -> None:
 
 def test_a_bar_on_a_terminal_where_several_are_to_be_made(environment: dict[str, str | None]) -> None:
     terminal, stderr = pty.openpty()
-    process = start([sys.executable, "-c", textwrap.dedent(PROGRAM + SEVERAL)], environment, stderr=stderr)
+    process = start(
+        [sys.executable, "-c", call_to(programs.compile_in_background, (9, 10, 11))], environment, stderr=stderr
+    )
     os.close(stderr)
     shown = b""
     try:

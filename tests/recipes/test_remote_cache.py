@@ -10,7 +10,6 @@ import json
 import pathlib
 import shutil
 import subprocess
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,13 +17,13 @@ from typing import Any
 import pytest
 
 from habana_frameworks.tensorflow.recipe_store.remote import RemoteCache, RemoteSettings, signed_object
-from tests.recipes import storage_server
-from tests.recipes.conftest import PROGRAM, run_training
+from tests.recipes import storage_server, training_programs
+from tests.recipes.conftest import run_training
 from tests.recipes.storage_server import StorageServer
-from tests.support.processes import ROOT, WARM_PYTHON, run, start
+from tests.support.processes import ROOT, WARM_PYTHON, call_to, run, start
 
-# Three recipes: the train step, and one for each of these.
-BEFORE = "[tf.function(lambda x: x * n + 1)(tf.ones([n])) for n in (3, 5)]"
+# Three recipes: the train step, and these two.
+BEFORE = call_to(training_programs.two_recipes)
 RECIPES = 3
 MAX_FAILURES = 3
 HANG_SECONDS = 200
@@ -286,7 +285,7 @@ def test_processes_of_one_machine_fetch_each_recipe_once(
         "HPU_RECIPE_CACHE_REMOTE_KEY_FILE": str(team.key_file),
         "HPU_MODULE_LOCK_DIR": str(tmp_path / "modules"),  # this process may hold one of the eight
     }
-    program = textwrap.dedent(PROGRAM.format(before=BEFORE))
+    program = BEFORE + call_to(training_programs.train)
     processes = [start([WARM_PYTHON, "-c", program], environment, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     try:
         outputs = [json.loads(process.communicate(timeout=HANG_SECONDS)[0].splitlines()[-1]) for process in processes]
@@ -304,13 +303,13 @@ def test_transfer_process_ends_with_the_program(team: Team, machine: pathlib.Pat
         return any("transfer_process.py" in line and team.storage.as_uri() in line for line in listed.splitlines())
 
     # Killed, and so without any code at its end.
-    before = f"{BEFORE}; import os; os.system('ps -wweo args'); os.kill(os.getpid(), 9)"
+    program = call_to(training_programs.two_recipes_and_die)
     environment = {
         "TF_RECIPE_CACHE_PATH": str(machine),
         "HPU_RECIPE_CACHE_REMOTE": team.storage.as_uri(),
         "HPU_RECIPE_CACHE_REMOTE_KEY_FILE": str(team.key_file),
     }
-    done = run([WARM_PYTHON, "-c", textwrap.dedent(PROGRAM.format(before=before))], environment, check=False, cwd=ROOT)
+    done = run([WARM_PYTHON, "-c", program], environment, check=False, cwd=ROOT)
     assert done.returncode != 0 and team.storage.as_uri() in done.stdout
     deadline = time.monotonic() + HANG_SECONDS
     while running():
