@@ -22,41 +22,9 @@ import time
 
 from habana_frameworks.tensorflow import monitor
 from tests.remote.servers import Server
-from tests.support.processes import WARM_PYTHON, start
+from tests.soak.kill_clients_programs import compute_and_check
+from tests.support.processes import WARM_PYTHON, call_to, start
 
-_CLIENT = """
-import sys, threading
-import numpy as np
-import tensorflow as tf
-from habana_frameworks.tensorflow import load_habana_module, statistics
-load_habana_module()
-random = np.random.default_rng(int(sys.argv[1]))
-ended = threading.Event()
-
-@tf.function
-def step(total, block):
-    total.assign_add(tf.reduce_sum(block @ tf.transpose(block)))
-    return total + 0.0
-
-with tf.device("HPU:0"):
-    total = tf.Variable(0.0)
-    count = 0
-    while not ended.is_set():
-        total.assign(0.0)
-        size = int(random.choice([16, 64, 256]))
-        blocks = [np.full([size, size], float(random.integers(1, 4)), np.float32) for _ in range(8)]
-        for block in blocks:
-            result = step(total, tf.constant(block))
-        expected = sum(float(block[0, 0]) ** 2 * size**3 for block in blocks)
-        assert float(result) == expected, (float(result), expected)
-        large = random.random(int(random.integers(1, 1 << 20)), np.float32)
-        assert np.array_equal(tf.identity(tf.constant(large)).numpy(), large)
-        if count == 0:
-            print("ready", flush=True)
-            threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-        count += 1
-assert statistics.get().fallbacks == 0
-"""
 # The server's heap settles in the first rounds.
 _SETTLED_ROUND = 2
 _MOST_GROWTH = 48 << 20
@@ -90,7 +58,7 @@ class Outcome:
 
 class _Client:
     def __init__(self, backend: str, seed: int) -> None:
-        command = [WARM_PYTHON, "-c", _CLIENT, str(seed)]
+        command = [WARM_PYTHON, "-c", call_to(compute_and_check, seed)]
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - goes with this object
         pipe = subprocess.PIPE
         self.process = start(command, {"HPU_BACKEND": backend}, stdin=pipe, stdout=pipe, stderr=self._errors)
